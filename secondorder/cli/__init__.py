@@ -1,7 +1,7 @@
 """The command line: `secondorder` and `python -m secondorder`.
 
 One file a command; each adds its parser and says which function runs. A command returns its exit
-status: 0 when all went well, 1 when a check did not come out as it should. Bad input ends with one
+status: 0 when all went well, 1 when a check failed. Bad input ends with one
 line on the error stream and status 2. A signal (Ctrl-C, SIGTERM) ends a command with what it has,
 one line, and 128 plus the signal's number. BLAS runs on one thread unless the environment says
 otherwise (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS).
@@ -19,13 +19,13 @@ EPILOG = """\
 Start here:
   secondorder tour                                  train on digits, draw and check derivatives
   secondorder verify                                execute every equation of every paper
-  secondorder show residual-partitioning 9          one equation: formula, code, shapes, both sides
+  secondorder show residual-partitioning 9          one equation: formula, code, a live case
   secondorder train --data wine --optimizer adam    train a small network and record every epoch
-  secondorder compare                               all curvatures of one network side by side
-  secondorder reproduce low-rank figure-2 --quick   a figure again, and the verdicts on its claims
-  secondorder bench "dense Hessian"                 what curvature and steps cost, as ratios
-  secondorder edition new my-paper --tex paper.tex  an edition of your own paper
-Each command explains itself: secondorder COMMAND --help
+  secondorder compare                               compare all curvatures of one network
+  secondorder reproduce low-rank figure-2 --quick   run a figure again, small, and judge its claims
+  secondorder bench "dense Hessian"                 time curvature and steps, as ratios
+  secondorder edition new my-paper --tex paper.tex  make an edition of your paper
+Each command has examples: secondorder COMMAND --help
 """
 
 

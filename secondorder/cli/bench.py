@@ -11,43 +11,46 @@ from secondorder.checks import lookup
 from .parsing import positive, positive_number
 
 ABOUT = """\
-Time gradients, curvature and steps of all optimizers, as ratios in one run. The columns:
+Time gradients, curvature and steps of all optimizers, as ratios in one run. The columns are
 
   ms         median time of a call
-  /products  ratio to the matrix products that the work cannot do without, run alone
-             (the GEMM-bound): 1 is perfect, and what is above 1 is overhead
+  /products  ratio to the matrix products that the work needs at least, run alone
+             (the GEMM bound): 1 is perfect, and anything above 1 is overhead
   /gradient  ratio to one gradient of the same network, loss and batch
   /torch     ratio to the same work in PyTorch, with --against torch; below 1 is faster
   peak MiB   most memory that a call holds, its result included
 
-Contenders take turns in short blocks with pauses between them, and a ratio is the median of the
-blocks' ratios, so that it survives a busy machine; absolute times do not. Without arguments every
-case runs on the networks that it is meant for, which takes some minutes.
+Contenders take turns in short blocks with pauses between them. A ratio is the median of the blocks'
+ratios, so a busy machine hardly changes it; it does change absolute times. Without arguments every
+case runs on its own networks, which takes some minutes.
 """
 EXAMPLES = """\
-  secondorder bench --list                              the cases and their networks
-  secondorder bench gradient "dense Hessian"            two of them
+  secondorder bench --list                              list the cases and their networks
+  secondorder bench gradient "dense Hessian"            run two cases
   secondorder bench "step of Adam" --widths 784-100-10 --batch 50 --dtype float32
   secondorder bench --against torch --json | jq .results
   secondorder bench --blocks 3 --seconds 0.02           quick and rough
-  secondorder bench "Hessian-vector product" --out .    also scaling.png: width, depth, batch
+  secondorder bench "Hessian-vector product" --out .    write scaling.png too: width, depth, batch
 """
 WITH_VALUE = {
     "--widths": {"metavar": "N-N-...",
                  "help": "widths, 784-12x128-10 for instance (default: the case's own)"},
     "--batch": {"type": positive, "metavar": "N", "help": "samples (default: the case's own)"},
     "--dtype": {"choices": ("float64", "float32"), "help": "precision (default: the case's own)"},
-    "--activation": {"metavar": "NAME", "help": "of the hidden layers (default: the case's own)"},
-    "--loss": {"choices": ("cross-entropy", "squared-error"), "help": "default: the case's own"},
+    "--activation": {"metavar": "NAME",
+                     "help": "activation of the hidden layers (default: the case's own)"},
+    "--loss": {"choices": ("cross-entropy", "squared-error"),
+               "help": "loss (default: the case's own)"},
     "--threads": {"type": positive, "metavar": "N",
-                  "help": "of BLAS and PyTorch (default: as set outside, else 1)"},
+                  "help": "threads of BLAS and PyTorch (default: OPENBLAS_NUM_THREADS, "
+                          "else 1)"},
     "--blocks": {"type": positive, "default": 9, "metavar": "N",
                  "help": "turns of each contender (default: 9)"},
     "--seconds": {"type": positive_number, "default": 0.1, "metavar": "T",
-                  "help": "length of a turn (default: 0.1)"},
+                  "help": "seconds of a turn (default: 0.1)"},
     "--pause": {"type": positive_number, "default": 0.06, "metavar": "T",
-                "help": "after a turn (default: 0.06)"},
-    "--against": {"choices": ("torch",), "help": "time PyTorch beside it, where it is installed"},
+                "help": "seconds of rest after a turn (default: 0.06)"},
+    "--against": {"choices": ("torch",), "help": "also time PyTorch, where it is installed"},
     "--out": {"metavar": "DIR",
               "help": "write bench.json and scaling.png (width, depth, batch) into this directory"}}
 #: The files of --out.
@@ -57,7 +60,7 @@ SETTING = ("widths", "batch", "dtype", "activation", "loss")
 
 def add(commands):
     """Add the parser of this command."""
-    parser = commands.add_parser("bench", help="what curvature and steps cost, as ratios",
+    parser = commands.add_parser("bench", help="time curvature and steps, as ratios",
                                  description=ABOUT, examples=EXAMPLES)
     parser.add_argument("cases", nargs="*", metavar="CASE",
                         help="names as --list prints them (default: all)")

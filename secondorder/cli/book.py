@@ -8,7 +8,7 @@ from .parsing import directory, positive
 EXAMPLES = """\
   secondorder book --out book --open        all four papers
   secondorder book --out book low-rank      one of them
-  secondorder book --out book my-paper      an edition of your own, a folder here
+  secondorder book --out book my-paper      your edition, a folder here
   secondorder book --single-file low-rank   one file to send to someone: low-rank.html
 """
 
@@ -16,24 +16,24 @@ EXAMPLES = """\
 def add(commands):
     """Add the parser of this command."""
     parser = commands.add_parser(
-        "book", help="write the edition as pages to read beside the papers",
-        description="Write every equation's formula beside the code that computes it, with its "
-        "evidence\nand verdict, as static pages that need no network. It needs the extra:\n"
-        "pip install 'secondorder[book]'.\n\n"
-        "All papers take about 40 seconds of one core and 9 MB; most of it is running the\n"
-        "checks. With --single-file one paper becomes one page with its fonts and figures\n"
-        "inside, below 3 MB: it opens from a mail or a stick, offline. It is replaced only\n"
-        "while it is as it was written.", examples=EXAMPLES)
+        "book", help="write the edition as offline pages to read beside the papers",
+        description="Write the edition as static pages: every equation's formula, the code that "
+        "computes it,\nits evidence and its verdict. The pages need no network. The command needs "
+        "the extra:\npip install 'secondorder[book]'.\n\n"
+        "All papers take about 40 seconds of one core and 9 MB; most of the time goes into the "
+        "checks.\nWith --single-file one paper becomes one file below 3 MB, with its fonts and "
+        "figures inside.\nA file that was changed since is not replaced.", examples=EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="one paper (default: all)")
-    parser.add_argument("--out", type=directory, metavar="DIR", help="a new folder, or an earlier "
-                        "book's; with --single-file: the file, or its folder (default: PAPER.html)")
+    parser.add_argument("--out", type=directory, metavar="DIR", help="a new folder, or the folder "
+                        "of an earlier book; with --single-file: the file, or its folder (default: "
+                        "PAPER.html)")
     parser.add_argument("--single-file", action="store_true",
                         help="one paper as one file, to send to someone")
     parser.add_argument("--seeds", type=positive, metavar="N",
-                        help="seeds of the evidence (default: 5, fewer where a check takes long)")
+                        help="number of seeds (default: 5, fewer where a check takes long)")
     parser.add_argument("--jobs", type=positive, metavar="N",
                         help="processes that run the checks (default: one a core, four at most)")
-    parser.add_argument("--open", action="store_true", help="open it in the browser")
+    parser.add_argument("--open", action="store_true", help="open the book in the browser")
     load_option(parser)
     parser.set_defaults(run=run)
 
@@ -45,7 +45,7 @@ def run(options):
     if options.single_file and options.paper is None:
         raise ValueError("--single-file needs a PAPER: secondorder book --single-file low-rank")
     if options.out is None and not options.single_file:
-        raise ValueError("--out DIR is needed: the folder of the pages")
+        raise ValueError("--out DIR is needed, the folder for the pages")
     load(options.load)
     load_here(options.paper)
     began = time.monotonic()

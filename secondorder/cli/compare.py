@@ -18,26 +18,29 @@ WRITTEN = ("compare.json", "compare.png")
 def add(commands):
     """Add the parser of this command."""
     parser = commands.add_parser(
-        "compare", help="all curvatures of one small network: a table and a page",
-        description="Train a small network for a few epochs and compare every curvature of the "
-        "edition at that point: size, time, errors, spectrum, and how far its step gets.",
+        "compare", help="compare all curvatures of one small network: a table and a page",
+        description="Train a small network for a few epochs and compare every curvature there. The "
+        "table has\nsize, time, errors and spectrum of each, and how far a step with it gets.",
         examples=EXAMPLES)
     parser.add_argument("--data", default="digits", metavar="DATA",
                         help="digits (as 4 x 4 pixels), wine or diabetes (default: digits)")
     parser.add_argument("--hidden", type=positive, nargs="+", default=[3, 3], metavar="N",
                         help="widths of the hidden layers (default: 3 3)")
-    parser.add_argument("--activation", default="tanh", help="of the hidden layers (default: tanh)")
+    parser.add_argument("--activation", default="tanh", help="activation of the "
+                        "hidden layers (default: tanh)")
     parser.add_argument("--epochs", type=natural, default=3, metavar="N",
-                        help="of Adam before the comparison (default: 3)")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="(default: 0)")
+                        help="epochs of Adam before the comparison (default: 3)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N",
+                        help="seed of weights and batches (default: 0)")
     parser.add_argument("--damping", type=positive_number, default=0.2, metavar="SHARE",
-                        help="of the mean absolute eigenvalue of the Hessian (default: 0.2)")
+                        help="damping, as a share of the Hessian's mean absolute eigenvalue "
+                        "(default: 0.2)")
     parser.add_argument("--limit", type=positive, default=2500, metavar="P",
                         help="largest number of parameters (default: 2500)")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
     parser.add_argument("--out", metavar="DIR", help="write compare.json and compare.png there; "
-                        "those of an earlier compare are replaced, other files are kept")
+                        "files of an earlier compare are replaced, other files are kept")
     parser.set_defaults(run=run)
 
 
@@ -65,7 +68,7 @@ def _compare(so, options, out, earlier):
         print(files.to_json({"rows": rows, "promises": comparison.promises}))
     else:
         print(comparison.table())
-        print(f"\n{caption}\nerrors: Frobenius norm of M - H over that of H, whole, on the layers' "
+        print(f"\n{caption}\nerrors: Frobenius norm of M - H over the norm of H, whole, on layers' "
               "blocks, on the diagonal; angle: degrees to the Hessian's own damped step; at rate "
               "1, best: decrease of the loss")
         for one in comparison.promises:

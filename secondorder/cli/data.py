@@ -9,24 +9,24 @@ from .parsing import add_table_options, table_options
 EXAMPLES = """\
   secondorder data                         the embedded data sets
   secondorder data idx:mnist cifar-10:cifar-10-batches-bin
-                                         look into folders of your own; a relative name is looked up
-                                         first in the directory that SECONDORDER_DATA names
-  secondorder data --download mnist        fetch a public set into the user's cache folder; every
-                                         file is compared with its SHA-256
+                                           your folders; a relative name is looked up first in
+                                           the directory that SECONDORDER_DATA names
+  secondorder data --download mnist        fetch a public set into your cache folder and check
+                                           the SHA-256 of every file
 """
 
 
 def add(commands):
     """Add the parser of this command."""
     parser = commands.add_parser(
-        "data", help="list the embedded data sets, or look at files of your own",
-        description="Read data sets, checking every file, and say what they hold.",
+        "data", help="list the embedded data sets, or read your files",
+        description="Read data sets, check every file, and print what they hold.",
         examples=EXAMPLES)
     parser.add_argument("names", nargs="*", metavar="DATA",
                         help="digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER or csv:FILE "
                              "(default: all embedded)")
     parser.add_argument("--download", action="append", default=[], metavar="SET",
-                        help="mnist, fashion-mnist or cifar-10: fetch it first (may be repeated)")
+                        help="mnist, fashion-mnist or cifar-10: fetch it first; repeatable")
     add_table_options(parser)
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")

@@ -1,4 +1,4 @@
-"""`secondorder edition`: an executable edition of a paper of one's own."""
+"""`secondorder edition`: an executable edition of the user's paper."""
 
 from pathlib import Path
 
@@ -6,46 +6,50 @@ from .own import load, load_here, load_option
 from .parsing import CommandParser, natural
 
 EXAMPLES = """\
-  secondorder edition new my-paper --tex paper.tex    a folder my-paper: every display, no check yet
-  secondorder edition new my-paper --tex paper.md     the same of Markdown with displays in $$
-  secondorder edition test my-paper                   spoil every implementation: who notices?
+  secondorder edition new my-paper --tex paper.tex    make the folder my-paper, without checks yet
+  secondorder edition new my-paper --tex paper.md     read Markdown with displays in $$
+  secondorder edition test my-paper                   spoil each implementation: does a check fail?
 
-what then:
-  secondorder show my-paper 7                  the display as printed, and the sentence before it
-  (write equation_7 in my-paper/equations.py, what it says in my-paper/formulas.py, its verdict)
-  secondorder verify my-paper                  runs the checks; what has none counts as unchecked
-  secondorder verify my-paper --strict         fails as long as one display is unchecked
-  secondorder book my-paper --out book         the edition as pages
-All of them find the folder in the working directory, or where --load FOLDER says.
+what to do then:
+  secondorder show my-paper 7                  read the display, and the sentence before it
+  (write its check, equation_7 in my-paper/equations.py, and its formula in my-paper/formulas.py)
+  secondorder verify my-paper                  run the checks; a display without one is unchecked
+  secondorder verify my-paper --strict         fail while a display is unchecked
+  secondorder book my-paper --out book         write the edition as pages
+
+These commands find the folder in the working directory, or where --load FOLDER says.
 """
 NEW = """\
   secondorder edition new my-paper --tex paper.tex
   secondorder edition new my-paper --tex notes/paper.md --out editions
 
-Read are equation, align, gather, multline, eqnarray and their starred forms, subequations, \\[ \\]
-and $$; \\tag, \\label, \\nonumber; \\newcommand and its kin; \\input inside the paper's folder;
-theorem-like environments. In Markdown a number is \\tag{7} or (7) behind the display. What could
-not be read is listed with its line, in READING.md too; a text that does not close its braces or
-environments is refused with its line. Nothing is overwritten.
+what is read:
+  equation, align, gather, multline, eqnarray and their starred forms, subequations, \\[ \\] and $$
+  \\tag, \\label, \\nonumber; \\newcommand and the like, \\def, \\let
+  \\input inside the paper's folder; theorem-like environments
+  in Markdown, a number is \\tag{7} or (7) behind the display
+
+What could not be read is listed with its line, in READING.md too. A text that does not close its
+braces or environments is refused, with its line. Nothing is overwritten.
 """
 TEST = """\
   secondorder edition test my-paper
-  secondorder edition test my-paper 7 --all        one label; other outputs too
+  secondorder edition test my-paper 7 --all        one label, with its other outputs
 
-Each function that a check names in `implements` is made wrong, one output at a time: by 0.1 %, in
-its largest entry, in its sign. The check has to fail. What goes unnoticed is named, and
-EQUATIONS.md is written anew. The exit status is 0 only if nothing goes unnoticed and every check
-passes; unchecked displays are counted and do not fail it.
+The command spoils each function that a check names in `implements`, one output at a time: by 0.1 %,
+in its largest entry, in its sign. The check has to fail. The command names what goes unnoticed, and
+rewrites EQUATIONS.md. The exit status is 0 only if nothing goes unnoticed and every check passes.
+Unchecked displays are counted and do not fail it.
 """
 
 
 def add(commands):
     """Add the parsers of this command."""
     parser = commands.add_parser(
-        "edition", help="an executable edition of your own paper: begin one, test its checks",
-        description="Make a folder of a paper of yours with every numbered display as printed, a "
-        "place for a check beside each, and all verdicts 'unchecked'; later see whether the checks "
-        "notice what is wrong.", examples=EXAMPLES)
+        "edition", help="make an executable edition of your paper, and test its checks",
+        description="Make an executable edition of your paper: a folder with every numbered "
+        "display as printed\nand a place for its check. All verdicts begin as 'unchecked'. Later, "
+        "test whether the checks\nnotice a wrong implementation.", examples=EXAMPLES)
     kinds = parser.add_subparsers(title="commands", dest="action", metavar="ACTION", required=True,
                                   parser_class=CommandParser)
     new = kinds.add_parser("new", help="read a paper and write its folder",
@@ -56,14 +60,15 @@ def add(commands):
     new.add_argument("--out", default=".", metavar="DIR",
                      help="where the folder is made (default: the working directory)")
     new.set_defaults(run=run_new)
-    test = kinds.add_parser("test", help="spoil every implementation and see who notices",
-                            description="See whether the checks of an edition notice what is "
-                            "wrong.", examples=TEST)
+    test = kinds.add_parser("test", help="spoil every implementation; the checks have to fail",
+                            description="Test whether the checks of an edition notice a wrong "
+                            "implementation.", examples=TEST)
     test.add_argument("paper", metavar="KEY", help="the edition")
     test.add_argument("label", nargs="*", metavar="LABEL", help="one label (default: all)")
     test.add_argument("--all", action="store_true",
-                      help="also outputs that a label does not state")
-    test.add_argument("--seed", type=natural, default=0, metavar="N", help="default: 0")
+                      help="spoil outputs that a label does not state, too")
+    test.add_argument("--seed", type=natural, default=0, metavar="N",
+                      help="seed of the random cases (default: 0)")
     load_option(test)
     test.set_defaults(run=run_test)
 

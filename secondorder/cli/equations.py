@@ -15,45 +15,45 @@ VERIFY_EXAMPLES = """\
   secondorder verify residual-partitioning          one paper
   secondorder verify residual-partitioning 39       one equation, by its number
   secondorder verify residual-partitioning Theorem 1
-  secondorder verify reversible 33-39               a range; a list as in "6, 7"; a topic as in KFAC
-  secondorder verify --load mine.py my-paper        your own paper, from a file or module
-  secondorder verify my-paper --strict              your own edition (secondorder edition new), a
-                                                    folder here; fails while a display is unchecked
+  secondorder verify reversible 33-39               several; also "6, 7" or a topic such as KFAC
+  secondorder verify --load mine.py my-paper        your paper, from a file or module
+  secondorder verify my-paper --strict              your edition, a folder here (secondorder edition
+                                                    new); fails while a display is unchecked
   secondorder verify --seed 7 --json                other random cases; a list of objects
   secondorder verify residual-partitioning --markdown
                                                     the paper's EQUATIONS.md on the screen
   secondorder verify --markdown --write             rewrite EQUATIONS.md in every paper's folder
 
-The exit status is 0 only if every check came out as its verdict says: an erratum passes when the
-printed form fails and the corrected one holds; an unchecked display fails with --strict only.
-`error` in tables and --json is the largest difference of the two sides over the largest entry of
-either, unless a claim names another scale (`show` says which it is).
+The exit status is 0 only if every check passes. An erratum passes if its printed form fails and its
+corrected form holds. An unchecked display fails with --strict only.
+
+`error` is the largest difference of the two sides, divided by the largest entry of either side.
+Where a claim names another scale, `show` says which.
 """
 SHOW_EXAMPLES = """\
   secondorder show                                  the papers
   secondorder show residual-partitioning            the labels of a paper
-  secondorder show residual-partitioning 9          one equation: formula, code, shapes, both sides
+  secondorder show residual-partitioning 9          one equation: formula, code, a live case
   secondorder show residual-partitioning Theorem 1 --seed 3
   secondorder show residual-partitioning 9 --json   the same as one object
   secondorder show residual-partitioning 22 --more  all code, the live case, every claim
   secondorder show residual-partitioning 22 --tex   formulas in LaTeX
-
   secondorder show low-rank --path                  a reading path: ten stations with minutes
   secondorder show ea-cg KFAC                       a topic: the labels that name it
   secondorder show low-rank Figure 2                where a figure or table stands
-  secondorder show --load mine.py my-paper 1        your own paper, from a file or module
-  secondorder show my-paper 7                       your own edition, a folder here
+  secondorder show --load mine.py my-paper 1        your paper, from a file or module
+  secondorder show my-paper 7                       your edition, a folder here
 
-Labels in any spelling: 39, (39), eq. 39, Theorem 1; several at once: "6, 7", 33 to 39, eqs. 5-7.
-Papers as people write them: EA-CG, low_rank, reversible, Deep Residual Partitioning.
+Write a label in any spelling: 39, (39), eq. 39, Theorem 1; several as "6, 7", 33 to 39, eqs. 5-7.
+Write a paper as you like: EA-CG, low_rank, reversible, Deep Residual Partitioning.
 """
 
 
 def add(commands):
     """Add the parsers of both commands."""
     parser = commands.add_parser(
-        "verify", help="execute the papers' equations and print the verdict of each",
-        description="Execute every numbered equation on small random cases.",
+        "verify", help="run the papers' equations and print the verdict of each",
+        description="Run every numbered equation on small random cases and print its verdict.",
         examples=VERIFY_EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
     parser.add_argument("label", nargs="*", metavar="LABEL",
@@ -64,15 +64,15 @@ def add(commands):
     parser.add_argument("--markdown", action="store_true",
                         help="print EQUATIONS.md, with formulas in LaTeX")
     parser.add_argument("--strict", action="store_true",
-                        help="status 1 as well while a display is unchecked")
+                        help="fail (status 1) while a display is unchecked")
     parser.add_argument("--write", action="store_true",
                         help="with --markdown: write EQUATIONS.md into the papers' folders")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
-                        help="draws other random cases (default: 0)")
+                        help="seed of the random cases (default: 0)")
     load_option(parser)
     parser.set_defaults(run=verify)
 
-    parser = commands.add_parser("show", help="one equation: formula, code, shapes, both sides",
+    parser = commands.add_parser("show", help="show one equation: formula, code, a live case",
                                  description="Show one equation with the code that implements it "
                                              "and a live case.", examples=SHOW_EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER",
@@ -81,14 +81,14 @@ def add(commands):
                         help="an equation, in any spelling; several words are one label, as in "
                              "Theorem 1; without it the labels are listed")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
-                        help="draws another live case (default: 0)")
+                        help="seed of the live case (default: 0)")
     parser.add_argument("--more", action="store_true",
-                        help="all that implements it, the code of the check, every claim")
-    parser.add_argument("--tex", action="store_true", help="formulas in LaTeX")
+                        help="also show all code, the code of the check and every claim")
+    parser.add_argument("--tex", action="store_true", help="print formulas in LaTeX")
     parser.add_argument("--json", action="store_true",
-                        help="print one object: what verify --json says, and the formulas")
+                        help="print one object, as verify --json does, with the formulas")
     parser.add_argument("--path", action="store_true",
-                        help="a reading path through PAPER: ten stations with minutes")
+                        help="show a reading path through PAPER: ten stations with minutes")
     load_option(parser)
     parser.set_defaults(run=show)
 
@@ -107,7 +107,7 @@ def _asked(options):
 
 
 def verify(options):
-    """Run the checks; status 1 if one did not come out as it should."""
+    """Run the checks; status 1 if one failed."""
     from secondorder import ledger
 
     load(options.load)

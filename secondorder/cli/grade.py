@@ -7,17 +7,28 @@ from secondorder import files
 
 from .parsing import positive
 
+ABOUT = """\
+Grade an exercise: its function runs inside the paper's check, in place of the edition's function.
+Every file gets a verdict: right, wrong, or not graded and why. A wrong answer gets the claim, the
+entries and the ratio, and a hint if the mistake is a usual one.
+
+For a FOLDER, every script and notebook is graded, and a table (CSV) is written: name, exercise,
+verdict, hint, seconds, file. The name is the student's folder, or the file in a flat folder.
+
+Each file's code runs in a separate process, with your rights. The exit status is 0 only if all are
+right.
+"""
 GRADE = """\
   secondorder notebook lessons             tutorials and exercises as notebooks
   secondorder grade lessons/exercises/05_whose_slopes.ipynb
   secondorder grade tutorials/exercises/05_whose_slopes.py
-  secondorder grade handed-in              a class: a folder a student, or all files in one folder
+  secondorder grade handed-in              a class: one folder a student, or all files in one
   secondorder grade handed-in --jobs 4 --seconds 20 --csv week-3.csv
 """
 NOTEBOOK = """\
   secondorder notebook lessons             all tutorials and exercises
   secondorder notebook lessons 01 exercises
-  secondorder notebook lessons --class 90           plans of ninety minutes, for whoever teaches
+  secondorder notebook lessons --class 90           all plans of ninety minutes
   secondorder notebook lessons --class curvatures   Hessian, Gauss-Newton, Fisher, KFAC, PCH
   secondorder notebook lessons --class steps        how long a step
 """
@@ -26,31 +37,25 @@ NOTEBOOK = """\
 def add(commands):
     """Add the parsers of these commands."""
     parser = commands.add_parser(
-        "grade", help="grade an exercise, or a class: functions inside the paper's own check",
-        description="Put the function of an exercise in the place of the edition's own, inside the "
-        "paper's check, and say what is wrong: which claim, which entries, by which ratio, and "
-        "where the answer is a usual mistake, what to look at. The code of a file runs in a "
-        "process of its own; every file gets a verdict: right, wrong, or not graded and why. Of a "
-        "FOLDER every script and notebook is graded, and a table (CSV) is written: name, exercise, "
-        "verdict, hint, seconds, file. A name is a student's folder or, in a flat folder, the file."
-        " The code runs with your rights. Exit status 0: all are right.",
-        examples=GRADE)
+        "grade", help="grade an exercise, or a class, by the papers' own checks",
+        description=ABOUT, examples=GRADE)
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="an exercise, .py or .ipynb, or one FOLDER of them")
-    parser.add_argument("--csv", metavar="FILE", help="FOLDER: where the table goes; one that was "
-                        "changed is never replaced (default: grades.csv)")
+    parser.add_argument("--csv", metavar="FILE", help="FOLDER: where the table goes; a table "
+                        "that was changed is never replaced (default: grades.csv)")
     parser.add_argument("--jobs", type=positive, metavar="N",
-                        help="FOLDER: files graded at the same time (default: 1)")
+                        help="FOLDER: number of files graded at the same time (default: 1)")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="N",
-                        help="how long the code and the check of a file may take (default: 60)")
+                        help="time limit for the code and the check of a file (default: 60)")
     parser.set_defaults(run=run)
     parser = commands.add_parser(
-        "notebook", help="write tutorials, exercises and plans of a class as notebooks",
+        "notebook", help="write tutorials, exercises and class plans as notebooks",
         description="Write the tutorials and exercises as Jupyter notebooks. A notebook that was "
-        "worked in is kept, and named; one that nobody changed is written again. A plan of a class "
-        "has its cells, minutes, predictions to ask for, figures to project, an exercise, answers.",
+        "changed is kept\nand named; an unchanged one is written again. A plan of a class has the "
+        "cells to run, minutes,\npredictions to ask for, figures to project, an exercise and "
+        "answers.",
         examples=NOTEBOOK)
-    parser.add_argument("directory", metavar="DIR", help="where they go")
+    parser.add_argument("directory", metavar="DIR", help="folder for the notebooks")
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help="beginnings of names: 01, 05_, exercises (default: all)")
     parser.add_argument("--class", dest="plan", metavar="PLAN", help="write plans of a class into "
@@ -71,7 +76,7 @@ def run(options):
     for option in ("csv", "jobs"):
         if getattr(options, option) is not None:
             raise ValueError(f"--{option} is for a folder, got files")
-    for name in options.files:  # a name that is mistyped is told before any file is graded
+    for name in options.files:  # a mistyped name is refused before any file is graded
         lessons.require_file(name)
     right = True
     for name in options.files:

@@ -1,4 +1,4 @@
-"""Papers of one's own on the command line: from a file, a module, or the folder of an edition."""
+"""Users' papers on the command line: from a file, a module, or the folder of an edition."""
 
 import contextlib
 import importlib
@@ -11,9 +11,8 @@ from pathlib import Path
 def load_option(parser):
     """Add ``--load``."""
     parser.add_argument("--load", action="append", default=[], metavar="FILE",
-                        help="a Python file or module that registers a paper of your own "
-                             "(secondorder.ledger.paper), or the folder of an edition; may be "
-                             "given several times")
+                        help="a Python file or module that registers your paper "
+                             "(secondorder.ledger.paper), or the folder of an edition; repeatable")
 
 
 def load(places):

@@ -40,7 +40,7 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, *args, examples="", **kwargs):
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(*args, epilog=f"examples:\n{examples}" if examples else None, **kwargs)
-        self.add_argument("--traceback", action="store_true", help="show where an error arose")
+        self.add_argument("--traceback", action="store_true", help="show the traceback of an error")
 
 
 def directory(text):
@@ -133,7 +133,7 @@ def _number(text):
 def add_table_options(parser):
     """Add what says how a table in csv:FILE is to be read."""
     parser.add_argument("--target", type=column, metavar="COLUMN",
-                        help="csv: the target, by name or place (default: the last)")
+                        help="csv: the target, by name or number (default: the last)")
     parser.add_argument("--classify", action="store_true", help="csv: the target is a class label")
 
 

@@ -14,8 +14,8 @@ from secondorder import files
 from .parsing import positive
 
 REPRODUCE = """\
-  secondorder reproduce                                  all studies: what they show, time, verdicts
-  secondorder reproduce low-rank figure-2 --quick        one of them, in seconds, to see it work
+  secondorder reproduce                                  list all studies: time, verdicts
+  secondorder reproduce low-rank figure-2 --quick        run one in seconds, to see it work
   secondorder reproduce low-rank figure-2 --jobs 2 --out runs --resume
   secondorder reproduce all --quick --out quick
   secondorder reproduce ea-cg table-5 --recorded         judge and draw the recorded runs again
@@ -30,10 +30,10 @@ def add(commands):
     """Add the parsers of these commands."""
     parser = commands.add_parser(
         "reproduce", help="run figures, tables and claims of the papers again, and judge them",
-        description="Run studies: every figure, table and claim of a paper, at the paper's own "
-        "network sizes where this machine allows it. Each claim ends as held, did not hold or "
-        "undecided, by the criterion in the paper's studies/criteria.md. Without arguments: the "
-        "list of studies.",
+        description="Run studies: every figure, table and claim of a paper, at the paper's "
+        "network sizes\nwhere this machine allows it. Each claim ends as held, did not hold or "
+        "undecided, by the\ncriterion in the paper's studies/criteria.md. Without arguments, list "
+        "the studies.",
         examples=REPRODUCE)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper, or all")
     parser.add_argument("keys", nargs="*", metavar="KEY", help="figure-2, claim-sigma, ... "
@@ -47,25 +47,24 @@ def add(commands):
                         help="a function without arguments that returns a "
                         "concurrent.futures.Executor, or dask:ADDRESS of a scheduler")
     parser.add_argument("--resume", action="store_true",
-                        help="take the runs that are already in --out, and make the others")
+                        help="keep the runs that are already in --out, and make the rest")
     parser.add_argument("--recorded", action="store_true",
-                        help="begin with the runs that are recorded with the package: to judge and "
-                        "draw them again in seconds, or to add seeds; times in them are "
-                        "those of the machine that made them")
-    parser.add_argument("--data", metavar="DIR", help="where the public data sets stand "
+                        help="begin with the package's recorded runs, to judge and draw them again "
+                        "or to add seeds; their times are of another machine")
+    parser.add_argument("--data", metavar="DIR", help="folder of the public data sets "
                         "(default: SECONDORDER_DATA)")
     parser.add_argument("--out", metavar="DIR", default="secondorder-reproduce",
-                        help="where results go (default: %(default)s)")
+                        help="folder for the results (default: %(default)s)")
     parser.add_argument("--record", action="store_true",
-                        help="also put result, figure and runs among the package's recorded ones")
+                        help="also put result, figure and runs among the package's records")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
     parser.set_defaults(run=run)
 
     parser = commands.add_parser(
         "claims", help="the papers' claims and their recorded verdicts",
-        description="Print what the recorded studies say of every claim: held, did not hold, "
-        "undecided, or not run, with effect, spread and number of seeds.", examples=CLAIMS)
+        description="Print the recorded verdict on every claim: held, did not hold, undecided, or "
+        "not run.\nBeside it stand effect, spread and number of seeds.", examples=CLAIMS)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")

@@ -27,15 +27,17 @@ EXAMPLES = """\
       --batch-size 256
   secondorder train --optimizer gauss-newton --set inverse=moore-penrose --learning-rate 0.5
   secondorder train --data csv:wine.csv --target cultivar --classify --checkpoint run.npz --resume
-  secondorder train --data idx:mnist-subset --hidden 100   files of your own; see data --help
+  secondorder train --data idx:mnist-subset --hidden 100   your files; see secondorder data --help
 
-Inputs are scaled to [-1, 1] where the format sets their range, else standardised by the training
-part, as are the targets of a regression. --out writes history.json, parameters.npz and
-learning-curves.png, also of what was recorded before a signal (Ctrl-C, SIGTERM) or a loss that is
-no longer finite. It replaces the files of an earlier `train`, and names them; it refuses to
-replace any other file. --checkpoint FILE --resume continues a run of the same command, bit for
-bit, whatever ended it. The exit status is 0 only if the training loss ends at no more than twice
-its first value.
+Inputs are scaled to [-1, 1] where the format sets their range. Other inputs, and the targets of a
+regression, are standardised by the training part.
+
+--out writes history.json, parameters.npz and learning-curves.png. It also writes what was recorded
+before a signal (Ctrl-C, SIGTERM), or before the loss stopped being finite. It replaces the files of
+an earlier `train` and names them; it refuses to replace any other file.
+
+--checkpoint FILE --resume continues a run of the same command with the same bits, whatever ended
+it. The exit status is 0 only if the training loss ends at no more than twice its first value.
 """
 OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta",
               "adam": "Adam", "truncated-newton": "TruncatedNewton",
@@ -54,8 +56,8 @@ WITH_VALUE = {
     "--hidden": {"type": positive, "nargs": "*", "default": [32],
                  "help": "widths of the hidden layers (default: 32)"},
     "--reversible": {"type": positive, "metavar": "BLOCKS",
-                     "help": "a reversible network of so many blocks; --hidden gives its "
-                             "bottleneck"},
+                     "help": "a reversible network with this number of blocks; --hidden gives "
+                             "its bottleneck"},
     "--activation": {"default": "tanh", "help": ACTIVATIONS},
     "--output": {"default": "identity",
                  "help": "activation after the last layer (default: identity)"},
@@ -63,32 +65,34 @@ WITH_VALUE = {
                        "squared-error)"},
     "--optimizer": {"default": "adam", "help": f"{', '.join(OPTIMIZERS)} (default: adam)"},
     "--set": {"type": setting, "action": "append", "default": [], "metavar": "NAME=VALUE",
-              "help": "an option of the optimizer; repeatable"},
-    "--base": {"help": "the method that cubic-regularization is put around (default: sgd)"},
-    "--learning-rate": {"type": positive_number, "help": "default: the optimizer's own"},
+              "help": "an option of the optimizer, such as rho=0.9; repeatable"},
+    "--base": {"help": "the method that cubic-regularization wraps (default: sgd)"},
+    "--learning-rate": {"type": positive_number,
+                        "help": "learning rate (default: the optimizer's)"},
     "--epochs": {"type": positive, "default": 20, "help": "passes over the data (default: 20)"},
     "--batch-size": {"type": positive_or_all, "default": 100,
                      "help": "samples a step, or 'all' for the whole set (default: 100)"},
     "--last-batch": {"default": "merge", "choices": ("merge", "keep", "drop"),
-                     "help": "what becomes of a last batch that is too short (default: merge, with "
-                             "the one before it)"},
+                     "help": "what to do with a last batch that is too short (default: merge it "
+                             "with the batch before)"},
     "--l2": {"type": non_negative_number, "default": 0.0,
              "help": "penalty (l2 / 2) |theta|^2 (default: 0)"},
     "--validation": {"type": fraction, "default": 0.2, "help": "fraction held out (default: 0.2)"},
     "--dtype": {"default": "float64", "choices": ("float64", "float32"),
                 "help": "precision (default: float64)"},
-    "--seed": {"type": natural, "default": 0, "help": "of split, weights and batches (default: 0)"},
+    "--seed": {"type": natural, "default": 0,
+               "help": "seed of split, weights and batches (default: 0)"},
     "--out": {"type": directory, "metavar": "DIR",
               "help": "write history, parameters and figure into this directory"},
     "--checkpoint": {"type": directory, "metavar": "FILE",
-                     "help": "keep all that is needed to go on in this file, epoch by epoch"},
+                     "help": "after every epoch, save in this file all that --resume needs"},
 }
 
 
 def add(commands):
     """Add the parser of this command."""
     about = "Train a fully-connected network and record every epoch."
-    parser = commands.add_parser("train", help="train a network on embedded or your own data",
+    parser = commands.add_parser("train", help="train a network on embedded data or on your files",
                                  description=about, examples=EXAMPLES)
     for name, kind in WITH_VALUE.items():
         letter = {} if "choices" in kind or "metavar" in kind else {"metavar": "N" if "type" in kind
@@ -97,7 +101,7 @@ def add(commands):
     parser.add_argument("--autoencoder", action="store_true",
                         help="learn to reproduce the inputs, not the targets")
     parser.add_argument("--resume", action="store_true",
-                        help="go on from the checkpoint if there is one")
+                        help="continue from the checkpoint if there is one")
     parser.add_argument("--json", action="store_true", help="print settings and history as JSON")
     add_table_options(parser)
     parser.set_defaults(run=run)

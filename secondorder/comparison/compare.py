@@ -73,7 +73,7 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
         What every step adds to the eigenvalues, as a share of the mean absolute eigenvalue of the
         Hessian; the same number for all rows.
     extra : dict of str to (P, P) array or LinearOperator, optional
-        Rows of your own.
+        Your rows, by name.
     limit : int
         Largest number of parameters.
     caption : str
@@ -88,8 +88,8 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
     MemoryError
         Above the limit, with the bytes that it would take.
     TypeError, ValueError
-        Bad arguments, a layer that one of the methods does not take, a row of another shape, a
-        Hessian that is zero (dead units, a saturated loss): all errors are shares of it.
+        Bad arguments, a layer that one of the methods does not take, a row of another shape. Also
+        a Hessian that is zero (dead units, a saturated loss): all errors are relative to it.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def measure(point, matrix, known=()):
     Returns
     -------
     dict
-        ``error`` (Frobenius norm of M - H over that of H), ``block_error`` and ``diagonal_error``
+        ``error`` (norm of M - H over norm of H, Frobenius), ``block_error`` and ``diagonal_error``
         (the same on the layers' blocks and on the diagonal), ``eigenvalues`` (P,) rising,
         ``negative`` (how many), ``above`` (whether M - H is positive semidefinite), ``direction``
         (P,), ``angle`` in degrees to the Hessian's own step (None at a zero gradient), ``along``
@@ -167,7 +167,7 @@ def within_blocks(matrix, blocks):
 
 
 def relative(point, matrix, H, part):
-    """Norm of a part of M - H over that of the same part of H."""
+    """Norm of a part of M - H over the norm of the same part of H."""
     of_hessian = norm(part(H, point.blocks))
     return norm(part(matrix - H, point.blocks)) / of_hessian if of_hessian else float("nan")
 

@@ -22,8 +22,8 @@ def is_literal():
 def literal(asked=True):
     """Run what one reads: in the ``with`` block the literal passes and formulas are called.
 
-    The results are those of the compiled form up to rounding. It is for stepping through the code,
-    for breakpoints, and for whoever changes a formula and wants to see the effect.
+    The results equal the compiled form's up to rounding. Use it to step through the code, to set
+    breakpoints, and to see the effect of a changed formula.
 
     Parameters
     ----------

@@ -89,8 +89,8 @@ def download(name, timeout=30.0, say=print, sources=None, seconds=3600.0):
         For an unknown name; for a file whose bytes are not the published ones. Nothing of it is
         kept.
     ConnectionError
-        If a server refuses, ends early, stays silent, is too slow, sends too much or answers what
-        is no HTTP; the files before are kept for the next attempt.
+        If a server refuses, ends early, stays silent, is too slow, sends too much or does not
+        speak HTTP. Files that are complete are kept for the next attempt.
     OSError
         If the cache cannot be written to: a full disk, say.
     BlockingIOError
@@ -109,7 +109,7 @@ def download(name, timeout=30.0, say=print, sources=None, seconds=3600.0):
 
 
 def _fetch_all(name, source, timeout, say, seconds):
-    """All files of a set, those of an earlier attempt included, and its folder at the end."""
+    """All files of a set, also from an earlier attempt, and its folder at the end."""
     begun = cache() / f"{name}.begun"
     begun.mkdir(exist_ok=True)
     for file, digest in source.digests.items():

@@ -77,7 +77,7 @@ def read_idx(path, dimensions=None):
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the magic number is not that of IDX, the number of dimensions is another one,
+        If the file does not begin with IDX's magic number, the number of dimensions is another one,
         or the length disagrees with the header.
     """
     content = read_bytes(path)

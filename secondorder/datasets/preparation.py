@@ -87,8 +87,8 @@ def scale(data, interval=(0.0, 1.0)):
 class Standardisation(NamedTuple):
     """Columns shifted to mean 0 and scaled to deviation 1; a constant column is only shifted.
 
-    A column whose entries differ by no more than their rounding (4 units in the last place of the
-    dtype that `fit` is given) counts as constant.
+    A column is constant if its entries differ by no more than their rounding. That is 4 units in
+    the last place of the dtype that `fit` is given.
 
     Fit it on the training part alone and apply it to both parts, so that nothing of the validation
     part leaks in.

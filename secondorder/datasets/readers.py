@@ -57,8 +57,8 @@ def load_cifar10(directory, part="train"):
     directory : str or Path
         Holds ``data_batch_1.bin`` (and up to 5) or ``test_batch.bin``, each plain or ``.gz``.
     part : {"train", "test"}
-        The training part joins the batches that are there, in the order of their numbers; the first
-        ones are enough (the description says how many there were), a gap between them is an error.
+        The training part joins the batches that are there, in the order of their numbers. The
+        first are enough, and the description says how many there were; a gap is an error.
 
     Returns
     -------

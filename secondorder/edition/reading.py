@@ -27,8 +27,8 @@ def read(path):
     ------
     FileNotFoundError, IsADirectoryError
     ReadingError
-        Another kind of file; no UTF-8 text; braces or environments that do not close, macros
-        without end, an ``\input`` from outside the folder (all with their line).
+        Another kind of file, or no UTF-8 text. With its line: braces or environments that do not
+        close, macros without end, an ``\input`` from outside the folder.
     """
     if not isinstance(path, (str, Path)) or "\0" in str(path) or not str(path):
         raise TypeError(f"path must be the name of a .tex or .md file, got {path!r}")

@@ -14,7 +14,7 @@ from .chunks import Chunks
 from .columns import hessian_rows
 from .curvature import evaluate_once, mean_of, product_sum
 from .dense import drawn_scores
-from .parameter_slices import place
+from .parameter_slices import parameter_slice
 from .symmetric import part_of, slices
 
 KINDS = ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")
@@ -32,7 +32,7 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     network, loss, x, y
         As for :func:`gradient`.
     kind : {"hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled"}
-        The Fisher matrices are those of :func:`fisher`; ``"fisher"`` is the exact one.
+        The Fisher matrices as in :func:`fisher`; ``"fisher"`` is the exact Fisher matrix.
     method : {"auto", "recursion", "products"}
         For the Hessian. ``"recursion"``: from the Hessians of each sample's loss in the outputs of
         the layers; for `Linear` layers, also inside `Chain` and `Skip`. ``"products"``: a product
@@ -64,8 +64,8 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
 
     Examples
     --------
-    *Saliency.* Optimal brain damage (LeCun, Denker, Solla 1990): what the objective rises by if one
-    weight is set to zero and all others stay, to second order at a minimum, is H_ii theta_i^2 / 2.
+    *Saliency.* Optimal brain damage (LeCun, Denker, Solla 1990) sets one weight to zero and keeps
+    all others. At a minimum the objective then rises by H_ii theta_i^2 / 2, to second order.
 
     >>> import numpy as np, secondorder as so
     >>> net, x = so.mlp([3, 4, 2], rng=0), np.random.default_rng(1).normal(size=(20, 3))
@@ -78,7 +78,7 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     l2 = check_l2(l2)
     one_of(KINDS, kind, "kind")
     one_of(METHODS, method, "method")
-    block = place(instance_of(network, Network, "network"), layer, parameter)
+    block = parameter_slice(instance_of(network, Network, "network"), layer, parameter)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     shape, what = (network.size,), f"the diagonal of the {NAMES[kind]}"
     if kind == "hessian":

@@ -19,8 +19,8 @@ class Objective:
 
     All functions compute in float64 on copies of the network, one for each thread, and never move
     the network itself. They may be called at any points in any order. Copies and pickles are
-    independent, so that other processes may search from other points; they leave the executor
-    behind and work the chunks out themselves, with the same result bit for bit.
+    independent, so that other processes may search from other points. They have no executor and
+    compute the chunks themselves, with the same bits.
 
     Attributes
     ----------
@@ -87,8 +87,9 @@ class Objective:
         return hessian_vector_product(*self._problem(theta), v, l2=self._l2, **self._chunks)
 
     def operator(self, theta):
-        """Its Hessian at theta as a :class:`HessianOperator`, which stays what it is when other
-        points are asked for: for methods that keep it, such as ``trust-constr``.
+        """The Hessian at theta as a :class:`HessianOperator`.
+
+        It does not change when other points are asked for, as ``trust-constr`` needs it.
         """
         network, *data = self._problem(theta)
         return HessianOperator(network.copy(), *data, l2=self._l2, **self._chunks)

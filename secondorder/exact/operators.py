@@ -13,7 +13,7 @@ from .curvature import (check_network, evaluate, gauss_newton_product_at, hessia
                         mean_of, product_sum)
 from .dense import FISHER_KINDS, drawn_scores
 from .diagonals import KINDS
-from .parameter_slices import place
+from .parameter_slices import parameter_slice
 
 BLOCK = 64  # columns of a dense matrix that are made at a time
 
@@ -35,8 +35,8 @@ class CurvatureOperator(Follows, LinearOperator):
         Adds l2 * I.
     layer : int, str, slice or Layer, optional
         Only the block of this layer: rows and columns of its parameters. A number counts
-        ``network.layers``, activations included, and so does a slice, of layers in a row. A name is
-        that of a ``state_dict``: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"``.
+        ``network.layers``, activations included, and so does a slice, of layers in a row. Names
+        are as in a ``state_dict``: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"``.
     parameter : str, optional
         Only the block of this parameter of the layer, ``"weight"`` or ``"bias"``.
     batch_size : int, optional
@@ -76,13 +76,13 @@ class CurvatureOperator(Follows, LinearOperator):
         return operator
 
     def _set(self, network, evaluation, chunks, l2, layer, parameter):
-        self.network, self.l2, self.place = network, l2, place(network, layer, parameter)
+        self.network, self.l2, self.place = network, l2, parameter_slice(network, layer, parameter)
         self.evaluation, self.chunks, self._others = evaluation, chunks, ()
         size = self.place.stop - self.place.start
         super().__init__(dtype=network.dtype, shape=(size, size))
 
     def _require_current(self):
-        """Raise RuntimeError if the network's parameters are not those of the operator."""
+        """Raise RuntimeError if the network's parameters differ from the operator's."""
         if self._then is None:
             self.evaluation.require_current()
         else:

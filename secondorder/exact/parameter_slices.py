@@ -6,17 +6,17 @@ from ..checks import lookup
 from ..nets import Chain, Layer, Skip
 
 
-def place(network, layer=None, parameter=None):
+def parameter_slice(network, layer=None, parameter=None):
     """Slice of ``network.theta`` that holds a layer's parameters, or one of them.
 
     Parameters
     ----------
     network : Network
     layer : int, str, slice or Layer, optional
-        Number of a layer in ``network.layers``, activations counted; its name, as a ``state_dict``
-        has it: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"`` for one parameter; a
-        slice of ``network.layers``, for several in a row; or one of the network's layers itself,
-        however deep inside others. None: all parameters.
+        A number counts ``network.layers``, activations included. A name is as in a
+        ``state_dict``: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"`` for one
+        parameter. A slice of ``network.layers`` takes several in a row. A layer of the network may
+        be deep inside others. None: all parameters.
     parameter : str, optional
         ``"weight"``, ``"bias"``, or as the layer names it. None: all of the layer.
 
@@ -30,7 +30,7 @@ def place(network, layer=None, parameter=None):
             raise ValueError(f"parameter={parameter!r} needs layer, whose parameter it is")
         return slice(0, network.size)
     if isinstance(layer, slice):
-        return _place_of_several(network, layer, parameter)
+        return _slice_of_several(network, layer, parameter)
     if isinstance(layer, str):
         layer, parameter = _named(network, layer, parameter)
     layer = _layer_of(network, layer)
@@ -49,7 +49,7 @@ def place(network, layer=None, parameter=None):
     return None
 
 
-def _place_of_several(network, layers, parameter):
+def _slice_of_several(network, layers, parameter):
     """From the first parameter of the layers in a slice to the last."""
     if parameter is not None:
         raise ValueError(f"parameter={parameter!r} needs one layer, whose parameter it is, got "
@@ -57,27 +57,27 @@ def _place_of_several(network, layers, parameter):
     if layers.step not in (None, 1):
         raise ValueError(f"layer must be a slice of layers in a row, got {layers!r}")
     try:
-        places = network.slices[layers]
+        slices = network.slices[layers]
     except TypeError:
         raise TypeError(f"layer must be a slice of whole numbers, got {layers!r}") from None
-    if not places or places[0].start == places[-1].stop:
+    if not slices or slices[0].start == slices[-1].stop:
         raise ValueError(f"layer: there are no trainable parameters in {layers!r} of the "
                          f"{len(network.layers)} layers")
-    return slice(places[0].start, places[-1].stop)
+    return slice(slices[0].start, slices[-1].stop)
 
 
 def _named(network, name, parameter):
     """The layer and the parameter that a name means: numbers, and perhaps a parameter's name."""
-    *places, last = name.split(".")
+    *path, last = name.split(".")
     if not last.isdecimal():
         if parameter is not None:
             raise ValueError(f"layer={name!r} names a parameter, and so does "
                              f"parameter={parameter!r}")
         parameter = last
     else:
-        places.append(last)
+        path.append(last)
     layers, layer = network.layers, None
-    for number in places:
+    for number in path:
         if not number.isdecimal() or int(number) >= len(layers):
             layer = None
             break
@@ -85,8 +85,8 @@ def _named(network, name, parameter):
         layers = layer.layers if isinstance(layer, (Chain, Skip)) else ()
     if layer is None:
         raise ValueError(f"layer: there is no {name!r} in this network of {len(network.layers)} "
-                         "layers; a name is a number counted from 0, such as '2', '0.1' for a "
-                         "layer inside another, or '2.weight'")
+                         "layers; names count from 0: '2', '0.1' (layer 1 inside layer 0), "
+                         "'2.weight'")
     return layer, parameter
 
 
@@ -107,7 +107,7 @@ def _layer_of(network, layer):
 
 
 def _start(network, layer):
-    """How many parameters stand before those of a layer: a layer's own come before those inside."""
+    """How many parameters stand before a layer's; its own come before those of layers inside."""
     start = 0
     for inner in network.chain.sublayers():
         if inner is layer:

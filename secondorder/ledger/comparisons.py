@@ -150,9 +150,9 @@ class Equal(Comparison):
     Raises
     ------
     VerificationError
-        For empty or non-finite arrays, different shapes, sides that are one object or share memory,
-        a tolerance that is not positive, sides that are both zero without a scale, and a tolerance
-        of 1 or more without a scale.
+        For empty or non-finite arrays, different shapes, and sides that are one object or share
+        memory.  For a tolerance that is not positive.  Without a scale, for sides that are both
+        zero, and a tolerance of 1 or more.
     """
 
     names = ("left", "right")

@@ -12,8 +12,8 @@ LARGEST_FACTOR = 10**4  # within a part in 10**4 every larger number is near a w
 def describe_mismatch(left, right, error=None, names=("computed", "reference"), limit=5):
     """Describe where two arrays differ: the worst entries with index, both values and their ratio.
 
-    Ratios unmask a flipped sign and forgotten factors of 2 or N at a glance, so they are printed
-    for every entry and interpreted when they agree over all entries that differ.
+    Ratios unmask a flipped sign and forgotten factors of 2 or N at a glance. They are printed for
+    every entry, and interpreted when they agree over all entries that differ.
 
     Parameters
     ----------

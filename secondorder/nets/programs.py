@@ -12,15 +12,13 @@ import numpy as np
 
 from ..compiled import forms, kinds
 from ..compiled.program import Criterion, Program
-from .activations import Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh
-from .chain import Chain, ChainSaved, Skip, SkipSaved
-from .flatten import Flatten, FlattenSaved
+from .layers import (Activation, ActivationSaved, Chain, ChainSaved, Flatten, FlattenSaved,
+                     Identity, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved, ReLU,
+                     Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus, Tanh)
 from .in_place.base import Twins
-from .layers import Activation, ActivationSaved, Linear, LinearSaved
-from .losses import BoundedCriterion, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
-from .losses_by_output import LIMIT, BinaryCrossEntropy, Huber, PoissonNLL
-from .normalisation import LayerNorm, LayerNormSaved
-from .reshape import Reshape
+from .losses import (BinaryCrossEntropy, BoundedCriterion, Huber, PoissonNLL, SoftmaxCrossEntropy,
+                     SquaredError, TukeyBiweight)
+from .losses.by_output import LIMIT
 
 layers = Twins(None)  # layer, width of its input -> rows of the table
 functions = Twins(None)  # activation function -> kind, slope below zero

@@ -11,9 +11,8 @@ from .style import figure_of
 def bound_beside_hessian(bounded_hessian, curvature, network, figure=None):
     """The diagonal bound of residual partitioning beside the Hessian that it bounds.
 
-    Three panels: the Hessian and the diagonal bound, each with a colour scale of its own (the bound
-    is many times larger), and the eigenvalues of bound minus Hessian, none of which may be
-    negative.
+    Two panels show the Hessian and the diagonal bound, each with its own colour scale: the bound is
+    many times larger. The third shows the eigenvalues of bound minus Hessian; none may be negative.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def printed_and_corrected(errors, ax=None, title=None):
         ax.barh(np.array(wrong) - 0.2, [max(pairs[k][0], FLOOR) for k in wrong], height=0.36,
                 color=VERMILION, hatch="///", edgecolor="white", label="as printed")
     ax.barh(places + 0.2, [max(right, FLOOR) for _, right in pairs], height=0.36, color=BLUE,
-            label="as it should be")
+            label="corrected")
     top = max(value for pair in pairs for value in pair if value is not None)
     ax.set(xscale="log", xlim=(FLOOR / 10, 30 * max(top, 1.0)), xlabel="relative error",
            ylabel="formula", yticks=places, yticklabels=list(errors))

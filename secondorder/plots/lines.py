@@ -13,13 +13,13 @@ DASHES = ("--", ":", "-.", (0, (5, 1)))
 
 def lines(named, ax=None, references=None, logarithmic="linear", x_label=None, y_label=None,
           x_limits=None, y_limits=None, title=None, show_legend="right"):
-    """Draw curves by name, each with a colour and a marker of its own.
+    """Draw curves by name, each with its own colour and marker.
 
     Parameters
     ----------
     named : dict of str to curve
-        A curve is an array (n,) of values over 0, 1, ..., a pair of arrays (x, y), or a list of
-        such pairs: several runs in one colour. Of values that are not finite nothing is drawn.
+        A curve is an array (n,) of values over 0, 1, ..., or a pair of arrays (x, y). A list of
+        pairs is several runs in one colour. Values that are not finite are not drawn.
     ax : matplotlib.axes.Axes, optional
     references : dict of str to curve, optional
         Drawn in black without markers, each with dashes of its own: a slope, a closed form.

@@ -19,7 +19,7 @@ def style(number):
 
 
 def axes_of(ax):
-    """The axes given, or those of a new figure; TypeError for anything else."""
+    """The axes given, or axes of a new figure; TypeError for anything else."""
     if ax is None:
         from matplotlib import pyplot
 

@@ -18,15 +18,14 @@ def evaluate(network, loss, x, y, workspace=None):
     x : (N, *input_shape) array
     y : targets of N samples
     workspace : Workspace, optional
-        Where the layers' arrays go, chunk after chunk; one of its own by default.
+        Where the layers' arrays go, chunk after chunk; by default a new one.
 
     Returns
     -------
     loss : float
         Without penalty.
     accuracy : float or None
-        Part of the samples whose largest output is that of their label; None unless y is (N,) of
-        integers.
+        Part of the samples whose label has the largest output; None unless y is (N,) of integers.
 
     Raises
     ------
@@ -52,7 +51,7 @@ def evaluate(network, loss, x, y, workspace=None):
 def means(infos):
     """Mean of each number and boolean in a list of dicts, over the dicts that have it, as floats.
 
-    Those of a dict inside, the reports of a wrapped method, are named ``Name.number``.
+    Numbers of a dict inside, the reports of a wrapped method, are named ``Name.number``.
     """
     infos = [_flat(info) for info in infos]
     names = dict.fromkeys(name for info in infos for name in info

@@ -30,7 +30,7 @@ LAST_BATCH = ("merge", "keep", "drop")
 def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None, callback=None,
           progress=None, evaluate_every=1, shuffle=True, last_batch="merge", checkpoint=None,
           resume=False, recipe=None):
-    """Train the optimizer's network, in place.
+    """Train the optimizer's network in-place.
 
     Parameters
     ----------
@@ -58,43 +58,42 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     shuffle : bool
         Whether each epoch draws a new order.
     last_batch : {"merge", "keep", "drop"}
-        What becomes of the samples that are left where `batch_size` does not divide N. ``"merge"``:
-        less than half a batch joins the batch before it, more is a batch of its own; a
-        second-order step fits the noise of a handful of samples exactly, and undoes what the large
-        batch before it has won. ``"keep"``: always a batch of its own. ``"drop"``: left out of this
+        What to do with the samples that are left where `batch_size` does not divide N.
+        With ``"merge"`` less than half a batch joins the batch before it, more is a separate batch.
+        A second-order step fits the noise of a few samples exactly, and undoes the gain of the
+        large batch before it. ``"keep"``: always a separate batch. ``"drop"``: left out of this
         epoch. A set smaller than one batch is always one batch.
     checkpoint : str or Path, optional
         File that is written with every record, atomically: whenever the process ends, by whatever
         signal, it holds the state at one of the records.
     resume : bool
         Whether to go on from the checkpoint if there is one, and to begin anew if there is none.
-        Everything else has to be as it was (network, optimizer with its settings, data, arguments;
-        `epochs` may be larger, and no smaller than what was done): then the run ends with the same
-        bits as one that was never interrupted, on the same machine and number of threads.
-        Another run is refused by what differs, in any layer, activation or loss, an author's own by
-        their attributes, to the last bit. A UserWarning names what has no plain description, such
-        as a function. `callback` gets no record twice.
+        Network, optimizer with its settings, data and arguments have to be the same. `epochs` may
+        be larger, and must not be smaller than the epochs that were done. On the same machine and
+        number of threads, the run then ends with the same bits as without interruption. Another
+        run is refused, to the last bit of every layer, activation and loss; the message names the
+        difference. Users' classes are compared by their attributes. A UserWarning names what
+        cannot be compared, such as a function. `callback` gets no record twice.
     recipe : dict, optional
-        What the run was made from, in the caller's words: plain values by name. It stands in the
-        checkpoint; where a resumed run is refused, the message names the entries in which its
-        recipe differs (``seed 0, not 1``), and not the data that came of them.
+        What the run was made from, in the caller's words: plain values by name. The checkpoint
+        holds them. If a resumed run is refused, the message names the entries that differ
+        (``seed 0, not 1``), and not the data made from them.
 
     Returns
     -------
     History
-        Records hold ``epoch``, ``step``, ``seconds`` (spent in steps so far; evaluation, and what
-        numba compiles on first use, excluded),
-        ``train_loss`` and ``validation_loss`` (mean over the whole set, no penalty), for integer
-        labels ``train_accuracy`` and ``validation_accuracy``, and, from the second record on, the
-        mean since the last record of every number that the optimizer's steps report
-        (``gradient_norm``, ``step_norm``, ``cg_iterations``, ...) but for the loss and the
-        objective of the mini-batches.
+        Records hold ``epoch``, ``step`` and ``seconds``, spent in steps so far, without evaluation
+        and compilation. ``train_loss`` and ``validation_loss`` are means over the whole set,
+        without penalty. Integer labels add ``train_accuracy`` and ``validation_accuracy``. From the
+        second record on there are the numbers that the optimizer's steps report
+        (``gradient_norm``, ``step_norm``, ``cg_iterations``, ...), each as its mean since the last
+        record. The loss and the objective of the mini-batches are not among them.
 
     Raises
     ------
     TypeError, ValueError, OSError
-        Bad arguments or data, before any work; also a checkpoint of another run, one of more
-        epochs than `epochs`, one that another run is writing, or one that is there although
+        Bad arguments or data, before any work. Also a checkpoint that belongs to another run or has
+        more epochs than `epochs`. Also one that another run is writing, or that is there although
         `resume` is false.
     TrainingStopped
         A FloatingPointError that names epoch, step and cause. The network is left at the last

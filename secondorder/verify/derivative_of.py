@@ -33,9 +33,9 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
         The point. Not near a kink: differences then cannot judge.
     kind : {"auto", "gradient", "jacobian", "hessian", "directional", "value"}
         ``"gradient"``, of a number: of the shape of `at`. ``"jacobian"``, of an array: f's shape,
-        then that of `at`. ``"hessian"``, of a number: the shape of `at` twice. ``"directional"``:
-        f's shape. ``"value"``: no derivative but another form of f. ``"auto"``: directional with a
-        direction, else whichever of the three has the shape of df.
+        then the shape of `at`. ``"hessian"``, of a number: the shape of `at` twice.
+        ``"directional"``: f's shape. ``"value"``: no derivative but another form of f. ``"auto"``:
+        directional with a direction, else whichever of the three has the shape of df.
     direction : array, optional
         Of the shape of `at`.
     tolerance : float
@@ -44,8 +44,8 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     Returns
     -------
     Report
-        True when nothing is wrong. Its text has the worst entries with index, both values and their
-        ratio, and the likely slip: a sign, a factor, a transpose, a term that is lost.
+        True when nothing is wrong. Its text has the worst entries: index, both values and their
+        ratio. It names the likely slip: a sign, a factor, a transpose, a lost term.
 
     Raises
     ------

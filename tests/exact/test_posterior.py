@@ -181,7 +181,7 @@ def test_no_evidence_without_a_model(loss):
 
 def test_a_variance_of_noise_is_for_normal_outputs():
     net, x, y, _ = linear()
-    with pytest.raises(ValueError, match="noise_variance is that of normal outputs"):
+    with pytest.raises(ValueError, match="noise_variance is for normal outputs"):
         so.exact.posterior(net, so.Huber(), x, y, TAU, noise_variance=2.0)
 
 

@@ -46,9 +46,9 @@ BAR = r"\|"
 
 
 def rows(text, paper):
-    """(label, claim, ratio, why) of the table under the heading of a paper."""
-    section, = re.findall(rf"^## {re.escape(paper)}$(.*?)(?=^## |\Z)", text, re.M | re.S)
-    lines = [line for line in section.splitlines() if line.startswith("|")][2:]
+    """(label, claim, ratio, why) of the table under the heading of a paper; [] without one."""
+    sections = re.findall(rf"^## {re.escape(paper)}$(.*?)(?=^## |\Z)", text, re.M | re.S)
+    lines = [line for line in "".join(sections).splitlines() if line.startswith("|")][2:]
     return [tuple(cell.strip().replace(BAR, "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1])
             for line in lines]
 

@@ -17,7 +17,7 @@ def test_what_is_near_is_listed(paper, seed):
     missing = [margins.row(label, what, ratio, f"{kind}, seed {seed}") for label, what, kind, ratio
                in margins.near(ledger_runs.results(paper, seed))
                if not margins.listed(label, what, table)]
-    assert not missing, "\n".join(missing)
+    assert not missing, "\n".join([f"a row each, under `## {paper}` of MARGINS.md:", *missing])
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -38,6 +38,7 @@ def test_near_is_above_a_third_or_within_thirty():
     table = margins.rows("## a\n\n| l | c | r | w |\n| - | - | - | - |\n"
                          + margins.row("3", "|x| of the * layer", 0.4, "w") + "\n## b\n", "a")
     assert table == [("3", "|x| of the * layer", "0.4", "w")]
+    assert margins.rows("## b\n", "b") == margins.rows("## b\n", "a") == []
     assert margins.listed("3", "|x| of the (first) layer", table)
     assert not margins.listed("4", "|x| of the first layer", table)
     assert not margins.listed("3", "|x| of the first", table)

@@ -192,4 +192,4 @@ def test_printed_beside_corrected():
 
 def test_nothing_printed_wrong():
     ax = plots.printed_and_corrected({"(1)": (None, 1e-15)})
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["as it should be"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["corrected"]

@@ -20,7 +20,7 @@ CALLED = {("compiled", "secondorder"), ("checks", "secondorder"), ("studies", "s
 OPEN = "secondorder.nets.in_place"
 #: Folders that may hold more than 15 files, and how many.
 WIDE = {**{"papers/" + room: 20 for room in ROOMS},
-        "nets": 26, "papers/reversible_gauss_newton": 22}  # until their files have moved
+        "papers/reversible_gauss_newton": 22}  # until their files have moved
 
 
 def name_of(file):

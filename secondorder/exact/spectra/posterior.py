@@ -9,12 +9,12 @@ from scipy.special import gammaln
 from ...checks import one_of, positive_number, whole_number
 from ...checks.randomness import generator
 from ...nets import BinaryCrossEntropy, PoissonNLL, SoftmaxCrossEntropy, SquaredError
-from ...nets.losses_by_output import stirling
+from ...nets.losses.by_output import stirling
 from ..chunks import Chunks
 from ..curvature import check_network, jacobian
 from ..diagonals import KINDS, diagonal
 from ..objectives import loss_sum
-from ..parameter_slices import place
+from ..parameter_slices import parameter_slice
 from .definite import NAMES, factor
 from .solving import matrix_of
 
@@ -37,7 +37,7 @@ def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structu
     network : Network
         It is copied; the posterior stays what it is when the network is trained on.
     loss : Loss
-        The negative log-likelihood of a sample. `SquaredError` is that of a normal distribution.
+        The negative log-likelihood of a sample. `SquaredError` belongs to a normal distribution.
     x, y
         All data, as for :func:`gradient`: N samples, not a batch of them.
     prior_precision : float
@@ -83,7 +83,7 @@ def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structu
                          "so.eacg.posterior(network, loss, x, y, prior_precision)")
     tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
     check_network(network)
-    where = place(network, layer, parameter)
+    where = parameter_slice(network, layer, parameter)
     options = {"layer": layer, "parameter": parameter, "batch_size": batch_size,
                "executor": executor}
     problem, facts = (network, loss, x, y), (where, tau, s2, batch_size, executor)
@@ -96,11 +96,11 @@ def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structu
 
 
 def checked_precisions(loss, prior_precision, noise_variance):
-    """tau and s^2; another variance than 1 is that of normal outputs only."""
+    """tau and s^2; another variance than 1 is for normal outputs only."""
     tau = positive_number(prior_precision, "prior_precision")
     s2 = positive_number(noise_variance, "noise_variance")
     if s2 != 1 and not isinstance(loss, SquaredError):
-        raise ValueError("noise_variance is that of normal outputs, for SquaredError; with "
+        raise ValueError("noise_variance is for normal outputs, with SquaredError; with "
                          f"{loss!r} it must be 1, got {s2:g}")
     return tau, s2
 
@@ -145,7 +145,7 @@ class Posterior:
     def covariance(self, x_new, max_bytes=2**30):
         """Covariance of the outputs at new inputs, (S, C, C): J Lambda^-1 J^T, J their Jacobian.
 
-        It is that of the network's own outputs: no noise is added, and no link applied.
+        The outputs are the network's: no noise is added, and no link applied.
         """
         J = jacobian(self.network, x_new, max_bytes)[:, :, self.place].astype(np.float64)
         samples, outputs, n = J.shape
@@ -159,7 +159,7 @@ class Posterior:
     def sample(self, rng=None, count=None):
         """Parameters drawn from the distribution, (P,); (count, P) with a count.
 
-        Those of the whole network: what is not uncertain stands as it is.
+        All parameters of the network are returned; those without uncertainty are unchanged.
         """
         rng, number = generator(rng), 1 if count is None else whole_number(count, "count", 1)
         Z = rng.standard_normal((len(self.mean), number))

@@ -12,7 +12,7 @@ from ..curvature import check_network
 from ..dense import fisher, gauss_newton, hessian
 from ..diagonals import KINDS
 from ..operators import operator_of
-from ..parameter_slices import place
+from ..parameter_slices import parameter_slice
 from ..progress import Counted, shown
 from .definite import NAMES, factor, not_positive
 
@@ -53,8 +53,8 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
     network, loss, x, y
         As for :func:`gradient`.
     v : (n,) or (n, K) array
-        One right side, or K of them as columns; n is the number of parameters P, or those of the
-        layer.
+        One right side, or K of them as columns; n is the number of parameters of the network, or
+        of the layer.
     kind : {"hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled"}
     damping : float
         Not negative.
@@ -104,9 +104,9 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
     >>> s = so.exact.solve(*problem, so.exact.jacobian(net, x_new)[0].T, "gauss-newton", 0.01)
     >>> influence = so.exact.sample_gradients(*problem) @ s.solution / len(x)     # (20, 1)
 
-    *Saliency.* Optimal brain surgeon (Hassibi, Stork 1993): what the objective rises by if one
-    weight is set to zero and the others are trained anew, to second order at a minimum, is
-    theta_i^2 / (2 [H^-1]_ii). :func:`diagonal` has what it rises by if they stay.
+    *Saliency.* Optimal brain surgeon (Hassibi, Stork 1993) sets one weight to zero and trains the
+    others anew. At a minimum the objective then rises by theta_i^2 / (2 [H^-1]_ii), to second
+    order. :func:`diagonal` has the rise if the others stay.
 
     >>> inverse = so.exact.solve(*problem, np.eye(net.size), "gauss-newton", 0.01).solution
     >>> saliency = net.theta**2 / (2 * np.diag(inverse))
@@ -115,7 +115,7 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
     one_of(METHODS, method, "method")
     damping, rng = number_in(damping, "damping", 0, np.inf), generator(rng)
     check_network(network)
-    where, show = place(network, layer, parameter), shown(progress)
+    where, show = parameter_slice(network, layer, parameter), shown(progress)
     n, dtype = where.stop - where.start, network.dtype
     v = _right_sides(v, n, network.dtype)
     tolerance = np.finfo(dtype).eps ** (2 / 3) if tolerance is None \
@@ -184,7 +184,7 @@ class _Guarded(LinearOperator):
 
 
 def _smallest_eigenvalue(A, curvature):
-    """The smallest eigenvalue that a short search finds; at most `curvature`, that of a vector."""
+    """The smallest eigenvalue that a short search finds; at most `curvature`, a vector's."""
     if A.shape[0] == 1:
         return curvature
     try:

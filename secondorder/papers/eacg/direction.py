@@ -27,12 +27,12 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     x : (S, n_0) array
     y : targets in the form that the loss takes
     curvature : str
-        One of those of :func:`~secondorder.papers.eacg.bias_curvatures` that are positive
+        A curvature of :func:`~secondorder.papers.eacg.bias_curvatures` that is positive
         semidefinite.
     solver : {"ea-cg", "ea-closed", "cg", "exact", "kfi", "kfi-rank-one"}
-        ``"ea-cg"``: conjugate gradients on (11b), the paper's method; ``"ea-closed"``: the same
-        system in closed form; ``"cg"``: conjugate gradients on (11a); ``"exact"``: (11a) by
-        eigenvectors; ``"kfi"``: (12); ``"kfi-rank-one"``: (12), with (13) in the first layer.
+        ``"ea-cg"``: conjugate gradients on (11b), the paper's method. ``"ea-closed"``: the same
+        system in closed form. ``"cg"``: conjugate gradients on (11a). ``"exact"``: (11a) by
+        eigenvectors. ``"kfi"``: (12). ``"kfi-rank-one"``: (12), with (13) in the first layer.
     alpha : float
         Weight of the identity in (9), above 0 and below 1.
     max_cg : int, optional
@@ -43,7 +43,7 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
         Refused with a solver that makes no products.
     l2 : float
         Penalty (l2/2)|theta|^2. It enters the gradient, and as l2 I the curvature, which 1 - alpha
-        multiplies; with KFI, which has no such factor, alpha + l2 stands for alpha.
+        multiplies. KFI has no such factor: alpha + l2 stands for alpha.
     joint : bool
         Solve for [W b] as one matrix, with inputs [h; 1], instead of W and b apart.
     rank : int

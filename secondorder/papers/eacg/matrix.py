@@ -33,8 +33,7 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
     x : (S, n_0) array
     y : targets in the form that the loss takes
     curvature : str
-        One of those of :func:`~secondorder.papers.eacg.bias_curvatures`: B^t, the block of the
-        bias.
+        A curvature of :func:`~secondorder.papers.eacg.bias_curvatures`: B^t, the block of the bias.
     form : {"kronecker", "rank-one", "kfi"}
         What stands for the block of the weights, A (x) B in the paper's order.
 
@@ -42,13 +41,13 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
         - ``"rank-one"``: A = E[h] E[h]^T, Eq. (11b);
         - ``"kfi"``: (A + pi sqrt(alpha) I) (x) (B + sqrt(alpha) / pi I), which Eq. (12) inverts.
     alpha : float
-        Weight of the identity in (9), from 0 to below 1: (1 - alpha) curvature + alpha I. For
-        ``"kfi"`` the damping inside the factors; its biases get B + alpha I.
+        Weight of the identity in (9), from 0 to below 1: (1 - alpha) curvature + alpha I. With
+        ``"kfi"`` it is the damping inside the factors, and the biases get B + alpha I.
     l2 : float
         Penalty (l2/2)|theta|^2: l2 I joins the curvature. For ``"kfi"`` it joins alpha.
     joint : bool
-        Whether a layer's weights and bias are one matrix, with inputs [h; 1], so that they have a
-        block between them; else that block is zero, as the paper solves (10a) and (10b) apart.
+        Whether a layer's weights and bias are one matrix, with inputs [h; 1] and a block between
+        them. Else this block is zero, as the paper solves (10a) and (10b) apart.
     rank : int
         For ``"rank-one"``: above 1, the largest parts of the inputs' covariance are added.
     rng : None, int or numpy.random.Generator

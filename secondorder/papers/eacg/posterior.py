@@ -38,7 +38,7 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
     prior_precision : float
         tau, positive.
     curvature : str
-        One of those of :func:`~secondorder.papers.eacg.bias_curvatures` that are positive
+        A curvature of :func:`~secondorder.papers.eacg.bias_curvatures` that is positive
         semidefinite. KFRA's ``"gauss-newton"``; KFAC's ``"fisher-exact"``; ``"pch-1"``.
     noise_variance : float
         s^2 of normal outputs, for `SquaredError`; else 1.

@@ -9,7 +9,8 @@ from operator import attrgetter
 import numpy as np
 
 from ...checks import positive_number
-from ...optimizers.base import norm
+from ...optimizers.norms import norm
+from ...optimizers.trials import objective_after
 from ...optimizers.wrapper import Wrapper
 from .coupling import coupled_rates, layer_products
 from .curvature import directional_curvature_at, sample_curvatures_at
@@ -40,9 +41,9 @@ class CubicRegularization(Wrapper):
         Weight of the cubic term, positive. Where the objective is flat the step has the length
         sqrt(2 |a| / (sigma |g|)), so that sigma bounds it.
     rates : {"single", "layer", "variable"}
-        One rate for all parameters; one for every layer that has some; one for every parameter,
-        each from its own diagonal entry of the Hessian (Table 2; with the base's signs only: every
-        parameter's own step has its own length). The diagonal is exact for any layers; it costs a
+        One rate for all parameters, for every layer, or for every parameter. With ``"variable"``,
+        each rate comes from its diagonal entry of the Hessian (Table 2), with the base's signs
+        only. The diagonal is exact for any layers; it costs a
         Hessian-vector product for every parameter of layers that :func:`secondorder.exact.diagonal`
         knows no recursion for.
     averaging : {"direction", "step", "rate"}
@@ -55,16 +56,16 @@ class CubicRegularization(Wrapper):
         :func:`~secondorder.papers.low_rank.directional_curvature`.
     coupled : bool, optional
         For ``rates="layer"`` alone: whether the layers' rates minimise one joint model, with the
-        products between layers (the default); else every layer has a model of its own, and nothing
+        products between layers (the default). Else every layer has a separate model, and nothing
         bounds them together.
     ascent : {"skip", "flip", "minimum"}
         Where the base's direction goes uphill, see :func:`secondorder.papers.low_rank.step_length`;
         a coupled model takes care of it itself. ``"skip"`` leaves the parameters; the base's memory
         goes on.
     adaptive : bool
-        Compare the objective of the same batch after the step (one forward pass more) with the
-        model: where it falls by more than 0.8 of what was predicted sigma is halved, where by less
-        than 0.2 doubled; a step that does not descend is not taken. Averaging must be "direction".
+        Compare the objective of the same batch after the step with the model, by one more forward
+        pass. Above 0.8 of the predicted fall sigma is halved, below 0.2 it is doubled. A step that
+        does not descend is not taken. Averaging must be "direction".
     smallest_sigma : float, optional
         With ``adaptive=True`` alone: lower limit of an adaptive sigma; by default a hundredth of
         `sigma`. Without one sigma sinks until the step is Newton's along the ray, which is too bold
@@ -75,8 +76,8 @@ class CubicRegularization(Wrapper):
     sigma : float
         The present weight.
     ascents, skipped, rejected : int
-        How many steps had a direction that went uphill (in some layer or parameter); a rate of 0; a
-        change that was not taken because the objective would have risen.
+        How many steps had a direction that went uphill, in some layer or parameter. How many had a
+        rate of 0. How many changes were not taken, since the objective would have risen.
     rates_taken : list of float
         The rate |change| / |direction| of every step since this object was made.
 
@@ -157,7 +158,7 @@ class CubicRegularization(Wrapper):
         return result
 
     def _by_parameters(self, evaluation, direction):
-        g, diagonal = self._gradient(evaluation), hessian_diagonal_at(evaluation, self.l2)
+        g, diagonal = self.gradient(evaluation), hessian_diagonal_at(evaluation, self.l2)
         along, length = direction.astype(np.float64), np.abs(direction)
         a, h = along * g, along * along * diagonal
         self._require_finite_model(" of parameter", slope=a, curvature=h, length=length)
@@ -216,10 +217,10 @@ class CubicRegularization(Wrapper):
         """Compare the objective after the change with the model's; halve or double sigma, or take
         the change back.
         """
-        before, predicted = self._objective(evaluation), self.details["predicted_decrease"]
+        before, predicted = self.objective(evaluation), self.details["predicted_decrease"]
         if not predicted > 8 * float(np.finfo(change.dtype).eps) * abs(before):
             return  # rounding alone may do as much
-        ratio = (before - self._objective_after(evaluation, change)) / predicted
+        ratio = (before - objective_after(self, evaluation, change)) / predicted
         if ratio > LOWER_ABOVE:
             self.sigma = min(self.sigma, max(self.sigma / 2, self.smallest_sigma))
         elif not ratio >= RAISE_BELOW:

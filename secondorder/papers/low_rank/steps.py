@@ -32,9 +32,9 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST
     sigma : float
         Weight of the cubic term sigma |s|^3 / 6, not negative.
     ascent : {"skip", "flip", "minimum"}
-        Where g_dot_grad is positive: 0; the negative rate that goes down the other way; or the
-        minimum that the model has further along g, if it lies below the start (3 h^2 > 8 a c and
-        h < 0), else 0.
+        What to do where g_dot_grad is positive. ``"skip"``: 0. ``"flip"``: the negative rate, which
+        goes down the other way. ``"minimum"``: the model's minimum further along g, if it lies
+        below the start (3 h^2 > 8 a c and h < 0), else 0.
     largest : float
         Upper limit of the rate's size, and the rate where the model falls for ever (sigma = 0 and
         no curvature upwards).
@@ -42,8 +42,8 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST
     Returns
     -------
     float or array
-        In float64. 0 where the length is 0 or one of the numbers is not finite; where g_dot_grad is
-        0 the minimum that negative curvature leads to, else 0.
+        In float64. 0 where the length is 0 or one of the numbers is not finite. Where g_dot_grad is
+        0, the minimum that negative curvature leads to, else 0.
 
     Raises
     ------

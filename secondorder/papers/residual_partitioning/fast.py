@@ -68,7 +68,7 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
     ----------
     network : Network
         Of `Linear` (trained or fixed), `Activation`, `Reshape`, `Skip` and `Chain` layers, and of
-        layers of your own that have a rule.
+        your layers that have a rule.
     loss : Loss
     x : (S, *input_shape) array
     y : targets of the loss
@@ -82,8 +82,8 @@ def bound(network, loss, x, y, output="auto", negative_curvature="abs", cross=Fa
         paper), or zero (tighter).
     cross : bool
         False bounds the quadratic with Hessian :func:`bounded_hessian`, as the paper's derivation
-        does; True adds the products of changes of weights and activations that Eq. (4) drops, and
-        bounds the true second-order model.
+        does. True adds the products of changes of weights and activations that Eq. (4) drops. The
+        bound is then of the true second-order model.
     l2 : float
         Penalty (l2/2)|theta|^2; it is separable, so that it enters exactly.
 

@@ -5,7 +5,7 @@ import numpy as np
 from ...checks import check_l2, require_bytes
 from ...exact.curvature import evaluate
 from ...nets import Chain, Recurrent, Skip
-from ...nets.pieces import flat
+from ...nets.layers.flat_vectors import flat
 from ...nets.rules import nearest_class
 from .rules import rules
 
@@ -13,12 +13,12 @@ from .rules import rules
 def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     """Hessian of the quadratic that :func:`bound` bounds with ``cross=False``, (P, P).
 
-    Gauss-Newton plus, for every unit of every activation layer, gradient times second derivative of
-    the activation times the outer product of the unit's Jacobian row with itself; for a layer of
-    your own, gradient times its second derivatives in the input and in its parameters. The true
-    Hessian has the products of changes of weights and of activations in addition, which
-    Eq. (4) drops. It comes row by row, by Pearlmutter's two passes, from
-    which these products are left out.
+    It is the Gauss-Newton matrix plus a term for every unit of every activation layer. The term is
+    gradient times second derivative of the activation, times the outer product of the unit's
+    Jacobian row with itself. Your layer adds gradient times its second derivatives in the input and
+    in its parameters. The true Hessian also has the products of changes of weights and of
+    activations, which Eq. (4) drops. The matrix comes row by row, by Pearlmutter's two passes
+    without these products.
 
     Parameters
     ----------

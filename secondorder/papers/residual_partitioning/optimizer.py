@@ -3,8 +3,11 @@
 import numpy as np
 
 from ...checks import all_finite, boolean, number_in, one_of
-from ...optimizers.base import Optimizer, norm
+from ...optimizers.base import Optimizer
 from ...optimizers.fused import direction, whole_step
+from ...optimizers.norms import norm
+from ...optimizers.stepping import moved_by_formula
+from ...optimizers.trials import halved, objective_after
 from . import compiled, walks
 from .in_place import curvature_sums
 from .options import checked
@@ -16,12 +19,12 @@ HALVINGS = 20  # a millionth of the step
 
 
 class OnePass:
-    """`ResidualPartitioning._direction` and the step around it, compiled."""
+    """`ResidualPartitioning.direction` and the step around it, compiled."""
 
     def step(self, method, evaluation, rate):
         """The new parameters, and what every step reports."""
         if method.safeguard:
-            return method._moved_by_formula(evaluation, rate)
+            return moved_by_formula(method, evaluation, rate)
         own = self._arguments(method, evaluation, rate)
         moved, info = whole_step(method, evaluation, rate, compiled.partition_step, *own)
         self._report(method, rate, info["direction_norm"], *own[-2:])
@@ -77,43 +80,45 @@ class ResidualPartitioning(Optimizer):
         whose penalty part passes the minimum where the curvature is below l2 (rate - 1), and moves
         away from it where it is below l2 (rate/2 - 1).
     damping : float
-        Added to the data's curvature; limits the step where the bound is nearly flat although the
+        Added to the data's curvature. It limits the step where the bound is nearly flat and the
         gradient is not, as with a softmax that is confidently wrong.
     safeguard : bool
         Whether a step that raises the batch's objective is halved until it does not, up to 20
-        times, and left out if that does not help. A forward pass more a step, or a few. A wrapper,
-        which decides itself how far to go, does without.
+        times. If that does not help, the step is left out. It costs one more forward pass a step,
+        or a few. A wrapper decides itself how far to go and does without.
 
     Notes
     -----
-    *What is bounded* is the second-order model of the loss at the present parameters, not the loss:
-    where higher derivatives matter, a step may raise the loss of its own batch. Of 60 first steps
+    *What is bounded* is the second-order model of the loss at the present parameters, not the loss.
+    Where higher derivatives matter, a step may raise the loss of its own batch. Of 60 first steps
     at rate 1 with ``cross=True`` on convolutional networks with standard initial weights none did,
     for a softmax or a Poisson loss. With three times those weights 6 and 12 did, and the Poisson
     loss once went from 125 to 2e21. ``safeguard=True`` looks, and halves.
 
-    *Why the best rate is not near 1.* The bound guarantees a decrease of the second-order model
-    (without the products that Eq. (4) drops, unless ``cross=True``) for every rate between 0 and 2,
-    but Jensen's inequality is loose when a change is split over many parameters: the bound's
-    curvature is then many times that of the model along the step, and more so the wider and deeper
-    the net. The defaults stayed stable on every net tried and are slow on wide ones. The paper's
-    shapes take far more: on the digits the autoencoder 64-64-2-64-64 does best at 10 (diagonal) or
-    300 (jensen, which multiplies the curvature of a diagonal loss by about the number of outputs),
-    the classifier 64-400-100-36-10 at 30 (pairwise) or 100 (jensen), and at 1 it practically stands
-    still. Raise the rate by factors of 3 until training becomes unstable, then go back by one.
+    *Why the best rate is not near 1.* The bound guarantees a decrease of the second-order model for
+    every rate between 0 and 2. The model lacks the products that Eq. (4) drops, unless
+    ``cross=True``. Jensen's inequality is loose when a change is split over many parameters. The
+    bound's curvature is then many times the model's curvature along the step, the more the wider
+    and deeper the net. The defaults stayed stable on every net tried and are slow on wide nets.
+
+    The paper's shapes take far more. On the digits the autoencoder 64-64-2-64-64 does best at 10
+    (diagonal) or 300 (jensen). Jensen multiplies the curvature of a diagonal loss by about the
+    number of outputs. The classifier 64-400-100-36-10 does best at 30 (pairwise) or 100 (jensen),
+    and hardly moves at 1. Raise the rate by factors of 3 until training becomes unstable, then go
+    back by one factor.
 
     A parameter whose curvature in the batch is 0 is left alone, penalty included, unless `damping`
     is positive. As a rule its gradient is 0 as well (an input that is 0 in the whole batch, the
-    weights around a dead unit). Not so where a softmax is so confident that its second derivatives
-    underflow, nor below units whose negative coefficients were all set to zero by
-    ``negative_curvature="max"``: the bound is a slope without a bottom there and says nothing about
-    the step.
+    weights around a dead unit). There are two exceptions: where a softmax is so confident that its
+    second derivatives underflow, and below units whose negative coefficients
+    ``negative_curvature="max"`` set to zero. There the bound is a slope without a bottom and says
+    nothing about the step.
 
-    ``step`` reports ``bound_decrease`` (of the objective, what the bound promises at this rate;
-    negative where the rate is too large for a promise), ``curvature_max`` and ``curvature_min`` (of
-    the data, over parameters), ``idle_parameters`` (curvature 0, damping included) and
-    ``largest_change``, all of the step before it is halved; with a safeguard also ``halvings`` and
-    ``accepted``.
+    ``step`` reports ``bound_decrease``, the decrease of the objective that the bound promises at
+    this rate. It is negative where the rate is too large for a promise. ``curvature_max`` and
+    ``curvature_min`` are the data's, over parameters. ``idle_parameters`` counts curvatures of 0,
+    damping included. These numbers, and ``largest_change``, are of the step before it is halved.
+    With a safeguard there are also ``halvings`` and ``accepted``.
     """
 
     fused = OnePass()
@@ -139,8 +144,8 @@ class ResidualPartitioning(Optimizer):
         """True with the implicit penalty: the rate scales the data's curvature only."""
         return self.penalty_form == "implicit" and self.l2 > 0
 
-    def _direction(self, evaluation):
-        g, rate = self._gradient(evaluation), self.learning_rate
+    def direction(self, evaluation):
+        g, rate = self.gradient(evaluation), self.learning_rate
         # C_j = (1/S) sum_s C_sj, the data's part of the bound's curvature
         curvature = curvature_sums(evaluation, self.options) * (1 / evaluation.samples)
         self.network.require_finite(curvature, "residual partitioning: the curvature")
@@ -156,8 +161,8 @@ class ResidualPartitioning(Optimizer):
         """rate * direction; with a safeguard halved until the batch's objective does not rise."""
         change = super().change(evaluation, direction, rate)
         if self.safeguard and all_finite(change):
-            after = self._objective_after(evaluation, change)
-            halvings, accepted = self._halved(evaluation, change, after, HALVINGS)
+            after = objective_after(self, evaluation, change)
+            halvings, accepted = halved(self, evaluation, change, after, HALVINGS)
             self.details.update(halvings=halvings, accepted=accepted)
             if not accepted:
                 change[...] = 0

@@ -22,31 +22,32 @@ class Rule:
 
     Notes
     -----
-    *The inequality.* Let J and B be the derivatives of y in x and in theta. For every sample s, all
-    changes dx (zero where u is zero) and one dtheta, with ``dy_s = J_s dx_s + B_s dtheta`` and
-    ``q_si`` the second derivative of y_si along the change, without products of dx and dtheta
-    unless ``options.cross``::
+    *The inequality.* Let J and B be the derivatives of y in x and in theta. The inequality
 
         sum_si (Z_si / u_out_si) dy_si^2 + sum_si g_si q_si
                 <=  sum_sj (Z_in_sj / u_sj) dx_sj^2 + sum_k curvature_k dtheta_k^2
 
-    must hold for all u > 0, Z >= 0 and g, where ``u_out`` is what `forward` returned. The quotients
-    Z / u are the quadratic coefficients of the paper (its Y with two dots); carrying Z needs no
-    division. Where every layer's rule satisfies this, adding up from the loss to the input gives
-    the bound: what a layer passes down is what the layer below it starts from, and what remains are
-    the curvatures.
+    must hold for every sample s, all changes dx (zero where u is zero) and one dtheta. It must hold
+    for all u > 0, Z >= 0 and g, where ``u_out`` is what `forward` returned. Here
+    ``dy_s = J_s dx_s + B_s dtheta``, and ``q_si`` is the second derivative of y_si along it. It has
+    no products of dx and dtheta unless ``options.cross``.
+
+    The quotients Z / u are the quadratic coefficients of the paper (its Y with two dots); carrying
+    Z needs no division. Where every layer's rule satisfies the inequality, the sum from the loss to
+    the input gives the bound. What a layer passes down is where the layer below it starts, and the
+    curvatures remain.
 
     *How to find one.* An affine layer changes by ``dy_i = sum_j J_ij dx_j + sum_k B_ik dtheta_k``.
     Take as fraction of each term its share in ``u_out_i = sum_j |J_ij| u_j + sum_k |B_ik|``:
     Jensen's inequality gives ``Z_in = |J|^T Z`` and ``curvature = |B|^T Z``
-    (Eqs. (9)-(11), (37)). It is tight: a step that moves every x_j by u_j
-    and every theta_k by 1, with the signs of one row of J and B, gives both sides the same value.
+    (Eqs. (9)-(11), (37)). It is tight: both sides have the same value for one step. This step moves
+    every x_j by u_j and every theta_k by 1, with the signs of one row of J and B.
 
     Attributes
     ----------
     inner_products : bool
-        Parameters of the layer change what other uses of its parameters act on, as in layers made
-        of layers; such products of changes are left out, too, unless ``options.cross``.
+        Whether a use of the layer's parameters acts on what another use changed, as in layers made
+        of layers. Such products of changes are left out too, unless ``options.cross``.
     """
 
     inner_products = False

@@ -148,7 +148,7 @@ class Coupling(Layer):
         return x_bar, Coupling.parameter_gradient(self, saved, y_bar)
 
     def parameter_gradients(self, saved, y_bar):
-        """[s, mj] = y_bar_sm S_js; with those of V before it if V was made trainable."""
+        """[s, mj] = y_bar_sm S_js; V's gradients come first if V was made trainable."""
         part, own_saved = self._trained_part(saved)
         return part.parameter_gradients(own_saved, y_bar[:, self.moved])
 
@@ -169,7 +169,7 @@ class Coupling(Layer):
         return self._joined(x_second[:, self.moved] + change, x_second[:, self.source])
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """That of F for y_bar_m, and y_bar_tangent itself in both halves of the input."""
+        """The pass of F for y_bar_m, and y_bar_tangent itself in both halves of the input."""
         x_source = None if x_tangent is None else x_tangent[:, self.source]
         back, theta_bar_tangent = self.inner.backward_tangent(
             saved.inner, x_source, theta_tangent, y_bar[:, self.moved],

@@ -22,9 +22,8 @@ def ntk(network, x, max_bytes=2**30, batch_size=None, executor=None):
     max_bytes : int
         Refuse a larger kernel.
     batch_size : int, optional
-        The samples are cut into chunks of this size, and the kernel is computed for one pair of
-        chunks after the other, in the memory that two chunks need. Each pair costs a kernel of both
-        chunks.
+        The samples are cut into chunks of this size. The kernel is computed for one pair of chunks
+        after the other, in the memory of two chunks. Each pair costs a kernel of both chunks.
     executor : concurrent.futures.Executor, optional
         Computes the pairs in parallel; the result is the same bit for bit.
 

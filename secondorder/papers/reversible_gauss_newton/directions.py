@@ -23,8 +23,8 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     """The Gauss-Newton direction, (P,): what is added at rate 1.
 
     It is minus a generalised inverse of the Jacobian J of all outputs times eps, the gradient of
-    the SUM of the losses in the outputs (the package's objective is the mean), minus l2 times the
-    parameters (a decoupled penalty).
+    the SUM of the losses in the outputs. (The package's objective is the mean.) l2 times the
+    parameters is subtracted, a decoupled penalty.
 
     Parameters
     ----------
@@ -43,8 +43,9 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     strength : float, optional
         Default 0.01 for truncate and damp, 1e-4 for tikhonov, 0.1 for noise.
     block_weights : {"uniform", "shortest", "last", "full-rank"} or (L,) array with sum 1
-        c_l in place of 1/L: the shortest step among all weights; the last block only; equal for the
-        blocks where both matrices of features have independent columns.
+        c_l. uniform: 1/L, as in the paper. shortest: the shortest step among all weights. last: the
+        last block only. full-rank: equal for the blocks where both matrices of features have
+        independent columns.
     curvature : {"identity", "loss"}
         "identity" is what the paper runs: the Hessian of the loss is replaced by I. "loss" is the
         generalised Gauss-Newton step (19), for losses whose Hessian is invertible.
@@ -67,8 +68,8 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
     Raises
     ------
     ValueError, TypeError
-        Bad data or options, another network than a RevMLP for the right inverse or one with a W
-        that is fixed, curvature="loss" for a loss whose Hessian is singular.
+        Bad data or options. For the right inverse, a network that is no RevMLP or has a fixed W.
+        curvature="loss" for a loss whose Hessian is singular.
     FloatingPointError
         If outputs, the tangent kernel or the direction are not finite.
 

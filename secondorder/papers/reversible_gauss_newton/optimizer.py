@@ -23,8 +23,8 @@ class GaussNewton(Optimizer):
         A `RevMLP` for the right inverse, any network for the Moore-Penrose inverse.
     loss : Loss
     learning_rate : float or schedule
-        alpha of Eqs. (5), (16), (17). For the half squared error 1 is the full step and everything
-        below 2 is stable; for a softmax the loss falls like 1 / (alpha t).
+        alpha of Eqs. (5), (16), (17). For the half squared error 1 is the full step, and everything
+        below 2 is stable. For a softmax the loss falls like 1 / (alpha t).
     l2 : float
         Decoupled: ``l2 * theta`` is subtracted from the direction (a weight decay, not part of
         eps).
@@ -39,16 +39,21 @@ class GaussNewton(Optimizer):
 
     Notes
     -----
-    The direction is that of the SUM of the losses, as in the paper: a step does not shrink with the
+    The direction belongs to the SUM of the losses, as in the paper: a step does not shrink with the
     batch. ``info["objective"]`` is the mean loss plus penalty, as everywhere.
 
-    ``step`` reports ``rank`` and ``full_rank`` (the least rank of the features, or that of the
-    kernel, and what independent samples would have), ``ranks`` (of all half-coupled layers, in
-    order), ``block_weights``, ``defect`` (the residual |J d + eps| / |eps|: 0 for an exact inverse)
-    and ``drift`` (of the recomputed inverse). Where an exact inverse does not exist, an optimizer
-    gives one `RankWarning` in its life; where the step misses more of the error than the precision
-    allows, one `PrecisionWarning`. With ``measure=False`` only the fits of the features are judged,
-    by one random vector each.
+    ``step`` reports
+
+    - ``rank``: the least rank of the features, or the rank of the kernel;
+    - ``full_rank``: the rank if all samples were independent;
+    - ``ranks``: the ranks of all half-coupled layers, in order;
+    - ``block_weights``;
+    - ``defect``: the residual |J d + eps| / |eps|, 0 for an exact inverse;
+    - ``drift``: how far the recomputed inverse missed the input.
+
+    An optimizer gives one `RankWarning` if an exact inverse does not exist. It gives one
+    `PrecisionWarning` if the step misses more of the error than the precision allows. With
+    ``measure=False`` only the fits of the features are judged, by one random vector each.
     """
 
     state_names = ("seed",)
@@ -75,7 +80,7 @@ class GaussNewton(Optimizer):
             return np.nan
         return super()._gradient_norm(evaluation)
 
-    def _direction(self, evaluation):
+    def direction(self, evaluation):
         options = self.options
         # of this step alone, so that a resumed run draws the same
         if options.pseudo_inverse == "noise":

@@ -17,9 +17,9 @@ class RankWarning(UserWarning):
 class PrecisionWarning(UserWarning):
     """A Jacobian is too badly conditioned for the precision of the network.
 
-    An exact step should remove all of the error, and misses more of it than the precision allows;
-    or a damped step, which gives the smallest singular values the largest weight, had some that it
-    could not tell from zero, and left them out; or rounding of a Gram matrix moved a regularised
+    There are three cases. An exact step, which removes all of the error, misses more of it than the
+    precision allows. A damped step left out singular values that it could not tell from zero,
+    although the smallest have the largest weight. Rounding of a Gram matrix moved a regularised
     step by more than half of its digits.
     """
 

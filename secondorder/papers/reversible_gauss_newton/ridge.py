@@ -11,9 +11,8 @@ from ...nets.losses import Loss
 class Ridge(Loss):
     """loss(p, target) + (strength / 2) |p|^2, sample by sample.
 
-    With `SoftmaxCrossEntropy` this is the strictly convex loss for which the generalised
-    Gauss-Newton step of Eqs. (7) and (19) is defined: the Hessian is diag(q) - q q^T
-    + strength I.
+    With `SoftmaxCrossEntropy` this loss is strictly convex, so that the generalised Gauss-Newton
+    step of Eqs. (7) and (19) is defined. The Hessian is diag(q) - q q^T + strength I.
 
     Parameters
     ----------

@@ -30,10 +30,10 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
     tolerance : float
         Relative difference that is allowed on top of the predicted error of the differences.
     interval : (float, float), optional
-        Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink, and from
-        there in blocks of doubling width to 768 on both sides, as far as the function is finite;
-        there, slopes are resolved to about 2e-10 of the larger of 1 and the function. The report
-        says how far that was.
+        Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink. From
+        there in blocks of doubling width to 768 on both sides, as far as the function is finite.
+        In the blocks, slopes are resolved to about 2e-10 of the larger of 1 and the function. The
+        report says how far the blocks went.
 
     Returns
     -------

@@ -37,10 +37,10 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
         Width C of the output.
     targets : array_like, optional
         Targets as the user gives them, one row per sample.  Default: what the loss takes.
-        Real numbers (S, C) where nothing is wrong with them; else those of labels, one-hot
-        rows, probabilities and positive numbers that it takes.  A loss that is right with classes
-        and wrong with real numbers is right if it tells classes apart, that is, if it does not
-        change when one number is added to all outputs; a note says so.
+        Real numbers (S, C) where nothing is wrong with them; else what it takes of labels, one-hot
+        rows, probabilities and positive numbers.  A loss may be right with classes and wrong with
+        real numbers.  It is right if it tells classes apart: it does not change when one number is
+        added to all outputs.  A note says so.
     samples : int >= 2
         Ignored when `targets` is given.
     rng : None, int or numpy.random.Generator

@@ -1,0 +1,124 @@
+"""What the room of a paper lacks, in plain sentences: what CONTRIBUTING asks for, looked up.
+
+In ``tests/``: ``python -m harness.rooms PAPER``.
+"""
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+from secondorder.ledger.registry import REGISTRY, TITLES, qualified_name
+from secondorder.optimizers import Optimizer
+from secondorder.studies import records
+from secondorder.studies.registry import STUDIES
+
+TESTS = Path(__file__).resolve().parents[1]
+ROOT = TESTS.parent
+
+
+def lacks(paper, root=ROOT):
+    """Sentences, each with the file that is to be written; none for a room that is whole."""
+    folder = REGISTRY.papers[paper].split(".")[2]
+    checks = (_known, _pages, _tests, _mutations, _displays, _studies, _methods)
+    return [sentence for check in checks for sentence in check(paper, folder, root)]
+
+
+def _known(paper, folder, root):
+    from secondorder.book import bibliography
+
+    if paper not in TITLES and paper != "bridges":
+        yield "secondorder/ledger/registry.py: TITLES has no title"
+    if paper not in bibliography.PAPERS:
+        yield "secondorder/book/bibliography.py: PAPERS does not say who wrote it"
+    listed = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    room = root / "secondorder" / "papers" / folder
+    for path in [room, *room.glob("*/")]:
+        name = ".".join(path.relative_to(root).parts)
+        if (path / "__init__.py").is_file() and name not in listed:
+            yield f"pyproject.toml: packages lacks {name}"
+
+
+def _pages(paper, folder, root):
+    room = root / "secondorder" / "papers" / folder
+    if not (room / "EQUATIONS.md").is_file():
+        yield f"EQUATIONS.md: run `secondorder verify {paper} --markdown --write`"
+    if STUDIES.of(paper) and not (room / "CLAIMS.md").is_file():
+        yield f"CLAIMS.md: run `secondorder claims {paper} --markdown --write`"
+
+
+def _tests(paper, folder, root):
+    place = root / "tests" / "papers" / folder
+    functions = [node.name for path in place.glob("test_*.py")
+                 for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                 if isinstance(node, ast.FunctionDef)]
+    if not any(name.startswith("test_") for name in functions):
+        yield f"tests/papers/{folder}/: no test; every formula is compared with another way to it"
+
+
+def _mutations(paper, folder, root):
+    """Every file with a formula that a check names has an entry."""
+    room = f"secondorder.papers.{folder}."
+    formulas = {Path(inspect.getsourcefile(sys.modules[module])).relative_to(ROOT).as_posix()
+                for entry in REGISTRY.select(paper) for module in _modules(entry)
+                if (module + ".").startswith(room)}
+    changed = {entry["file"] for path in (root / "tests" / "mutations").glob("*.toml")
+               for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutation"]}
+    for file in sorted(formulas - changed):
+        yield (f"tests/mutations/{folder}.toml: no entry for {file}, whose formulas a check names "
+               "in `implements`")
+
+
+def _modules(entry):
+    """The modules in which the implementations of an equation stand."""
+    for one in entry.implements:
+        name = qualified_name(one)
+        while name and name not in sys.modules:
+            name = name.rpartition(".")[0]
+        yield name
+
+
+def _displays(paper, folder, root):
+    """Every formula that is the paper's is compared with the paper's text."""
+    kept = tomllib.loads((root / "tests" / "papers" / "displays.toml").read_text(encoding="utf-8"))
+    known = {*kept["digests"].get(paper, {}), *kept["explained"].get(paper, {})}
+    for entry in REGISTRY.select(paper):
+        label = entry.labels[0]
+        if paper != "bridges" and not entry.ours and label not in known:
+            yield (f"tests/papers/displays.toml: the formula of {label} is not compared with the "
+                   f"text; `python -m harness.displays {paper} TEXT --write`, or a reason under "
+                   f"[explained.{paper}]")
+
+
+def _studies(paper, folder, root):
+    for key in STUDIES.of(paper):
+        if records.recorded(paper, key) is None:
+            yield (f"data/results/{paper}/{key}.json: not recorded; "
+                   f"`secondorder reproduce {paper} {key} --record`")
+    criteria = root / "secondorder" / "papers" / folder / "studies" / "criteria.md"
+    if STUDIES.of(paper) and not criteria.is_file():
+        yield f"{criteria.relative_to(root)}: how the claims are decided"
+
+
+def _methods(paper, folder, root):
+    """Every method is put before the checker of methods, or looked at in the room's own tests."""
+    path = root / "secondorder" / "papers" / folder / "optimizer.py"
+    if not path.is_file():
+        return
+    texts = "".join(one.read_text(encoding="utf-8") for one in
+                    [*(root / "tests" / "papers" / folder).glob("test_*.py"),
+                     root / "tests" / "verify" / "test_verify_optimizers.py"])
+    module = importlib.import_module(f"secondorder.papers.{folder}.optimizer")
+    for name, value in vars(module).items():
+        own = inspect.isclass(value) and value.__module__ == module.__name__
+        if own and issubclass(value, Optimizer) and not re.search(rf"\b{name}\b", texts):
+            yield (f"tests/papers/{folder}/: no test names {name}; "
+                   "`assert so.verify.optimizer(...)` is the least")
+
+
+if __name__ == "__main__":
+    for sentence in lacks(REGISTRY.key(sys.argv[1])):
+        print(sentence)

@@ -1,0 +1,52 @@
+"""A room is whole: tests, mutations, records, pages, and formulas that the paper's text has."""
+
+import pytest
+
+from harness import rooms
+from secondorder.ledger.registry import REGISTRY
+
+PAPERS = REGISTRY.rooms()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_room_lacks_nothing(paper):
+    assert not rooms.lacks(paper), "\n".join([f"{paper} lacks:", *rooms.lacks(paper)])
+
+
+def test_every_room_is_known_under_a_key():
+    folders = {path.parent.name for path in (rooms.ROOT / "secondorder" / "papers").glob(
+        "*/__init__.py")}
+    assert folders == {module.split(".")[2] for module in REGISTRY.papers.values()}, (
+        "PAPERS of secondorder/ledger/registry.py")
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A project in which nothing was written for any room, but for the package itself."""
+    (tmp_path / "tests" / "mutations").mkdir(parents=True)
+    (tmp_path / "tests" / "papers" / "low_rank").mkdir(parents=True)
+    (tmp_path / "tests" / "verify").mkdir()
+    (tmp_path / "tests" / "verify" / "test_verify_optimizers.py").write_text("")
+    (tmp_path / "tests" / "papers" / "displays.toml").write_text("[digests]\n[explained]\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.setuptools]\npackages = []\n")
+    (tmp_path / "secondorder").symlink_to(rooms.ROOT / "secondorder")
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", [
+    r"tests/papers/low_rank/: no test; every formula", "packages lacks secondorder.papers.low_rank",
+    "tests/mutations/low_rank.toml: no entry for secondorder/papers/low_rank/steps.py",
+    "displays.toml: the formula of 39 is not compared", "no test names CubicRegularization"])
+def test_what_is_missing_is_named(bare, words):
+    assert any(words in sentence for sentence in rooms.lacks("low-rank", bare))
+
+
+def test_a_study_without_a_record_is_named(monkeypatch):
+    monkeypatch.setattr(rooms.records, "recorded", lambda paper, key: None)
+    assert any("data/results/low-rank/figure-2.json: not recorded" in sentence
+               for sentence in rooms.lacks("low-rank"))
+
+
+def test_a_paper_without_a_title_is_named(monkeypatch):
+    monkeypatch.setattr(rooms, "TITLES", {})
+    assert any("TITLES has no title" in sentence for sentence in rooms.lacks("low-rank"))

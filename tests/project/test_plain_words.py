@@ -1,0 +1,196 @@
+"""Plain words: numbers as people write them, sentences of at most 25 words, nouns repeated.
+
+What breaks the rules today is counted in `STILL`, a place a line. A count may fall and never rise:
+whoever mends a text lowers its line, and a place without a line is clean.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import secondorder as so
+from harness import plain_words
+from secondorder import cli
+from secondorder.ledger.registry import REGISTRY
+
+ROOT = Path(so.__file__).resolve().parents[1]
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")
+STILL = {
+    "CONTRIBUTING.md": 27,
+    "docstrings: ledger": 4, "docstrings: nets": 18, "docstrings: optimizers": 18,
+    "docstrings: residual_partitioning": 1, "docstrings: reversible_gauss_newton": 1,
+    "messages: ledger": 1, "messages: nets": 1, "messages: papers": 2, "messages: studies": 1,
+    "secondorder/papers/eacg/CLAIMS.md": 60, "secondorder/papers/low_rank/CLAIMS.md": 74,
+    "secondorder/papers/residual_partitioning/CLAIMS.md": 24,
+    "secondorder/papers/reversible_gauss_newton/CLAIMS.md": 78,
+    "statements: bridges": 5, "statements: ea-cg": 27, "statements: low-rank": 12,
+    "statements: residual-partitioning": 28, "statements: reversible-gauss-newton": 11,
+    "titles: papers": 8}
+
+
+def pages():
+    """Pages of the repository; the pages of equations are `statements`."""
+    claims = sorted((ROOT / "secondorder" / "papers").glob("*/CLAIMS.md"))
+    for path in [*(ROOT / page for page in PAGES), *claims]:
+        text = path.read_text(encoding="utf-8")
+        yield path.relative_to(ROOT).as_posix(), plain_words.paragraphs(text)
+
+
+def helps():
+    """The help of every command."""
+    for parser in plain_words.parsers(cli.parser()):
+        yield f"{parser.prog} --help", [*plain_words.prose_of_help(parser)]
+
+
+def messages():
+    """Texts of errors and warnings, titles and captions, by folder of the package."""
+    for path in sorted((ROOT / "secondorder").rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        folder = path.relative_to(ROOT / "secondorder").parts[0]
+        yield f"messages: {folder}", [*plain_words.messages(source)]
+        yield f"titles: {folder}", [*plain_words.titles(source)]
+
+
+def statements():
+    """What the equations state, and their conditions, by paper."""
+    for paper in REGISTRY.rooms():
+        entries = REGISTRY.select(paper)
+        texts = [entry.statement for entry in entries]
+        yield f"statements: {paper}", [*texts, *{entry.condition for entry in entries} - {None}]
+
+
+def docstrings():
+    """Docstrings of the stable surface, by room."""
+    seen = set()
+    for room, thing in plain_words.surface(so):
+        if id(thing) not in seen:
+            seen.add(id(thing))
+            yield f"docstrings: {room}", [
+                paragraph for text in plain_words.docstrings(thing)
+                for paragraph in plain_words.prose_of_docstring(text)]
+
+
+KINDS = {kind.__name__: kind for kind in (pages, helps, messages, statements, docstrings)}
+LEAST = {"pages": 300, "helps": 100, "messages": 300, "statements": 200, "docstrings": 500}
+
+
+@cache
+def texts(kind):
+    """All prose of a kind: place -> paragraphs."""
+    found = {}
+    for place, paragraphs in KINDS[kind]():
+        found.setdefault(place, []).extend(paragraphs)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_are_plain(kind):
+    assert sum(map(len, texts(kind).values())) > LEAST[kind], "is all of it looked at?"
+    found = {place: plain_words.faults(paragraphs) for place, paragraphs in texts(kind).items()}
+    too_many = {place: faults for place, faults in found.items()
+                if len(faults) > STILL.get(place, 0)}
+    assert not too_many, "\n".join(f"{place}: {len(faults)} faults, {STILL.get(place, 0)} allowed: "
+                                   f"{faults}" for place, faults in too_many.items())
+
+
+def test_every_exception_is_a_place():
+    assert set(STILL) <= {place for kind in KINDS for place in texts(kind)}
+
+
+# -- the rules -------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("text, found", [
+    ("a loss of .05", [".05"]), ("a loss of -.5", [".5"]), ("a loss of 0.05, in `x[.5]`", []),
+    ("files in .venv, 3.11, v0.1.0, a...", []), ("from 4e+03 to 1.2e-05", ["4e+03"]),
+    ("from 4000 to 1e-10", []), ("5e-02 of it", ["5e-02"]),
+    ("20 (20 to 20)", ["20 to 20"]), ("20 (20 to 201)", []),
+    ("1.5 to 1.5", ["1.5 to 1.5"]), ("1.5 to 1.52, 11.5 to 1.5, -2 to 2", [])])
+def test_numbers(text, found):
+    assert plain_words.numbers(text) == found
+
+
+@pytest.mark.parametrize("text, found", [
+    ("The gradient passes; that of the loss is larger.", ["that of"]),
+    ("It ends as it should.", ["as it should"]), ("Each has theirs.", ["theirs"]),
+    ("Take the one that fits, in the one room.", ["the one"]),
+    ("All passes, printed form fails, as expected.", [])])
+def test_phrases(text, found):
+    assert plain_words.phrases(text) == found
+
+
+def sentence(count):
+    return " ".join(["word"] * count) + "."
+
+
+@pytest.mark.parametrize("text", [
+    sentence(25), f"{sentence(20)} {sentence(20)}",
+    sentence(12)[:-1] + " a + b = c / d - e + f * g - h + 1 / 2 " + sentence(12),
+    sentence(10)[:-1] + " $a b c d e f g h i j k l m n o p$ " + sentence(10),
+    sentence(10)[:-1] + " `secondorder show a b c d e f g h i j k` " + sentence(10)])
+def test_sentences_that_are_short_enough(text):
+    assert not plain_words.long_sentences(text)
+
+
+@pytest.mark.parametrize("text", [
+    sentence(26), "As in Eq. (5), " + sentence(22), sentence(13)[:-1] + "; " + sentence(13),
+    sentence(12)[:-1] + ": " + sentence(14), sentence(13)[:-1] + " `code` " + sentence(12)])
+def test_sentences_that_are_too_long(text):
+    assert len(plain_words.long_sentences(text)) == 1
+
+
+def test_code_tables_and_comments_of_a_page_are_no_sentences():
+    page = (f"# A title\n\nFirst\nline.\n- item\n  goes on\n- `x` next\n\n| {sentence(30)} |\n"
+            f"|---|\n```sh\n{sentence(30)}\n```\n<!-- {sentence(30)} -->\n1. [a link](to/a/file)\n")
+    assert plain_words.paragraphs(page) == [
+        "A title", "First line.", "item goes on", "`x` next", "[a link](to/a/file)"]
+    assert plain_words.sentences("See [the `x` link](to/.5/file). Yes.") == [
+        "See the  =  link.", "Yes."]
+
+
+def test_names_formulas_and_examples_of_a_docstring_are_no_sentences():
+    docstring = """What it does.
+
+    With a formula::
+
+        a = b + c
+
+    Parameters
+    ----------
+    x : array of shape (S, C), float
+        Rows are
+        samples.
+
+    Raises
+    ------
+    ValueError
+        Bad data.
+
+    Notes
+    -----
+    - One.
+    - Two.
+
+    Examples
+    --------
+    >>> a
+    text
+    """
+    assert plain_words.prose_of_docstring(docstring) == [
+        "What it does.", "With a formula::", "Rows are samples.", "Bad data.", "One.", "Two."]
+
+
+def test_messages_and_titles_are_found():
+    source = ('def f(x):\n    """Text."""\n    if x:\n        warnings.warn(f"of {x}" "!")\n'
+              '    raise ValueError(f"x is {x:.5}, "\n                     "expected 1")\n'
+              'a.plot(x, title="T" if x else "U", color="red")\na.set_title("V")\n')
+    assert sorted(plain_words.messages(source)) == ["of =!", "x is =, expected 1"]
+    assert sorted(plain_words.titles(source)) == ["T", "U", "V"]
+
+
+def test_help_is_found():
+    parser = cli.parsing.CommandParser(description="One.\n  a table",
+                                       examples="  secondorder x\n\nEnd.")
+    parser.add_argument("--x", help="a value")
+    assert list(plain_words.prose_of_help(parser))[:3] == ["One.", "examples:", "End."]
+    assert "a value" in plain_words.prose_of_help(parser)
