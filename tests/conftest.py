@@ -1,5 +1,5 @@
-"""BLAS on one thread; what the garbage collector may skip; runs on a copy of the package; slow
-tests within a budget.
+"""BLAS on one thread; what the garbage collector may skip; runs on a copy of the package; which
+tests run every day; slow tests within a budget.
 """
 
 import collections
@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from harness.everyday import LIMIT, Everyday
 
 # NumPy reads it when it is loaded. The networks are small: a second thread gains nothing, and costs
 # much on a busy machine.
@@ -29,7 +31,8 @@ COPY = "SECONDORDER_COPY"  # set by test_mutations.py
 
 
 def pytest_configure(config):
-    """Make sure that in a run on a copy of the package it is the copy that is tested."""
+    """Choose the everyday tests; in a run on a copy of the package, test the copy."""
+    config.pluginmanager.register(Everyday(config.getoption("--everyday-seconds")), "everyday")
     folder = os.environ.get(COPY)
     if folder is None:
         return
@@ -55,10 +58,12 @@ def pytest_collection():
     gc.freeze()
 
 
-# -- a budget for slow tests -----------------------------------------------------------------------
+# -- options, a budget for slow tests --------------------------------------------------------------
 
 
 def pytest_addoption(parser):
+    parser.addoption("--everyday-seconds", type=float, metavar="SECONDS", default=LIMIT,
+                     help="processor time of everyday tests above which the longest are named")
     parser.addoption(
         "--slow-seconds",
         type=float,

@@ -5,12 +5,13 @@ they are about.
 import re
 
 from ..ledger.labels import canonical
-from ..studies import STUDIES, records
+from ..studies import STUDIES, pages, records
 from ..studies.told import brief
 from . import pictures
 
-GLYPHS = {"held": ("✓", "holds"), "did not hold": ("✗", "erratum"),
-          "undecided": ("◐", "conditional"), "not run": ("·", "none")}
+GLYPHS = {"held": ("✓", "holds"), "held by rule only": ("◑", "conditional"),
+          "did not hold": ("✗", "erratum"), "undecided": ("◐", "conditional"),
+          "taken out": ("–", "none"), "not run": ("·", "none")}
 _NAMED = re.compile(r"\((\d+[a-z]?)\)|\b((?:algorithm|table|theorem|figure) \d+(?:\.\d+)?)", re.I)
 
 
@@ -29,7 +30,7 @@ def studies(papers):
              "picture": _picture(study), "anchor": f"study-{study.key}",
              "told": ", ".join(f"{kinds.count(kind)} {kind}" for kind in GLYPHS if kind in kinds),
              "recorded": set(kinds) != {"not run"},
-             "rows": [row | {"told": records.effect_text(row), "glyph": GLYPHS[row["verdict"]][0],
+             "rows": [row | {"told": pages.effect_text(row), "glyph": GLYPHS[row["verdict"]][0],
                              "brief": brief(row["statement"]),
                              "colour": GLYPHS[row["verdict"]][1]} for row in rows]})
     return by_paper

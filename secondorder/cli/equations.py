@@ -260,10 +260,10 @@ def _study(paper, label):
 
 def _study_page(paper, label):
     """What is shown of a study, or None."""
-    from secondorder.studies import records
+    from secondorder.studies import pages
 
     study = _study(paper, label)
-    return study if study is None or isinstance(study, str) else records.shown(study)
+    return study if study is None or isinstance(study, str) else pages.shown(study)
 
 
 def _as_object(paper, label, seed):

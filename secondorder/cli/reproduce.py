@@ -209,7 +209,7 @@ def _list(options):
 
 
 def _tell(records, out):
-    from secondorder.studies.records import effect_text, seeds_text
+    from secondorder.studies.pages import effect_text, seeds_text
 
     for record in records:
         print(f"\n{record['paper']} {record['key']}: {record['shows']}")
@@ -227,7 +227,7 @@ def _tell(records, out):
 
 def run_claims(options):
     """Print the recorded verdicts."""
-    from secondorder.studies import STUDIES, records, told
+    from secondorder.studies import STUDIES, pages, records, told
 
     width = shutil.get_terminal_size((100, 24)).columns
     papers = [options.paper] if options.paper else list(STUDIES.papers)
@@ -239,10 +239,10 @@ def run_claims(options):
                 continue
             if options.write:
                 path = page_path(paper)
-                files.write_text(path, records.page(paper))
+                files.write_text(path, pages.page(paper))
                 print(f"written: {path}")
             else:
-                print(records.page(paper))
+                print(pages.page(paper))
         if options.write:
             readme = Path(secondorder.__file__).parent.parent / "README.md"
             if files.write_between(readme, "<!-- claims by verdict -->\n",

@@ -1,15 +1,13 @@
 """Recorded results: what stands in ``data/results/`` and is shown by ``secondorder claims``."""
 
-import importlib
 import importlib.resources
-import textwrap
 from pathlib import Path
 
 from .. import files
 from . import results
 from .registry import STUDIES
 from .running import duration
-from .verdicts import DID_NOT_HOLD, HELD, UNDECIDED
+from .verdicts import KINDS
 
 LARGEST = 300_000  # bytes of a recorded file
 LARGEST_RUNS = 300_000  # bytes of the packed runs of a study; larger ones are not kept
@@ -100,8 +98,8 @@ def lacking(record):
     rest = (record or {}).get("rest")
     if not rest or not rest["runs"]:
         return ""
-    return (f"{len(record['settings']['seeds'])} of {rest['seeds']} seeds: the rest, "
-            f"{rest['runs']} runs, takes about {duration(rest['seconds'])} of one core")
+    return (f"{len(record['settings']['seeds'])} of {rest['seeds']} seeds run; {rest['runs']} runs "
+            f"remain (about {duration(rest['seconds'])} on one core)")
 
 
 def rows(paper=None):
@@ -128,7 +126,7 @@ def counts(paper):
     """
     told = rows(paper)
     kinds = [row["verdict"] for row in told if not row["ours"] and not row["twice"]]
-    return {kind: kinds.count(kind) for kind in (HELD, DID_NOT_HOLD, UNDECIDED, "not run")} | {
+    return {kind: kinds.count(kind) for kind in (*KINDS, "not run")} | {
         "ours": sum(row["ours"] for row in told), "twice": sum(bool(row["twice"]) for row in told)}
 
 
@@ -144,114 +142,3 @@ def counts_by_paper():
     for paper in papers:
         lines.append(f"| {paper} | " + " | ".join(map(str, counts(paper).values())) + " |")
     return "\n".join(lines)
-
-
-def effect_text(row):
-    """Effect, spread and seeds as a table shows them."""
-    if row["effect"] is None:
-        return ""
-    spread = row["spread"]
-    text = f"{row['effect']:.3g}" + (f" ({spread[0]:.3g} to {spread[1]:.3g})" if spread else "")
-    return f"{row['measure']}: {text}" if row["measure"] else text
-
-
-def page(paper):
-    """CLAIMS.md of a paper: every study with its recorded figure, and its claims with verdicts."""
-    lines = [f"# What the paper reports: {paper}", "",
-             "Made by `secondorder claims --markdown --write` from the recorded results. "
-             "[studies/criteria.md](studies/criteria.md) has the criterion of every claim, when it "
-             "was set, and every judge that was changed after a run.", "",
-             "| verdict | claims |", "| --- | --- |"]
-    lines += [f"| {HEADINGS.get(kind, kind)} | {number} |" for kind, number in
-              counts(paper).items()]
-    lines += in_short(paper)
-    for study in STUDIES.select(paper):
-        record = recorded(study.paper, study.key)
-        lines += ["", f"## {study.key}", "", study.shows + ".", ""]
-        image = picture(study.paper, study.key)
-        if image is not None:
-            lines += [f"![{study.key}](../../../data/results/{paper}/{study.key}.png)", ""]
-        lines += ["| | claim | verdict | effect | seeds | note |",
-                  "| --- | --- | --- | --- | --- | --- |"]
-        lines += [f"| ({row['claim']}) | {_cell(row['statement'])} | **{row['verdict']}** "
-                  f"| {_cell(effect_text(row))} | {row['seeds'] or ''} | {_cell(_note(row))} |"
-                  for row in rows(paper) if row["key"] == study.key]
-        if study.deviation:
-            lines += ["", f"Differs from the paper: {study.deviation}"]
-        if record:
-            lines += ["", f"{record['runs']} runs, {duration(record['run_seconds'])} of one core; "
-                      f"`secondorder reproduce {paper} {study.key}`."]
-            if lacking(record):
-                lines += ["", f"**{lacking(record)}.**"]
-        else:
-            lines += ["", f"Not run yet: about {duration(study.seconds[0])} of one core; "
-                      f"`secondorder reproduce {paper} {study.key}`."]
-    return "\n".join(lines) + "\n"
-
-
-def _note(row):
-    """What a reader should know of a claim beside its verdict."""
-    whose = "not the paper's claim" if row["ours"] else ""
-    again = f"the numbers of {row['twice']}" if row["twice"] else ""
-    return "; ".join(text for text in (whose, again, row["because"]) if text)
-
-
-def in_short(paper):
-    """What a room says of its runs (`IN_SHORT` in its studies), then what did not hold, and what is
-    undecided and why, a line a claim or, where seeds are missing, a study.
-    """
-    place = importlib.import_module(STUDIES.papers[paper].rpartition(".")[0] + ".studies")
-    lines = ["", "## In short", "", *textwrap.wrap(place.IN_SHORT, 140)]
-    told = {kind: [row for row in rows(paper) if row["verdict"] == kind]
-            for kind in (DID_NOT_HOLD, UNDECIDED)}
-    if told[DID_NOT_HOLD]:
-        lines += ["", "Did not hold:", ""]
-        lines += [f"- {row['key']} ({row['claim']}), {row['statement']}" + (
-            f": {effect_text(row)}" if effect_text(row) else "") for row in told[DID_NOT_HOLD]]
-    if told[UNDECIDED]:
-        lines += ["", "Undecided:", ""]
-        for key in dict.fromkeys(row["key"] for row in told[UNDECIDED]):
-            mine = [row for row in told[UNDECIDED] if row["key"] == key]
-            missing = lacking(recorded(paper, key))
-            lines += ([f"- {key} (" + ", ".join(row["claim"] for row in mine) + f"): {missing}"]
-                      if missing else [f"- {key} ({row['claim']}), {row['statement']}: "
-                                       f"{row['because']}" for row in mine])
-    return lines
-
-
-def shown(study):
-    """A study on a terminal: what it shows, where its figure is, and its claims with numbers."""
-    record, image = recorded(study.paper, study.key), picture(study.paper, study.key)
-    lines = [f"[{study.paper}] {study.key}: {study.shows}", ""]
-    lines.append(f"figure: {image}" if image else "figure: not run yet")
-    if record:
-        seeds = record["settings"]["seeds"]
-        told = f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
-        lines.append(f"recorded: {record['runs']} runs, {duration(record['run_seconds'])} of one "
-                     f"core, {told}")
-        if lacking(record):
-            lines.append(lacking(record))
-    for row in rows(study.paper):
-        if row["key"] == study.key:
-            lines += ["", *_filled(f"({row['claim']}) {row['statement']}"),
-                      "    " + "; ".join(filter(None, (row["verdict"].upper(),
-                                                       seeds_text(row["seeds"]))))]
-            lines += [f"    {text}" for text in (effect_text(row), row["because"]) if text]
-    if study.deviation:
-        lines += ["", *_filled(f"differs from the paper: {study.deviation}")]
-    return "\n".join([*lines, "", f"again: secondorder reproduce {study.paper} {study.key}  (about "
-                      f"{duration(seconds(study))} of one core; --quick: "
-                      f"{duration(study.seconds[1])})"])
-
-
-def seeds_text(number):
-    """How many seeds, as a person says it; nothing of none."""
-    return f"{number} seed{'s' * (number > 1)}" if number else ""
-
-
-def _filled(text):
-    return textwrap.wrap(text, 98, subsequent_indent="    ")
-
-
-def _cell(text):
-    return text.replace("|", "\\|").replace("\n", " ")

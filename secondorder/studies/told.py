@@ -2,7 +2,7 @@
 
 import textwrap
 
-from .records import effect_text, seeds_text
+from .pages import effect_text, seeds_text
 
 #: A claim is not broken off behind one of these.
 LEADING = {"a", "an", "the", "of", "and", "or", "to", "in", "on", "at", "by", "with", "than", "for",

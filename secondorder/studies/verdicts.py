@@ -1,10 +1,19 @@
-"""How a claim is decided: held, did not hold, or undecided, by how much, over how many seeds."""
+"""How a claim is decided: held, did not hold, or undecided, by how much, over how many seeds.
+
+Two more kinds say what neither side of an argument would sign otherwise. A claim may hold by the
+paper's rule of choosing rates and not at the best rate. And a claim is taken out where its interval
+would take more seeds than anybody runs.
+"""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 HELD, DID_NOT_HOLD, UNDECIDED = "held", "did not hold", "undecided"
+HELD_BY_RULE = "held by rule only"  # by the paper's rule of choosing rates, not at the best rate
+TAKEN_OUT = "taken out"
+KINDS = HELD, HELD_BY_RULE, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT
+MOST_SEEDS = 50  # a claim that would take more at the spread that was seen is taken out
 
 
 @dataclass(frozen=True)
@@ -13,7 +22,7 @@ class Verdict:
 
     Attributes
     ----------
-    verdict : {"held", "did not hold", "undecided"}
+    verdict : {"held", "held by rule only", "did not hold", "undecided", "taken out"}
     effect : float or None
         The number that decides, in the units of `measure`.
     spread : (float, float) or None
@@ -38,8 +47,8 @@ class Verdict:
     p: float | None = None
 
     def __post_init__(self):
-        if self.verdict not in (HELD, DID_NOT_HOLD, UNDECIDED):
-            raise ValueError(f"verdict must be {HELD!r}, {DID_NOT_HOLD!r} or {UNDECIDED!r}, got "
+        if self.verdict not in KINDS:
+            raise ValueError(f"verdict must be one of {', '.join(map(repr, KINDS))}, got "
                              f"{self.verdict!r}")
 
     def with_note(self, note):
@@ -62,7 +71,8 @@ def paired(differences, measure="", margin=0.0):
         held          if m - margin >  t s / sqrt(n)
         did not hold  if m - margin < -t s / sqrt(n)
 
-    and is undecided otherwise, and where there are fewer than three seeds.
+    and is undecided otherwise, and where there are fewer than three seeds. It is taken out where
+    more than `MOST_SEEDS` would be needed at this mean and spread.
 
     Parameters
     ----------
@@ -89,10 +99,7 @@ def paired(differences, measure="", margin=0.0):
     mean, half = float(values.mean()), half_width(values)
     verdict = (HELD if mean - margin > half else DID_NOT_HOLD if mean - margin < -half
                else UNDECIDED)
-    because = "" if verdict != UNDECIDED else (
-        f"the interval holds the margin: {seeds_needed(values, abs(mean - margin))}")
-    return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because,
-                   p_value(values, abs(mean - margin)))
+    return _interval(verdict, values, abs(mean - margin), measure, "the interval holds the margin")
 
 
 def alike(differences, margin, measure=""):
@@ -107,10 +114,21 @@ def alike(differences, margin, measure=""):
     mean, half = float(values.mean()), half_width(values)
     verdict = (HELD if abs(mean) + half < margin else DID_NOT_HOLD if abs(mean) - half > margin
                else UNDECIDED)
-    because = "" if verdict != UNDECIDED else (
-        f"the interval crosses the margin: {seeds_needed(values, abs(abs(mean) - margin))}")
+    return _interval(verdict, values, abs(abs(mean) - margin), measure,
+                     "the interval crosses the margin")
+
+
+def _interval(verdict, values, distance, measure, is_open):
+    """The verdict with mean, interval and p; where it is open, how many seeds would close it."""
+    mean, half, because = float(values.mean()), half_width(values), ""
+    if verdict == UNDECIDED:
+        needed = seeds_needed(values, distance)
+        because = f"{is_open}: about {needed} seeds at this spread"
+        if needed is None:
+            verdict = TAKEN_OUT
+            because = f"{is_open}: more than {MOST_SEEDS} seeds at this spread"
     return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because,
-                   p_value(values, abs(abs(mean) - margin)))
+                   p_value(values, distance))
 
 
 def half_width(values):
@@ -129,18 +147,16 @@ def p_value(values, distance):
     return float(2 * t.sf(distance / error, len(values) - 1)) if error else 0.0
 
 
-def seeds_needed(values, distance, most=100):
-    """How many seeds would decide if mean and spread stayed as they are, in words.
+def seeds_needed(values, distance):
+    """How many seeds would decide if mean and spread stayed as they are; None above `MOST_SEEDS`.
 
     The least n with t s / sqrt(n) < distance, t the 97.5 % quantile with n - 1 degrees of freedom.
     """
     from scipy.stats import t
 
     spread = np.std(values, ddof=1)
-    n = next((n for n in range(len(values) + 1, most + 1)
-              if t.ppf(0.975, n - 1) * spread / np.sqrt(n) < distance), None)
-    return f"more than {most} seeds at this spread" if n is None else (
-        f"about {n} seeds at this spread")
+    return next((n for n in range(len(values) + 1, MOST_SEEDS + 1)
+                 if t.ppf(0.975, n - 1) * spread / np.sqrt(n) < distance), None)
 
 
 def counted(met, values=None, measure="", least=5):
@@ -178,23 +194,44 @@ def both(*verdicts, because=""):
     """All of them: held if all held, did not hold if one did not, else undecided.
 
     With k parts one of them fails more easily by chance. So a part that an interval decides fails
-    the whole only with p < 0.05 / k (Bonferroni). That all hold needs no correction.
+    the whole only with p < 0.05 / k (Bonferroni). That all hold needs no correction. Taken out is
+    the whole where nothing but parts that are taken out is open.
 
     The effect is that of the first that decides; where they differ, `because` counts them.
     """
     kinds = [one.verdict for one in verdicts]
     failed = [one for one in verdicts if one.verdict == DID_NOT_HOLD
               and (one.p is None or one.p < 0.05 / len(verdicts))]
-    kind = DID_NOT_HOLD if failed else HELD if set(kinds) == {HELD} else UNDECIDED
-    telling = failed or [one for kind in (DID_NOT_HOLD, UNDECIDED, HELD) for one in verdicts
-                         if one.verdict == kind]
+    kind = (DID_NOT_HOLD if failed else HELD if set(kinds) == {HELD} else
+            TAKEN_OUT if set(kinds) <= {HELD, TAKEN_OUT} else UNDECIDED)
+    telling = failed or [one for kind in (DID_NOT_HOLD, UNDECIDED, TAKEN_OUT, HELD)
+                         for one in verdicts if one.verdict == kind]
     first = telling[0]
     joined = Verdict(kind, first.effect, first.spread, min(one.seeds for one in verdicts),
                      first.measure, because or first.because, first.p)
     if because or set(kinds) == {kind}:
         return joined
-    counts = ", ".join(f"{kinds.count(one)} {one}" for one in (HELD, DID_NOT_HOLD, UNDECIDED)
-                       if one in kinds)
+    counts = ", ".join(f"{kinds.count(one)} {one}" for one in (HELD, DID_NOT_HOLD, UNDECIDED,
+                                                               TAKEN_OUT) if one in kinds)
     chance = "" if failed or DID_NOT_HOLD not in kinds else (
         f", not beyond chance in one of {len(kinds)}")
     return joined.with_note(f"of {len(kinds)} parts {counts}{chance}")
+
+
+def repeated(*verdicts):
+    """A timing that was made several times: the verdict of each stands if all of them agree.
+
+    Of two numbers a machine gives now one the larger and now the other. The effect is the median
+    over the repeats; its spread is their range.
+    """
+    kinds = [one.verdict for one in verdicts]
+    effects = [one.effect for one in verdicts if one.effect is not None]
+    agreed = len(set(kinds)) == 1
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds)
+    return Verdict(
+        kinds[0] if agreed else UNDECIDED, float(np.median(effects)) if effects else None,
+        (min(effects), max(effects)) if effects else None, min(one.seeds for one in verdicts),
+        verdicts[0].measure, "; ".join(filter(None, (
+            f"in all {len(kinds)} repeats of the timing" if agreed else
+            f"of {len(kinds)} repeats of the timing {counts}",
+            verdicts[0].because if agreed else ""))))

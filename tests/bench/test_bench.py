@@ -95,6 +95,7 @@ def test_a_ratio_is_taken_block_by_block():
 # -- results --------------------------------------------------------------------------------------
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_every_case_runs(name):
     case = CASES[name]
@@ -228,6 +229,7 @@ def flat(pieces):
     )
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize(
     "activation, loss", [("tanh", "cross-entropy"), ("softplus", "squared-error")]
 )

@@ -294,6 +294,7 @@ def one_paper(tmp_path_factory):
     return out, page, said
 
 
+@pytest.mark.thorough
 def test_pages_ask_for_nothing_but_their_own_files(one_paper):
     out, page, said = one_paper
     assert page == out / "residual-partitioning.html" and "articles" in said[0]
@@ -385,6 +386,7 @@ WRONG = {"a formula that cannot be set": "[low-rank] Equation (1): the formula c
          "a file in its place": "not a directory"}
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tmp_path, capsys):
     out, one = tmp_path / "out", entry("1", bottom)

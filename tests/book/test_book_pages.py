@@ -114,6 +114,7 @@ def four_papers():
     return made, claims
 
 
+@pytest.mark.thorough
 def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers, monkeypatch):
     made, claims = four_papers
     monkeypatch.setattr(pages, "join", lambda made: {})

@@ -58,6 +58,7 @@ def tanh_loss(theta, x, y):
     return np.mean(np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(y)), y])
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("rate", ["0.5", "4", "128"])
 def test_bound_model_and_loss_of_a_step(rate):
     net, loss = so.mlp([13, 6, 3], activation="tanh", rng=0), so.SoftmaxCrossEntropy()

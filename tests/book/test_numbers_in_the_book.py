@@ -25,7 +25,8 @@ def html_of(parts, linked):
     return str(macro(parts, "formula", linked))
 
 
-@pytest.fixture(scope="module", params=PAPERS)
+@pytest.fixture(scope="module", params=[
+    PAPERS[0], *(pytest.param(paper, marks=pytest.mark.thorough) for paper in PAPERS[1:])])
 def page(request):
     """Entries of a paper with the HTML of their displays and of their code."""
     entries = REGISTRY.select(request.param)

@@ -27,6 +27,7 @@ def drawn(rows, columns, legend=False, title="a title over all panels"):
     return stream.getvalue()
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("columns", [2, 3, 4])
 @pytest.mark.parametrize("legend", [False, True])
 def test_panels_are_cut_with_their_titles_and_axes(columns, legend):

@@ -43,6 +43,7 @@ def test_every_command_that_takes_words_is_tried():
     assert taking == set(COMMANDS)
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_any_order_means_the_same(command):
     words, options = COMMANDS[command]

@@ -112,6 +112,7 @@ def test_show(run):
     assert status == 0 and "both sides (seed 0)" in out and "def " in out
 
 
+@pytest.mark.thorough
 def test_show_json_is_what_verify_says_and_the_formulas(run):
     for label in (["3"], ["Theorem", "1"]):
         status, out, _ = run("show", "residual-partitioning", *label, "--json", "--seed", 5)
@@ -303,6 +304,7 @@ def test_training_that_stops_before_the_first_epoch(run, words):
 # -- bad input -------------------------------------------------------------------------------------
 
 
+@pytest.mark.everyday(25)
 @pytest.mark.parametrize(
     "words, expected",
     [
@@ -465,6 +467,7 @@ def small_studies(monkeypatch):
     monkeypatch.setattr(type(quick), "settings", lambda self, *_: self.quick)
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_example_works(run, shelf, monkeypatch, line):
     """Every example runs, with one epoch of training, an empty tour, and one equation in place of a
@@ -522,6 +525,7 @@ def process(*words, **options):
     )
 
 
+@pytest.mark.thorough
 def test_as_a_module(tmp_path):
     said = process("-m", "secondorder", "--version", cwd=tmp_path)
     assert said.returncode == 0 and said.stdout.strip() == f"secondorder {so.__version__}"
@@ -529,6 +533,7 @@ def test_as_a_module(tmp_path):
     assert said.returncode == 2 and said.stdout == "" and said.stderr.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_reader_that_goes_away(tmp_path):
     script = ("import sys; from secondorder.cli import main; "
               "sys.exit(main(['show', 'residual-partitioning']))")
@@ -547,6 +552,7 @@ def test_reader_that_goes_away(tmp_path):
 FULL = Path("/dev/full")
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.skipif(not FULL.is_char_device(), reason="no device that is always full")
 @pytest.mark.parametrize("unbuffered", [True, False])
 @pytest.mark.parametrize("words", [[], ["--json"]])
@@ -594,6 +600,7 @@ def test_polarisation_in_the_tour_takes_few_passes_and_can_fail(monkeypatch):
     assert failed == {"Hessian, by polarisation", "v'Hv, forward passes only"}
 
 
+@pytest.mark.thorough
 def test_tour_in_short(run, monkeypatch):
     for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS", "CURVATURE_EPOCHS",
                  "PLATEAU_ITERATIONS"):
@@ -633,6 +640,7 @@ def test_tour_fails_with_a_failing_check(run, monkeypatch):
     assert run("tour")[0] == 1
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
     rng = np.random.default_rng(seed)

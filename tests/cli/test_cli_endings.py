@@ -136,6 +136,7 @@ def test_handlers_are_put_back(run):
     assert [signal.getsignal(number) for number in names] == before
 
 
+@pytest.mark.thorough
 def test_a_broken_off_tour_keeps_what_was_done(run, monkeypatch):
     from secondorder.cli.tour import sections, trainings
 
@@ -157,6 +158,7 @@ def test_a_broken_off_tour_keeps_what_was_done(run, monkeypatch):
     assert [figure["file"] for figure in results["figures"]] == ["exact-hessian.png"]
 
 
+@pytest.mark.thorough
 def test_sigterm_to_a_process(tmp_path):
     command = [sys.executable, "-m", "secondorder", *map(str, WINE), "--epochs", "1000000", "--out",
                str(tmp_path / "made"),
@@ -299,6 +301,7 @@ def test_two_runs_into_one_directory(run, tmp_path):
     assert run(*WINE, "--epochs", 1, "--out", "made")[0] == 0
 
 
+@pytest.mark.thorough
 def test_a_name_that_the_locale_cannot_print(tmp_path):
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0",
                    "PYTHONIOENCODING": "ascii"}

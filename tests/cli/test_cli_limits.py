@@ -38,6 +38,7 @@ def run(tmp_path, monkeypatch, capsys):
 # -- memory ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("words, named", [
     (["--hidden", "99999999"], "--hidden 99999999: 1,699,999,986 parameters"),
     (["--hidden", "9", "99999999", "9"], "--hidden 9 99999999 9:"),
@@ -87,6 +88,7 @@ sys.exit(cli.main(["train", "--data", "wine", "--optimizer", "sgd", "--epochs", 
 """
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_the_middle_of_a_computation(tmp_path, number):
     with subprocess.Popen([sys.executable, "-c", STUCK], cwd=tmp_path, text=True,

@@ -68,6 +68,7 @@ def test_every_command_with_out_is_here():
             if "--out" in parser._option_string_actions} - OF_THEIR_OWN == set(COMMANDS)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_earlier_results_are_replaced_by_name(run, command):
     words, written = COMMANDS[command]
@@ -182,6 +183,7 @@ def test_two_compares_at_once(run):
             assert status == 2 and "another run is writing to made" in err
 
 
+@pytest.mark.thorough
 def test_marks_do_not_hide_what_is_in_the_files(run):
     run(*COMMANDS["train"][0], "--out", "made")
     assert np.load("made/parameters.npz").files == ["theta"]
@@ -209,6 +211,7 @@ def test_tour_writes_what_it_says():
 # -- a resumed run that differs ----------------------------------------------------------------
 
 
+@pytest.mark.everyday(7)
 @pytest.mark.parametrize("change, said", [
     (["--seed", "1"], "--seed 0, not 1"), (["--data", "digits"], "--data 'wine', not 'digits'"),
     (["--validation", "0.3"], "--validation 0.2, not 0.3"),

@@ -23,6 +23,7 @@ def row(found, name):
     return next(one for one in found.rows if one["name"] == name)
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("activation", ["tanh", "softplus", "relu"])
@@ -54,6 +55,7 @@ LOSSES = {
 }
 
 
+@pytest.mark.everyday(5)
 @pytest.mark.parametrize("name", LOSSES)
 def test_every_loss_is_compared(name):
     """A loss that is no likelihood has no exact Fisher matrix; its KFAC is the printed one."""
@@ -221,6 +223,7 @@ def test_positive_is_told_from_not():
     assert measures.angle(np.array([1.0, 0]), np.array([1.0, 1])) == pytest.approx(45)
 
 
+@pytest.mark.thorough
 def test_the_command(tmp_path, capsys):
     command = ["compare", "--data", "wine", "--hidden", "2", "--epochs", "1"]
     assert cli.main([*command, "--out", str(tmp_path / "out")]) == 0
@@ -234,6 +237,7 @@ def test_the_command(tmp_path, capsys):
     assert "bytes" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_the_page_has_no_text_upon_text():
     figure = so.compare(*small(), caption="a small network").figure()
     figure.canvas.draw()

@@ -41,6 +41,7 @@ def points(dtype):
                            jumps * (1 + 1e-6 * rng.normal(size=61))]).astype(dtype)
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", SMOOTH)
 def test_within_four_units_in_the_last_place_of_mpmath(name, dtype):

@@ -66,6 +66,7 @@ print("nothing compiled was called")
 """
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("way", ["with", "environment"])
 def test_under_the_switch_no_compiled_function_is_called(way):
     block = "with so.literal():" if way == "with" else "if True:"

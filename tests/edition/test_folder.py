@@ -244,6 +244,7 @@ def test_the_book_of_an_edition(desk, capsys):
     assert page.count("<math") >= 14 and "not as it should be" not in page
 
 
+@pytest.mark.thorough
 def test_as_a_process_in_the_folder_of_the_paper(desk):
     """`python -m secondorder` has the working directory among its modules."""
     for arguments, status in ((("edition", "new", "halves", "--tex", "paper.tex"), 0),

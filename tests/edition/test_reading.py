@@ -186,6 +186,7 @@ def test_other_things_than_papers(tmp_path):
             read(wrong)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("piece", [
     "Some text with $a_i$ and \\emph{words}.\n\n", "{}", "\\verb|a| ", "One. Two! ", "a% b\n"])
 def test_time_grows_as_the_text_does(piece, tmp_path):
@@ -201,6 +202,7 @@ def test_time_grows_as_the_text_does(piece, tmp_path):
     assert seconds(300_000) < 3 * seconds(150_000) + 0.05
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("text", [
     "{" * 400_000, "$" * 400_000, "$$" + "x_i + " * 70_000, "\\[a\\]" * 6000,
     "\\begin{align}" + "a\\\\" * 100_000, "\\begin{quote}" * 30_000,

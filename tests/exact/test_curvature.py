@@ -36,6 +36,7 @@ def methods(net):
 # -- (a) 60-digit arithmetic ----------------------------------------------------------------
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("middle, name, bias, l2", MIDDLE_CASES)
 def test_everything_against_decimals(middle, name, bias, l2):
     loss = LOSSES[name]()
@@ -62,6 +63,7 @@ def test_everything_against_decimals(middle, name, bias, l2):
 # -- (b) finite differences ----------------------------------------------------------------
 
 
+@pytest.mark.everyday(5)
 @pytest.mark.parametrize("activation, name, bias", PAIRS)
 def test_every_activation_with_every_loss(activation, name, bias):
     """Gradient and Hessian against central differences to the predicted error; the three routes
@@ -77,6 +79,7 @@ def test_every_activation_with_every_loss(activation, name, bias):
         assert relative(so.exact.hessian(net, loss, x, y, method="polarisation", l2=0.2), H) < 1e-12
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("middle", sorted(MIDDLE))
 def test_every_layer_by_finite_differences(middle):
     loss = so.SoftmaxCrossEntropy()
@@ -106,6 +109,7 @@ def test_every_layer_by_finite_differences(middle):
     assert relative(so.exact.gauss_newton(net, loss, x, y), G) < 1e-12
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("middle", [m for m in MIDDLE if m not in ("relu", "leaky_relu")])
 def test_complex_step(middle):
     """The whole objective is analytic: gradient and Hessian to rounding."""
@@ -149,6 +153,7 @@ def test_taylor_rates(activation, name):
 # -- the two identities ----------------------------------------------------------------
 
 
+@pytest.mark.everyday(42)
 @pytest.mark.parametrize("middle", sorted(MIDDLE))
 def test_curvature_is_output_curvature_plus_the_bend_of_every_layer(middle):
     """v^T H v = mean [p_tangent^T f_pp p_tangent + sum over layers <y_bar, second_tangent>]."""
@@ -373,6 +378,7 @@ def test_blocks_do_not_claim_a_subclass_of_a_layer():
         so.exact.hessian(net, so.SquaredError(), np.ones((1, 2)), np.ones((1, 2)), method="blocks")
 
 
+@pytest.mark.everyday(9)
 @pytest.mark.parametrize("activation", SMOOTH)
 def test_all_zero_weights(activation):
     """Nothing divides by a weight, a slope or an activation."""

@@ -46,6 +46,7 @@ def stated_and_off(case, steps, seeds, probes=6):
     return np.array([density.total_error for density in found]), off, found[-1]
 
 
+@pytest.mark.thorough
 def test_few_steps_are_within_the_stated_error(case):
     """The area between the density and the exact one, in 95 of 100 seeds at least. Twelve steps are
     few for this width, and the stated error says so."""

@@ -28,6 +28,7 @@ def draw(middle, loss="softmax", samples=4, **options):
     return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
 
 
+@pytest.mark.everyday(53)
 @pytest.mark.parametrize("kind", DENSE)
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_every_layer_in_the_middle(middle, kind):
@@ -40,6 +41,7 @@ def test_every_layer_in_the_middle(middle, kind):
     assert (trace.standard_error, trace.margin, trace.method) == (0, 0, "exact")
 
 
+@pytest.mark.everyday(29)
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("activation", ACTIVATION_NAMES)
 def test_every_activation_with_every_loss(activation, name):

@@ -45,6 +45,7 @@ def minimum(f):
     return theta
 
 
+@pytest.mark.everyday(7)
 @pytest.mark.parametrize("method, way", [(m, way) for m, ways in WAYS.items() for way in ways])
 def test_every_method_to_the_same_minimum(case, method, way):
     f = so.exact.objective(*case, l2=L2)
@@ -191,6 +192,7 @@ def test_an_executor_stays_behind(case):
         assert np.array_equal(twin.jac(f.start), gradient)
 
 
+@pytest.mark.thorough
 def test_many_starts_in_other_processes(case):
     """Every process finds what this one finds, and the best of them is the minimum."""
     f = so.exact.objective(*case, l2=L2)

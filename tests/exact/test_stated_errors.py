@@ -35,6 +35,7 @@ def matrix(case, kind):
 # -- densities -------------------------------------------------------------------------------------
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("places, seeds", EXTENTS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("steps, probes", [(2, 2), (2, 10), (3, 3), (3, 8), (8, 4)])
@@ -124,6 +125,7 @@ def test_huge_counts_are_refused_with_their_name(options, name):
 # -- traces ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.everyday(5)
 @pytest.mark.parametrize("places, seeds", EXTENTS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kind", KINDS)

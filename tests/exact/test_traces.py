@@ -26,6 +26,7 @@ def plain(matrix):
     return aslinearoperator(np.asarray(matrix, dtype=float))
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("method", ["hutchinson", "hutch++"])
 @pytest.mark.parametrize("kind", ["hessian", "gauss-newton", "fisher-empirical"])
 def test_within_the_stated_error(case, method, kind):

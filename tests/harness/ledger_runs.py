@@ -8,10 +8,13 @@ import contextlib
 import time
 from unittest import mock
 
+import pytest
+
 from secondorder.ledger import registry, runner
 from secondorder.ledger.pages import equations_page, show
 
-EVERYDAY = (0, 1, 2)  # seeds of the everyday tests
+#: For `parametrize`: one seed every day, two more in the thorough tests.
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2))]
 
 _results, _seconds = {}, {}
 

@@ -15,6 +15,7 @@ ENTRIES = [entry for path in sorted((ROOT / "tests" / "mutations").glob("*.toml"
            for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutation"]]
 WORKERS, TIMEOUT = 2, 300
 COMPILED = "compiled-loops"  # where a copy keeps them
+EVERYDAY = "not thorough and not slow"  # what is run on a copy
 
 # Exit codes that mean "a check failed"; all others, such as 2, mean that it did not run.
 FAILED = {"pytest": 1, "equation": 7}
@@ -72,18 +73,21 @@ def copy_package(folder):
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name,
                             ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow: long checks\n", encoding="utf-8")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    markers = settings["tool"]["pytest"]["ini_options"]["markers"]
+    (folder / "pytest.ini").write_text("\n    ".join(["[pytest]\nmarkers =", *markers]) + "\n",
+                                       encoding="utf-8")
     return folder
 
 
 def run(folder, kind, arguments, stop=True, timeout=TIMEOUT, extra=None):
-    """Run tests or equations in a copy; return the exit code and what was printed.
+    """Run everyday tests or equations in a copy; return the exit code and what was printed.
 
     `extra` holds further environment variables.
     """
     if kind == "pytest":
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *["-x"] * stop,
-                   *arguments]
+                   "-m", EVERYDAY, *arguments]
     else:
         command = [sys.executable, "-c", RUN_EQUATIONS, *arguments]
     environment = {**os.environ, "PYTHONPATH": str(folder), COPY: str(folder),

@@ -3,10 +3,10 @@
     cd tests
     python -m harness.random_mutations --files secondorder/nets --tests tests/nets --seed 1
 
-draws mutations (see `mutation_points`) from files or folders, runs the tests with `-x`, fastest
-first, on a copy of the package for each, two at a time (`--workers`), and prints the survivors as
-entries for `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor is a missing
-test, or code that changes nothing anyone could observe.
+draws mutations (see `mutation_points`) from files or folders, runs the everyday tests with `-x`,
+fastest first, on a copy of the package for each, two at a time (`--workers`), and prints the
+survivors as entries for `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor
+is a missing test, or code that changes nothing anyone could observe.
 """
 
 import argparse
@@ -126,8 +126,7 @@ class Bench:
     def _run(self, copy):
         extra = {DURATIONS: str(self.durations),
                  "PYTHONPATH": os.pathsep.join([str(copy), str(copy / "tests")])}
-        return run(copy, "pytest", ["-p", "harness.fastest_first", "-m", "not slow", *self.tests],
-                   extra=extra,
+        return run(copy, "pytest", ["-p", "harness.fastest_first", *self.tests], extra=extra,
                    timeout=self.timeout)
 
     def baseline(self):

@@ -53,6 +53,7 @@ def test_every_part_asks_and_answers_and_names_what_is_there(plan):
         assert list(lessons.folder().glob(f"{number.strip()}_*.py"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("plan", PLANS)
 def test_the_cells_run(plan, tmp_path):
     path = lessons.folder() / "classes" / f"{plan}.py"

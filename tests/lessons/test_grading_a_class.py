@@ -32,6 +32,7 @@ def handed_in(folder, **students):
     return folder
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals and links")
 def test_every_file_gets_its_row_whatever_it_does(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -72,6 +73,7 @@ def test_every_file_gets_its_row_whatever_it_does(tmp_path, capsys, monkeypatch)
     assert said[-1].startswith("11 submissions: 2 right, 1 wrong, 8 not graded")
 
 
+@pytest.mark.thorough
 def test_a_flat_folder_has_a_student_a_file(tmp_path):
     for name, text in (("anna.py", RIGHT), ("=cmd|'a'!A1.py", RIGHT), ("+ben.ipynb", "{"),
                        ("readme.md", "no code")):

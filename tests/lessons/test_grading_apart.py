@@ -97,6 +97,7 @@ OFTEN = ("sys.exit inside", "os._exit", "segfault", "syntax", "NUL", "input", "G
          "recursion", "magics", "a copy that answers", "a flood", "an endless loop")
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.skipif(os.name == "nt", reason="signals and forks")
 @pytest.mark.parametrize("name", [name if name in OFTEN else pytest.param(
     name, marks=pytest.mark.slow) for name in HOSTILE])
@@ -116,6 +117,7 @@ def notebook(*cells):
         {"cell_type": "code", "source": cell} for cell in cells]})
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("text, words", [
     (notebook(["%matplotlib inline\n", "import numpy"], "%%bash\nls |", "%%time\n" + RIGHT,
               "display(3)"), "right: "),
@@ -143,6 +145,7 @@ def test_an_operator_at_the_beginning_of_a_line_stays():
     assert names["a"] == "one\u2028line\x1c"
 
 
+@pytest.mark.thorough
 def test_what_the_code_starts_ends_with_it(tmp_path):
     path, told = tmp_path / "a.py", tmp_path / "pid"
     path.write_text("import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', "
@@ -158,6 +161,7 @@ def test_what_the_code_starts_ends_with_it(tmp_path):
     pytest.fail("it is running still")
 
 
+@pytest.mark.thorough
 def test_one_bad_file_does_not_keep_the_others_from_a_verdict(tmp_path, capsys, monkeypatch):
     for name, text in (("anna.py", inside("import sys; sys.exit(0)")), ("ben.py", RIGHT),
                        ("numpy.py", "print('hello\x1b[2J')\nx = (")):
@@ -197,6 +201,7 @@ def test_ctrl_c_ends_grading_and_the_code(tmp_path):
         os.kill(int(told.read_text()), 0)
 
 
+@pytest.mark.thorough
 def test_it_works_from_any_folder_and_where_another_numpy_lies(tmp_path):
     (tmp_path / "numpy.py").write_text("raise ImportError('the wrong one')")
     (tmp_path / "json.py").write_text("raise ImportError('the wrong one')")

@@ -24,6 +24,7 @@ def test_a_factor_1_minus_alpha_is_not_2():
     assert "a factor 2 is missing" in str(found)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("number, edit, hint", [
     ("08", lambda f: lambda W, H, g, s, c: f(W, H, g, s, c) * np.eye(W.shape[1]),
      "only the diagonal is right"),

@@ -19,6 +19,7 @@ HOME = lessons.folder() / "exercises"
 EXERCISES = sorted(path.name for path in HOME.glob("[0-9]*.py"))
 HUNTS = [name for name in EXERCISES if "bug_hunt" in name]
 BLANKS = [name for name in EXERCISES if name not in HUNTS]
+LONG = ["07_what_39_lacks.py", "12_gauss_newton_step.py"]  # to solve, in seconds
 
 
 def test_there_are_enough_and_each_has_a_solution():
@@ -34,7 +35,8 @@ def test_a_blank_is_told_as_such(name):
     assert not found.ok and "the blank (...) is still open" in str(found)
 
 
-@pytest.mark.parametrize("name", BLANKS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough) if name in LONG
+                                  else name for name in BLANKS])
 def test_the_solution_passes_and_usual_mistakes_get_their_hint(name):
     told = sources.run(HOME / name)["GRADE"]
     solution = sources.run(HOME / "solutions" / name)
@@ -212,6 +214,7 @@ def test_some_notebooks_by_name(tmp_path):
         lessons.scripts(["99"])
 
 
+@pytest.mark.thorough
 def test_a_notebook_can_be_graded(tmp_path, capsys):
     (path,) = lessons.write_notebooks(tmp_path / "out", ["05_whose"])
     assert cli.main(["grade", str(path)]) == 1

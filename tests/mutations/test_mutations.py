@@ -6,7 +6,7 @@
     text        what stands there; exactly once, or the `occurrence`-th time (counted from 1)
     mutated     what is put in its place
     test        what must fail: arguments of pytest, `tests/test_x.py::test_y` or
-                `tests/test_x.py -k words` (or a list)
+                `tests/test_x.py -k words` (or a list), of which the everyday tests count
     equation    or, instead of `test`: `PAPER LABEL`, an executable equation (or a list of them)
 
 Every day it is checked that all entries still apply. The slow test applies each one to a copy of
@@ -29,7 +29,6 @@ from harness.mutations import (ENTRIES, FAILED, ROOT, WORKERS, apply, catchers, 
 # -- every day ----------------------------------------------------------------
 
 
-@functools.cache
 def code_of(source):
     """The source as a syntax tree, in which comments and line breaks do not count."""
     return ast.dump(ast.parse(source))
@@ -38,10 +37,19 @@ def code_of(source):
 before = functools.cache(code_of)  # of sources as they stand, which many entries share
 
 
+NOT_EVERYDAY = ("pytest.mark.thorough", "pytest.mark.slow")
+
+
 @functools.cache
 def functions_in(path):
+    """Name of a function -> whether some of its cases run every day."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    whole = any(isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+                and any(name in ast.unparse(node.value) for name in NOT_EVERYDAY)
+                for node in tree.body)
+    return {node.name: not whole and not any(ast.unparse(decorator) in NOT_EVERYDAY
+                                             for decorator in node.decorator_list)
+            for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("index", range(len(ENTRIES)), ids=name_of)
@@ -64,7 +72,12 @@ def test_every_entry_applies(index):
         for node in files:
             path, _, function = node.partition("::")
             assert (ROOT / path).is_file(), path
-            assert not function or function.partition("[")[0] in functions_in(ROOT / path), node
+            functions = functions_in(ROOT / path)
+            if function:
+                assert function.partition("[")[0] in functions, node
+                assert functions[function.partition("[")[0]], f"{node} does not run every day"
+            else:
+                assert any(daily for name, daily in functions.items() if name[:5] == "test_"), node
 
 
 def test_there_are_enough_and_no_two_alike():

@@ -59,6 +59,7 @@ def test_what_is_said_to_people_is_left_alone():
     assert points(source) == []
 
 
+@pytest.mark.thorough
 def test_entries_apply_and_say_the_same_as_the_points():
     files = random_mutations.sources(["secondorder/nets", "secondorder/nets/rules.py"])
     drawn, places = random_mutations.draw(files, 60, seed=2)

@@ -51,6 +51,7 @@ def compare(layer, function, shape, seed=0):
         assert np.allclose(found[1], flat(their_tangents[1:]), rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("n_in, n_out, kernel, stride, padding, height, width", CONVOLUTIONS)
 def test_convolution(n_in, n_out, kernel, stride, padding, height, width):
     def function(x, weight, bias):

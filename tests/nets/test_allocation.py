@@ -79,6 +79,7 @@ CASES = [(name, *case) for name in METHODS
 CASES += [("partitioning", activation, "squared") for activation in ("sigmoid", "relu", "sin")]
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("wrapped", [False, True])
 @pytest.mark.parametrize("name, activation, criterion", CASES)
 def test_a_step_makes_no_large_array(name, activation, criterion, wrapped):

@@ -58,6 +58,7 @@ def test_forward_and_backward_index_by_index(number):
     assert relative(ours[1], rows.sum(axis=0)) < 1e-14
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("number", [
     n if n in (0, 4, 5) else pytest.param(n, marks=pytest.mark.slow) for n in range(len(CASES))])
 def test_three_channels(number):

@@ -121,6 +121,7 @@ def test_the_same_outputs_and_gradients(name, dtype):
     assert relative(so.exact.gradient(net, so.SquaredError(), x, y), expected) < 300 * eps
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_hessian(name):
     """By `autograd.functional`, a row at a time."""

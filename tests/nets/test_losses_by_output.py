@@ -201,6 +201,7 @@ def test_poisson_in_full():
         full.value(p, t)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("loss", [so.BinaryCrossEntropy(), so.PoissonNLL()], ids=repr)
 def test_fisher_is_gauss_newton_for_natural_parameters(loss):
     rng = np.random.default_rng(1)

@@ -129,6 +129,7 @@ def test_copying_an_evaluation_keeps_it_consistent():
         evaluation.gradient
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_process_pool(method):
     """The same gradient from another process, whose network arrived by pickle."""
@@ -329,6 +330,7 @@ def test_mlp_is_drawn_from_its_rng():
 # -- forward and Evaluation ----------------------------------------------------------------
 
 
+@pytest.mark.everyday(33)
 @pytest.mark.parametrize("middle", sorted(MIDDLE))
 def test_outputs_against_decimals(middle):
     net = network(middle, np.random.default_rng(2))

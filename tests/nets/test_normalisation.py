@@ -27,6 +27,7 @@ def test_forward_block_by_block(shape, input_shape, options):
     assert layer.output_shape(input_shape) == input_shape
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("shape, input_shape, options", CASES)
 def test_three_channels(shape, input_shape, options):
     report = so.verify.layer(LayerNorm(shape, **options), input_shape)

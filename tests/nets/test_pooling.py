@@ -40,6 +40,7 @@ def test_forward_and_backward_index_by_index(kind, kernel, stride, height, width
     assert layer.parameter_gradients(saved, y_bar).shape == (2, 0)
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("kernel, stride, height, width", CASES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_channels(kind, kernel, stride, height, width):

@@ -29,6 +29,7 @@ def twins(make, loss, seed=3, samples=5):
     return single, single.astype("float64"), x.astype(np.float32), y
 
 
+@pytest.mark.everyday(19)
 @pytest.mark.parametrize("middle, name",
                          [(m, sorted(LOSSES)[i % len(LOSSES)]) for i, m in enumerate(MIDDLE)])
 def test_curvature_in_single_precision(middle, name):
@@ -57,6 +58,7 @@ def test_curvature_in_single_precision(middle, name):
         assert relative(ours, reference) > 0, f"{what}: a float64 computation in disguise"
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("activation", ACTIVATION_NAMES)
 def test_polarisation_in_single_precision(activation):
     """q(v + w) - q(v) - q(w) loses what the q are larger than the entry: the scale is the largest

@@ -37,6 +37,7 @@ def test_with_an_input_at_every_step():
         assert relative(y[s], v) < 1e-14
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("layer, shape", [
     (Recurrent(3, steps=1, rng=0), (3,)), (Recurrent(2, steps=10, rng=0), (2,)),
     (Recurrent(3, steps=3, bias=False, activation="softplus", rng=0), (3,)),

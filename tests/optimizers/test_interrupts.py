@@ -141,6 +141,7 @@ def settling(file):
         "/secondorder/papers/" in file and file.endswith("/optimizer.py"))
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("name", METHODS)
 def test_an_interrupt_at_any_operation_leaves_no_half_step(name):
     """At every seventh, from another one for every method."""
@@ -173,6 +174,7 @@ def test_an_interrupt_anywhere_in_the_package(name):
     assert at > 1000
 
 
+@pytest.mark.everyday(10)
 @pytest.mark.parametrize("name", METHODS)
 def test_an_interrupt_by_a_signal_leaves_no_half_step(name):
     case = Case(name)
@@ -193,6 +195,7 @@ def fail(self, evaluation, direction, rate):
     raise FloatingPointError("no room")
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", ["adam", "cubic over truncated newton"])
 def test_a_failed_step_that_is_interrupted_leaves_everything_alone(name):
     """The interrupt comes while parameters and memory are put back, too."""
@@ -213,6 +216,7 @@ def test_a_failed_step_that_is_interrupted_leaves_everything_alone(name):
     assert at > 100
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("name", ["adam", "cubic over adam", "an author's direction"])
 def test_what_a_handler_saves_in_the_middle_of_a_step_is_whole(name):
     """The state of the last step that was settled, with the parameters of that step."""

@@ -11,7 +11,7 @@ PAPERS = REGISTRY.rooms()
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-@pytest.mark.parametrize("seed", ledger_runs.EVERYDAY)
+@pytest.mark.parametrize("seed", ledger_runs.SEEDS)
 def test_what_is_near_is_listed(paper, seed):
     table = margins.rows(TEXT, paper)
     missing = [margins.row(label, what, ratio, f"{kind}, seed {seed}") for label, what, kind, ratio

@@ -24,6 +24,7 @@ def many(count, size=6):
     return found
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("count, columns, expected", [(1, None, (1, 1)), (3, None, (1, 3)),
                                                       (7, None, (2, 4)), (5, 2, (3, 2)),
                                                       (2, 3, (1, 2))])

@@ -52,6 +52,7 @@ def environment_without_cache(**variables):
     return kept | variables
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
 def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_path):
     said = folder_of_cache(environment_without_cache(XDG_CACHE_HOME=str(tmp_path)), tmp_path)
@@ -62,12 +63,14 @@ def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_pat
     assert not beside_the_sources()
 
 
+@pytest.mark.thorough
 def test_the_folder_that_the_user_names_is_taken(tmp_path):
     said = folder_of_cache(environment_without_cache(NUMBA_CACHE_DIR=str(tmp_path / "mine")),
                            tmp_path)
     assert Path(said).is_relative_to(tmp_path / "mine") and list(Path(said).glob("*.nbi"))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
 def test_without_a_folder_to_write_to_loops_live_in_memory(tmp_path):
     (tmp_path / "file").write_text("no folder can be made in here")
@@ -77,6 +80,7 @@ def test_without_a_folder_to_write_to_loops_live_in_memory(tmp_path):
     assert not beside_the_sources()
 
 
+@pytest.mark.thorough
 def test_a_folder_that_the_user_names_and_that_cannot_be_written_is_not_replaced(tmp_path):
     (tmp_path / "file").write_text("no folder can be made in here")
     place = str(tmp_path / "file" / "cache")
@@ -140,6 +144,7 @@ def stepped(folder, limit, number=0):
     return done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="limits of files are Linux's")
 def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
     """File too large (27) for any file, for those of loops, and a disk or a quota that is full (28,
@@ -157,6 +162,7 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
     assert not beside_the_sources()
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
     code = ("import numpy as np; from secondorder.compiled import updates; "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from secondorder.studies.records import page
+from secondorder.studies.pages import page
 from secondorder.studies.registry import STUDIES
 
 PAPERS = [paper for paper in STUDIES.papers if STUDIES.of(paper)]

@@ -33,6 +33,7 @@ def check(study, tmp_path, monkeypatch):
                 if "quick setting" not in fault and "has no name" not in fault]
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("study", QUICKEST.values(), ids=ident)
 def test_the_quickest_of_each_paper(study, tmp_path, monkeypatch):
     check(study, tmp_path, monkeypatch)

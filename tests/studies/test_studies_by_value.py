@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from secondorder import studies
-from secondorder.studies import (DID_NOT_HOLD, HELD, UNDECIDED, Run, Results, alike, data, records,
-                                 results, running, selection)
+from secondorder.studies import (DID_NOT_HOLD, HELD, UNDECIDED, Run, Results, alike, data, pages,
+                                 records, results, running, selection)
 from secondorder.studies.registry import Study, name_of
 
 # -- curves and crops ------------------------------------------------------------------------------
@@ -206,10 +206,10 @@ def test_seconds_of_a_record_count_what_is_left_to_run(monkeypatch):
 
 def test_an_effect_is_told_with_its_spread_from_low_to_high():
     row = {"effect": 1.23456, "spread": (0.5, 2.25), "measure": "ratio"}
-    assert records.effect_text(row) == "ratio: 1.23 (0.5 to 2.25)"
-    assert records.effect_text(row | {"measure": ""}) == "1.23 (0.5 to 2.25)"
-    assert records.effect_text(row | {"spread": None}) == "ratio: 1.23"
-    assert records.effect_text(row | {"effect": None}) == ""
+    assert pages.effect_text(row) == "ratio: 1.23 (0.5 to 2.25)"
+    assert pages.effect_text(row | {"measure": ""}) == "1.23 (0.5 to 2.25)"
+    assert pages.effect_text(row | {"spread": None}) == "ratio: 1.23"
+    assert pages.effect_text(row | {"effect": None}) == ""
 
 
 def test_runs_that_became_too_large_to_keep_leave_none_of_an_earlier_record(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from secondorder import cli, files
-from secondorder.studies import STUDIES, records, results, running
+from secondorder.studies import STUDIES, pages, records, results, running
 from secondorder.studies.registry import name_of
 
 
@@ -19,6 +19,7 @@ def test_the_list_tells_every_study(capsys):
     assert "figure-2" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_one_runs_refuses_to_mix_and_resumes(tmp_path, capsys):
     out = str(tmp_path / "out")
     command = ["reproduce", "low-rank", "claim-step-cost", "--quick", "--out", out]
@@ -125,6 +126,7 @@ def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
 RUNS_KEPT = [path for path in sorted(records.folder().glob("*/*.runs.json.gz"))]
 
 
+@pytest.mark.everyday(10)
 @pytest.mark.parametrize("path", RUNS_KEPT, ids=[f"{path.parent.name}-{path.name.split('.')[0]}"
                                                  for path in RUNS_KEPT])
 def test_recorded_runs_are_judged_as_recorded(path, tmp_path):
@@ -162,7 +164,7 @@ def test_the_page_of_claims_is_the_generated_one(paper):
     if STUDIES.of(paper):
         from secondorder.cli.reproduce import page_path
 
-        assert page_path(paper).read_text(encoding="utf-8") == records.page(paper), (
+        assert page_path(paper).read_text(encoding="utf-8") == pages.page(paper), (
             f"secondorder claims {paper} --markdown --write")
 
 
@@ -170,7 +172,7 @@ def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, mo
                                                                      capsys):
     study = STUDIES.of("low-rank")["claim-step-cost"]
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
-    assert "figure: not run yet" in records.shown(study)
+    assert "figure: not run yet" in pages.shown(study)
     place = tmp_path / "low-rank"
     place.mkdir()
     (place / "claim-step-cost.png").write_bytes(b"png")
@@ -179,32 +181,33 @@ def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, mo
         "runs": 2, "run_seconds": 20.0, "settings": {"seeds": [0]},
         "claims": [{"letter": "784", "verdict": "held", "effect": 1.57, "spread": [1.5, 1.6],
                     "seeds": 1, "measure": "ratio", "because": "quiet machine"}]}))
-    text = records.shown(study)
+    text = pages.shown(study)
     for expected in (str(place / "claim-step-cost.png"), "2 runs, 20 s of one core, seed 0",
-                     "1 of 3 seeds: the rest, 4 runs, takes about 1.9 h of one core",
+                     "1 of 3 seeds run; 4 runs remain (about 1.9 h on one core)",
                      "(784) at most 2.2 with 784 inputs\n    HELD; 1 seed\n    ratio: 1.57 (1.5 "
                      "to 1.6)\n    quiet machine", "(3072) at most 2.2 with 3072 inputs\n    NOT"):
         assert expected in text, expected
-    assert "**1 of 3 seeds: the rest, 4 runs, takes" in records.page("low-rank")
+    assert "**1 of 3 seeds run; 4 runs remain" in pages.page("low-rank")
     assert cli.main(["reproduce"]) == 0
-    assert "(784) held; 1 of 3 seeds: the rest" in capsys.readouterr().out
+    assert "(784) held; 1 of 3 seeds run" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("verdict, rest, expected", [
     ("did not hold", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: ratio: 2.5"),
     ("undecided", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: noise"),
-    ("undecided", 4, "- claim-step-cost (784): 1 of 3 seeds: the rest, 4 runs, takes about 1.9 h"),
+    ("undecided", 4, "- claim-step-cost (784): 1 of 3 seeds run; 4 runs remain"),
     ("held", 4, None)])
 def test_a_page_begins_with_what_did_not_hold_and_what_is_undecided(tmp_path, monkeypatch, verdict,
                                                                    rest, expected):
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    monkeypatch.setattr(pages, "summary", lambda paper: "- five bullets")
     (tmp_path / "low-rank").mkdir()
     (tmp_path / "low-rank" / "claim-step-cost.json").write_text(json.dumps({
         "rest": {"seeds": 3, "runs": rest, "seconds": 7000}, "deviation": "", "runs": 2,
         "run_seconds": 20.0, "settings": {"seeds": [0]},
         "claims": [{"letter": "784", "verdict": verdict, "effect": 2.5, "spread": None, "seeds": 1,
                     "measure": "ratio", "because": "noise"}]}))
-    lines = records.in_short("low-rank")
-    assert lines[1] == "## In short"
-    told = [line for line in lines if line.startswith("- ")]
+    lines = pages.in_short("low-rank")
+    assert lines[1:4] == ["## In short", "", "- five bullets"]
+    told = [line for line in lines[4:] if line.startswith("- ")]
     assert told == [] if expected is None else told[0].startswith(expected) and len(told) == 1

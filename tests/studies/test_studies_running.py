@@ -137,6 +137,7 @@ def test_a_stand_in_decides_nothing(sweep, monkeypatch, tmp_path):
     assert "stand-in" in record["claims"][0]["because"]
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("spoilt", [
     lambda text: "", lambda text: text[:-20], lambda text: "[]", lambda text: '{"arguments": {}}',
     lambda text: json.dumps(json.loads(text) | {"result": 3}),
@@ -214,6 +215,7 @@ def test_a_pipe_is_not_waited_for(sweep):
         studies.reproduce(toy(), sweep)
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("name", ["toy.json", "toy.png", "toy.runs.json.gz"])
 def test_what_is_not_its_own_unchanged_output_is_kept(sweep, name):
     studies.reproduce(toy(), sweep)
@@ -258,13 +260,13 @@ def test_fewer_seeds_decide_nothing_and_tell_what_the_rest_takes(sweep, monkeypa
     record = studies.reproduce(one, sweep, seeds=1)
     assert record["rest"] == {"seeds": 3, "runs": 4, "seconds": 220}
     assert record["claims"][0]["verdict"] == "undecided"
-    assert records.lacking(record) == ("1 of 3 seeds: the rest, 4 runs, takes about 4 min of one "
-                                       "core")
+    assert records.lacking(record) == "1 of 3 seeds run; 4 runs remain (about 4 min on one core)"
     whole = studies.reproduce(one, sweep)
     assert whole["rest"] == {"seeds": 3, "runs": 0, "seconds": 0}
     assert records.lacking(whole) == "" and whole["claims"][0]["verdict"] == "held"
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_processes_give_the_same_as_none(tmp_path, jobs):
     found = []
@@ -347,6 +349,7 @@ Sweep(sys.argv[1], say=print).complete(study, {})
 """
 
 
+@pytest.mark.thorough
 def test_killed_twice_and_resumed_gives_what_an_undisturbed_run_gives(tmp_path):
     script = tmp_path / "slow_sweep.py"
     script.write_text(textwrap.dedent(SLOW_SWEEP))

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from secondorder.studies import (DID_NOT_HOLD, HELD, UNDECIDED, Verdict, alike, both, counted,
-                                 exactly, paired, undecided)
+from secondorder.studies import (DID_NOT_HOLD, HELD, TAKEN_OUT, UNDECIDED, Verdict, alike, both,
+                                 counted, exactly, paired, repeated, undecided)
+from secondorder.studies.verdicts import MOST_SEEDS
 
 T_2 = 4.302652729911275  # 97.5 % quantile, two degrees of freedom: from a printed table
 
 
-@pytest.mark.parametrize("shift, verdict", [(1, HELD), (-1, DID_NOT_HOLD), (0, UNDECIDED)])
+@pytest.mark.parametrize("shift, verdict", [(1, HELD), (-1, DID_NOT_HOLD), (0.05, UNDECIDED),
+                                            (0, TAKEN_OUT)])
 def test_paired_differences(shift, verdict):
     values = np.array([-0.1, 0.0, 0.1]) + shift
     found = paired(values)
@@ -23,22 +25,23 @@ def test_paired_differences(shift, verdict):
     assert found.spread == pytest.approx((shift - half, shift + half))
 
 
+@pytest.mark.thorough
 def test_paired_is_students_test():
     """Held exactly where a two-sided test at 5 % rejects with a positive mean."""
     rng, seen = np.random.default_rng(0), set()
     for _ in range(200):
         values = rng.normal(rng.choice([-0.7, 0.0, 0.7]), 1, size=rng.integers(3, 9))
         rejected = stats.ttest_1samp(values, 0).pvalue < 0.05
-        expected = (UNDECIDED if not rejected else HELD if values.mean() > 0 else DID_NOT_HOLD)
+        expected = (HELD if values.mean() > 0 else DID_NOT_HOLD)
         seen.add(paired(values).verdict)
-        assert paired(values).verdict == expected
-    assert seen == {HELD, DID_NOT_HOLD, UNDECIDED}
+        assert paired(values).verdict in ({expected} if rejected else {UNDECIDED, TAKEN_OUT})
+    assert seen == {HELD, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT}
 
 
 def test_a_margin_has_to_be_exceeded():
     values = [0.9, 1.0, 1.1]
     assert paired(values, margin=0.5).verdict == HELD
-    assert paired(values, margin=1.0).verdict == UNDECIDED
+    assert paired(values, margin=0.95).verdict == UNDECIDED
     assert paired(values, margin=1.5).verdict == DID_NOT_HOLD
 
 
@@ -50,7 +53,7 @@ def test_too_few_seeds_and_runs_that_diverged_decide_nothing(decide):
 
 
 @pytest.mark.parametrize("centre, verdict", [(0, HELD), (3, DID_NOT_HOLD), (-3, DID_NOT_HOLD),
-                                             (1, UNDECIDED)])
+                                             (1.05, UNDECIDED)])
 def test_alike(centre, verdict):
     assert alike(np.array([-0.1, 0, 0.1]) + centre, 1.0).verdict == verdict
 
@@ -69,8 +72,37 @@ def test_an_open_interval_says_how_many_seeds_would_close_it(decide, shift):
     assert decide(values(n - 1)).verdict == UNDECIDED
 
 
-def test_an_interval_around_the_margin_wants_more_seeds_than_one_would_run():
-    assert "more than 100 seeds" in paired([-1.0, 0.0, 1.0]).because
+@pytest.mark.parametrize("found", [paired([-1.0, 0.0, 1.0]), alike([0.0, 1.0, 2.0], 1.0)])
+def test_a_claim_that_no_number_of_seeds_would_decide_is_taken_out(found):
+    assert found.verdict == TAKEN_OUT and "more than 50 seeds" in found.because
+    assert found.spread[0] < found.effect < found.spread[1] and found.seeds == 3
+
+
+def test_just_fewer_seeds_than_that_leave_a_claim_undecided():
+    """With mean m and deviation 1, n seeds decide where t(n - 1) / sqrt(n) < m."""
+    needed = {n: stats.t.ppf(0.975, n - 1) / math.sqrt(n) for n in (MOST_SEEDS - 1, MOST_SEEDS)}
+    for mean, verdict in ((needed[MOST_SEEDS] * 1.0001, UNDECIDED),
+                          (needed[MOST_SEEDS] * 0.9999, TAKEN_OUT)):
+        assert paired(np.array([-1.0, 0.0, 1.0]) + mean).verdict == verdict
+
+
+def test_the_whole_is_taken_out_where_nothing_else_is_open():
+    held, out, open_ = exactly(True), paired([-1.0, 0.0, 1.0]), undecided("few")
+    assert both(held, out).verdict == TAKEN_OUT and both(out, out).verdict == TAKEN_OUT
+    assert both(out, open_).verdict == UNDECIDED
+    assert both(out, exactly(False)).verdict == DID_NOT_HOLD
+    assert "1 held, 1 taken out" in both(held, out).because
+
+
+def test_a_timing_stands_where_all_repeats_agree():
+    ratios = [1.0, 1.3, 1.2]
+    found = repeated(*(exactly(ratio < 1.4, ratio, "ratio", "n = 3") for ratio in ratios))
+    assert (found.verdict, found.effect, found.spread) == (HELD, 1.2, (1.0, 1.3))
+    assert found.because == "in all 3 repeats of the timing; n = 3" and found.measure == "ratio"
+    found = repeated(*(exactly(ratio < 1.25, ratio) for ratio in ratios))
+    assert found.verdict == UNDECIDED
+    assert found.because == "of 3 repeats of the timing 2 held, 1 did not hold"
+    assert repeated(undecided("no runs")).effect is None
 
 
 @pytest.mark.parametrize("met, of, verdict", [(5, 5, HELD), (4, 5, HELD), (3, 5, UNDECIDED),
@@ -128,6 +160,7 @@ def test_p_is_that_of_students_test():
     assert paired([1.0, 1.0, 1.0]).p == 0
 
 
+@pytest.mark.thorough
 def test_one_of_many_parts_fails_the_whole_only_beyond_chance():
     """Six parts that lie on their margins: each fails by chance in 2.5 %, one of them in 14 %."""
     rng = np.random.default_rng(3)

@@ -89,6 +89,7 @@ def sweep(name, folder, first, stride):
     return at
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", METHODS)
 def test_an_interrupted_run_has_whole_steps_and_goes_on(name, tmp_path):
     assert sweep(name, tmp_path, first=len(name), stride=611) > 3000

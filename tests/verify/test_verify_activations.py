@@ -10,6 +10,7 @@ from secondorder.nets import ActivationFunction
 
 from test_verify_derivatives import FACTORS, changed, text_of, wrong_passes
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("name", nets.ACTIVATIONS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_built_in_activations_are_ok(name, seed):
@@ -51,6 +52,7 @@ def test_activations_from_scratch_are_ok():
         assert report, str(report)
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("base", [Cubic, nets.Tanh, nets.Softplus])
 @pytest.mark.parametrize("name", ["slope", "curvature"])
 @pytest.mark.parametrize("bug", ["sign", "two", "half"])
@@ -136,6 +138,7 @@ def test_missing_activation_methods_are_named():
 
 # -- names -----------------------------------------------------------------------------------------
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("name", nets.ACTIVATIONS)
 def test_names_are_accepted(name):
     report = verify.activation(name)
@@ -233,6 +236,7 @@ class Selu(ActivationFunction):
         return self._pieces(x, np.zeros_like, np.exp)
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("at", [0.0, 0.1, -2.0, 0.123456789])
 def test_a_kink_is_told_where_the_function_has_it(at):
     report = verify.activation(changed(Selu, at=at))
@@ -245,6 +249,7 @@ def test_a_kink_at_0_is_told_so_where_slope_does_not_say_it():
     assert "undeclared kink at x = 0\n" in str(report) and "kinks = (0,)" in str(report)
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("at", [0.0, 3.0, -40.0])
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("name", ["slope", "curvature"])
@@ -271,6 +276,7 @@ def test_a_branch_near_0_that_is_wrong_is_found():
     assert verify.activation(changed(nets.Tanh, slope=right))
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("function", [
     changed(ActivationFunction, value=lambda self, x: x * abs(x), slope=lambda self, x: 2 * abs(x),
             curvature=lambda self, x: 2 * np.sign(x)),
@@ -300,6 +306,7 @@ def test_a_short_interval_that_is_wrong_is_found(name, at):
     assert at < found < at + 1.2e-3
 
 
+@pytest.mark.everyday(7)
 @pytest.mark.parametrize("at", [0.0, -1.0, 1.0])
 @pytest.mark.parametrize("name", ["value", "slope"])
 @pytest.mark.parametrize("there", [0.5, np.nan])

@@ -198,6 +198,7 @@ def built_in_layers():
     yield Skip([Skip([Linear(3, 3, rng=1)]), Activation("sin")])
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("layer", list(built_in_layers()), ids=repr)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_built_in_layers_are_ok(layer, seed):
@@ -241,6 +242,7 @@ FACTORS = {"sign": (-1.0, "ratio -1\n", "the ratio is -1 everywhere: the sign is
 RESULTS = [(name, which) for name in PASSES for which in ((0, 1) if name in PAIRS else (0,))]
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("bug", FACTORS)
 @pytest.mark.parametrize("name, which", RESULTS)
 def test_a_wrong_factor_is_named_with_its_pass_and_ratio(name, which, bug):
@@ -259,6 +261,7 @@ def test_a_wrong_factor_is_named_with_its_pass_and_ratio(name, which, bug):
     assert report.findings[0].compared.startswith(quantity + " ")
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("bug", ["sign", "two"])
 @pytest.mark.parametrize("name", [name for name in PASSES if name not in PAIRS])
 def test_wrong_factors_in_a_linear_layer(name, bug):

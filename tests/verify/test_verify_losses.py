@@ -14,6 +14,7 @@ LOSSES = [SquaredError(), SoftmaxCrossEntropy(), nets.BoundedCriterion(), nets.T
           nets.TukeyBiweight(0.8)]
 
 
+@pytest.mark.everyday(7)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_built_in_losses_are_ok(loss, seed):
@@ -68,6 +69,7 @@ def test_targets_of_the_user_are_used():
         verify.loss(SoftmaxCrossEntropy(), outputs=3, targets=[0, 3])
 
 
+@pytest.mark.everyday(5)
 @pytest.mark.parametrize("bug", FACTORS)
 @pytest.mark.parametrize("base, name", [(LogCosh, "gradient"), (LogCosh, "hessian_diagonal"),
                                         (Coupled, "gradient"),
@@ -173,6 +175,7 @@ def tukey_with(name, change):
                    **{name: lambda self, p, t: change(p - t, original(self, p, t))})
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("where", [lambda r: np.abs(r) > 4.685, lambda r: r < -3, lambda r: r > 10],
                          ids=["outliers", "below -3", "above 10"])
@@ -190,6 +193,7 @@ def test_a_wrong_branch_is_found_with_one_output_too():
                for seed in range(5))
 
 
+@pytest.mark.everyday(5)
 @pytest.mark.parametrize("loss", [nets.BoundedCriterion(50, 0.9), nets.TukeyBiweight(1.0)],
                          ids=repr)
 @pytest.mark.parametrize("seed", [5, 46, 49, 59])
@@ -285,6 +289,7 @@ MODEL_BUGS = {
                        "raised IndexError")}
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("bug", MODEL_BUGS)
 def test_wrong_models_of_the_targets_are_named(bug):
     base, name, change, expected = MODEL_BUGS[bug]
@@ -295,6 +300,7 @@ def test_wrong_models_of_the_targets_are_named(bug):
     assert expected in text_of(report, told)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("outputs, samples", [(1, 2), (30, 3), (200, 2)])
 @pytest.mark.parametrize("base", [SquaredError, SoftmaxCrossEntropy])
 def test_a_doubled_fisher_is_found_in_small_and_wide_outputs(base, outputs, samples):

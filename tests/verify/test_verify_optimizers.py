@@ -53,6 +53,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("name", RIGHT)
 def test_our_optimizers_are_ok(name):
     make, options = RIGHT[name]
@@ -270,6 +271,7 @@ def test_the_ground_of_the_faults_is_ok():
     assert verify.optimizer(Average), str(verify.optimizer(Average))
 
 
+@pytest.mark.everyday(7)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_are_named(fault):
     names, said = FAULTS[fault]

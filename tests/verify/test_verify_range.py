@@ -91,6 +91,7 @@ class Tailed(nets.Tanh):
         return self.value(x), self.slope(x), self.curvature(x)
 
 
+@pytest.mark.everyday(7)
 @pytest.mark.parametrize("wrong", ["slope", "curvature"])
 @pytest.mark.parametrize("place", [6.5, 20.0, 100.0, 500.0])
 def test_a_wrong_tail_is_found(wrong, place):
@@ -122,6 +123,7 @@ def test_an_undeclared_kink_far_out_is_found():
     assert [f.compared for f in report.findings] == ["undeclared kink at x = 41"], str(report)
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("name", sorted(nets.ACTIVATIONS))
 def test_no_false_alarms_in_the_tails(name):
     for seed in range(5):

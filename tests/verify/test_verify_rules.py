@@ -60,6 +60,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("name", LAYERS)
 def test_right_rules_are_found_right_and_tight(name):
     room.register(Mixing)(MixingRule)
@@ -167,6 +168,7 @@ WRONG = {  # rule, what is named, words that must stand in the report
 }
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_rules_are_named(name):
     wrong, blamed, words = WRONG[name]
@@ -181,6 +183,7 @@ def test_wrong_rules_are_named(name):
                              for finding in report.findings}, "only what is wrong is blamed"
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("factor, part", [(2, "u_out"), (2, "Z_in"), (3, "curvature")])
 def test_a_rule_that_is_too_large_is_a_bound_and_said_to_be_loose(factor, part):
     def backward(Z_in, curvature, *_):
@@ -440,6 +443,7 @@ def test_what_cannot_be_checked_is_refused():
             verify.rule(Linear(2, 2, rng=0), **options)
 
 
+@pytest.mark.thorough
 def test_layers_of_large_networks_are_checked_alone():
     report = verify.rule(Linear(60, 12, rng=0), draws=1)
     assert report.ok and "the check inside a network was left out" in report.notes[0]

@@ -27,7 +27,7 @@ CONDITIONAL = {"2", "5", "6", "9", "11b", "12", "13", "pos-eig", "u-expect", "u-
 APPROXIMATIONS = {"5", "6", "11b", "12", "13", "u-expect"}
 
 
-@pytest.mark.parametrize("seed", ledger_runs.EVERYDAY)
+@pytest.mark.parametrize("seed", ledger_runs.SEEDS)
 def test_checks_come_out_as_their_verdicts_say(seed):
     failed = ledger_runs.failures(PAPER, seed)
     assert not failed, "\n".join(failed)

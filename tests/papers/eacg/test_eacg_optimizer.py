@@ -31,6 +31,7 @@ def test_direction_is_that_of_the_room(solver, l2):
     np.testing.assert_allclose(net.theta - before, 0.1 * wanted, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.everyday(16)
 @pytest.mark.parametrize("curvature", eacg.POSITIVE)
 @pytest.mark.parametrize("solver", eacg.SOLVERS)
 @pytest.mark.parametrize("loss", LOSSES)

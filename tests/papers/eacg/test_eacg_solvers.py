@@ -69,6 +69,7 @@ EXTRA = {
 }
 
 
+@pytest.mark.everyday(30)
 @pytest.mark.parametrize("samples", (1, 3, 12))
 @pytest.mark.parametrize("l2", (0.0, 0.03))
 @pytest.mark.parametrize("joint", (False, True))
@@ -84,6 +85,7 @@ def test_against_dense_solves(solver, joint, l2, samples):
             assert relative(found, wanted) < 1e-10, extra
 
 
+@pytest.mark.everyday(32)
 @pytest.mark.parametrize("curvature", eacg.POSITIVE)
 @pytest.mark.parametrize("solver", eacg.SOLVERS)
 def test_always_a_descent_direction(solver, curvature):

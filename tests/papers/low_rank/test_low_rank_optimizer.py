@@ -39,6 +39,7 @@ def dense(method, x, y):
     )
 
 
+@pytest.mark.everyday(8)
 @pytest.mark.parametrize("base", BASES)
 def test_the_step_is_the_models_minimiser_along_the_bases_direction(base):
     method, x, y = made(BASES[base], sigma=20.0)
@@ -411,6 +412,7 @@ def test_other_refusals():
         so.CubicRegularization(so.SGD(net, loss)))
 
 
+@pytest.mark.everyday(1)
 def test_a_plateau_is_left():
     """The paper's claim in small: SGD stands still near the origin, cubic steps leave."""
     data = so.datasets.scale(so.datasets.load_digits())

@@ -66,6 +66,7 @@ def assert_bounds(curvature, H, what):
 
 # -- 200 networks ----------------------------------------------------------------------------------
 
+@pytest.mark.everyday(50)
 @pytest.mark.parametrize("seed", range(200))
 def test_no_step_leaves_the_bound(seed):
     rng, net, loss, x, y = random_case(seed)
@@ -81,6 +82,7 @@ def test_no_step_leaves_the_bound(seed):
     assert relative(b.gradient, so.exact.gradient(net, loss, x, y)) < 1e-13
 
 
+@pytest.mark.everyday(50)
 @pytest.mark.parametrize("seed", range(200))
 def test_arbitrary_and_optimal_partitions(seed):
     rng, net, loss, x, y = chain_case(seed)
@@ -190,6 +192,7 @@ def loss_without_products(net, loss, x, y, delta):
     return np.mean(loss.value(outputs, loss.prepare_target(y, outputs.shape, np.float64)))
 
 
+@pytest.mark.everyday(13)
 @pytest.mark.parametrize("seed", range(24))
 def test_bounded_hessian_is_that_of_the_function_without_products(seed):
     _, net, loss, x, y = random_case(seed)
@@ -306,6 +309,7 @@ def test_skip_of_a_chain_of_nothing_doubles():
     assert relative(by_skip.curvature, 4 * alone.curvature) < 1e-14
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("cross", [False, True])
 def test_nested_chains_change_nothing(cross):
     """Bound, bounded Hessian and exact Hessian of a network do not depend on how its layers are

@@ -40,7 +40,7 @@ DERIVATIONS = [("12", "13", "14", "15"), ("26", "27"), ("28", "29", "30"), ("34"
 ERRATA_UNDER_A_CONDITION = {"31", "44", "algorithm-1"}
 
 
-@pytest.mark.parametrize("seed", ledger_runs.EVERYDAY)
+@pytest.mark.parametrize("seed", ledger_runs.SEEDS)
 @pytest.mark.parametrize("label", LABELS)
 def test_check_comes_out_as_its_verdict_says(label, seed):
     (result,) = ledger_runs.results(PAPER, seed, label)

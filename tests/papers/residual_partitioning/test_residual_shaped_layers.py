@@ -22,6 +22,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", LAYERS)
 def test_rule(name):
     layer, shape, tight = LAYERS[name]
@@ -30,6 +31,7 @@ def test_rule(name):
     assert any("it is tight" in note for note in report.notes) == tight
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", ["convolutional", "recurrent"])
 @pytest.mark.parametrize("way", ["abs", "max"])
 def test_bounds_lie_above_the_hessians(name, way):

@@ -96,7 +96,7 @@ def test_figure_15():
     assert verdicts(judged("figure-15", made(False))) == {DID_NOT_HOLD}
     assert verdicts(judged("figure-15", made(True), seeds=2)) == {UNDECIDED}
     lost = judged("figure-15", lost_where("gn", made(False)))
-    assert lost["a"] == lost["c"] == UNDECIDED and lost["b"] == HELD
+    assert verdicts(lost) == {UNDECIDED}
 
     def early(epochs, **rest):
         return made(True)(epochs=3 if rest["method"] == "gn" else epochs, **rest) | (
@@ -105,6 +105,7 @@ def test_figure_15():
     assert judged("figure-15", early)["a"] == UNDECIDED
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("method", ["gn", "adam", "sgd"])
 def test_a_regression_falls(method):
     rate = {"gn": 0.1, "adam": 1e-3, "sgd": 0.03}[method]

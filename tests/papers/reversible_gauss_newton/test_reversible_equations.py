@@ -31,7 +31,7 @@ def results():
     return ledger_runs.results(PAPER)
 
 
-@pytest.mark.parametrize("seed", ledger_runs.EVERYDAY)
+@pytest.mark.parametrize("seed", ledger_runs.SEEDS)
 def test_all_come_out_as_their_verdicts_say(seed):
     wrong = ledger_runs.failures(PAPER, seed)
     assert not wrong, "\n".join(wrong)
@@ -62,6 +62,7 @@ def test_claims_that_differ_in_their_case_only_fold_to_one_line(results):
         assert max(texts.values()) == 1, (result.labels, texts.most_common(3))
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_gap_of_a_lower_rank_tends_to_a_limit_that_is_not_zero(seed):
     """The counterexample of Theorem 4.3 shows a gap, not iterations that blow up."""

@@ -76,6 +76,7 @@ def test_square_loss_converges_quadratically_at_rate_1(inverse, rng):
     assert order[-1] > 1.6
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("rate", (0.05, 0.025))
 def test_error_law_of_small_rates(rate, rng):
     """Half squared error: (1 - rate)^2 a step, whichever inverse; softmax: gradient descent on the
@@ -179,6 +180,7 @@ def test_a_failed_step_leaves_the_parameters(net, rng):
         np.testing.assert_array_equal(net.theta, before)
 
 
+@pytest.mark.everyday(1)
 def test_recomputing_keeps_no_activations(rng):
     import tracemalloc
 

@@ -133,6 +133,7 @@ FAULTS = {"the first weights in float16": (rounded_to_half, 0),
           "1e-5 of the step": (lambda theta: theta, 1e-5)}
 
 
+@pytest.mark.thorough
 def test_a_fault_far_below_a_per_cent_is_more_than_rounding():
     """Each in three of ten draws that say nothing, or more; the others are conditioned so badly
     that float32 could do as much.
@@ -173,6 +174,7 @@ def test_three_points_in_a_plane_of_features():
         assert update(net, SQUARED, x, y, Options()).ranks.tolist() == [[2, 2], [3, 3]]
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("bottleneck", (64, 256, 1000))
 def test_float32_on_badly_conditioned_features(bottleneck, seed):
@@ -195,6 +197,7 @@ def test_float32_on_badly_conditioned_features(bottleneck, seed):
     assert told == [] and missed < 1e-8 or RankWarning in told and missed < 1
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("samples", (96, 200))
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("inverse", ("right", "moore-penrose"))

@@ -96,6 +96,7 @@ def test_every_method_gets_the_rate_that_generalises_best_on_a_seed_of_its_own()
 # -- training --------------------------------------------------------------------------------------
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("method, rate", [("gn", 0.5), ("mp", 0.5), ("adam", 1e-3), ("sgd", 0.1)])
 def test_a_run_records_every_epoch(method, rate):
     one = training.train(1, "noisy digits", method, rate, 3, 96, 24, 32, looks=2)
@@ -121,6 +122,7 @@ def test_grams_give_the_alignment_of_two_networks():
     np.testing.assert_allclose(blocks[0][-1], nets[0].features(x))
 
 
+@pytest.mark.thorough
 def test_a_full_batch_is_the_same_at_every_step():
     one = training.train(1, "cifar-8", "sgd", 0.03, 3, 20, 24, 20)
     two = training.train(1, "cifar-8", "sgd", 0.03, 3, 40, 24, 20)

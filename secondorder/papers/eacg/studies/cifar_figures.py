@@ -94,7 +94,7 @@ class Figure3(Curves):
 
 
 BOUNDED = dict(full=FULL, quick=training.QUICK, seconds=(4000, 10), needs=("cifar-10",),
-               deviation=training.DEVIATION + "; losses lie between .018 and .731")
+               deviation=training.DEVIATION + "; losses lie between 0.018 and 0.731")
 
 
 @study(PAPER, "figure-5",

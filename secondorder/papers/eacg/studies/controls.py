@@ -45,7 +45,7 @@ class Sgd:
         return {"loss": against(settings, lower_loss, loss, np.log(1.1)),
                 "loss-free": against(free, lower_loss, loss, np.log(1.1)),
                 "accuracy": against(settings, better_accuracy,
-                                    "accuracy less SGD's; it may be -.02", 0.02)}
+                                    "accuracy less SGD's; it may be -0.02", 0.02)}
 
     def draw(self, results, figure, settings):
         methods = [("ea-cg", "pch-1"), ("sgd", "none")]
@@ -60,13 +60,13 @@ class Sgd:
 
 @study(PAPER, "claim-eta-alpha",
        shows="EA-CG with PCH-1 against SGD at the rate eta / alpha, pair by pair",
-       claims={"alike": "at alpha .05 and above both end alike: training losses within 10 %",
-               "corner": "at (.2, .01) SGD diverges or stays on the plateau, EA-CG does not"},
+       claims={"alike": "at alpha 0.05 and above both end alike: training losses within 10 %",
+               "corner": "at (0.2, 0.01) SGD diverges or stays on the plateau, EA-CG does not"},
        full={**training.FULL, "case": "R5", "epochs": 15, "alphas": (0.01, 0.02, 0.05, 0.1),
              "batches": (100,)},
        quick={**training.QUICK, "alphas": (0.01, 0.1)}, seconds=(900, 4), needs=("cifar-10",),
        ours=("alike", "corner"),
-       deviation="SGD without momentum's share: momentum .9 at (1 - .9) eta / alpha")
+       deviation="SGD without momentum's share: momentum 0.9 at (1 - 0.9) eta / alpha")
 class EtaAlpha:
     def pairs(self, settings):
         return [(rate, alpha, batch) for rate in settings["rates"] for alpha in settings["alphas"]

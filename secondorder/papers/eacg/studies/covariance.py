@@ -72,7 +72,7 @@ def instance_blocks(evaluation):
 
 @study(PAPER, "claim-covariance",
        shows="The covariance that (8b) drops, relative to the mean block, by layer while training",
-       claims={"a": "below .1 in every layer, at every look"},
+       claims={"a": "below 0.1 in every layer, at every look"},
        full={"case": "R5", "samples": 4000, "epochs": 10, "every": 40, "seeds": (1, 2, 3, 4, 5)},
        quick={"case": "Q", "samples": 300, "epochs": 1, "every": 2, "seeds": (1,)},
        seconds=(300, 3), needs=("cifar-10",),

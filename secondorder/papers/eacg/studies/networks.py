@@ -19,7 +19,7 @@ WIDTHS = {"Q": (64, 32, 16, 10), "R5": (768, 256, 128, 64, 32, 10),
           "P8": (3072, 1024, 512, 256, 128, 64, 32, 16, 10)}
 CRITERIA = {"cross-entropy": so.SoftmaxCrossEntropy,
             "bounded": lambda: so.BoundedCriterion(delta=5.0, epsilon=0.2)}
-STARTED = {"cross-entropy": 2.2, "bounded": 0.58}  # below: off the plateau (log 10 = 2.303, .622)
+STARTED = {"cross-entropy": 2.2, "bounded": 0.58}  # below: off the plateau (log 10 = 2.303, 0.622)
 TEST = 2000
 
 

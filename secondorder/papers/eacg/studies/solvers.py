@@ -12,7 +12,7 @@ ITERATIONS, TOLERANCES = (5, 10, 20, 50), (1e-10, 1e-5, 1e-2, 1e-1)
 
 
 def final_loss(seed, case, solver, max_cg, tolerance, epochs, samples):
-    """Training loss after some epochs at rate .2, alpha .01 and batch 100."""
+    """Training loss after some epochs at rate 0.2, alpha 0.01 and batch 100."""
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), so.SoftmaxCrossEntropy()
     options = {} if solver == "ea-closed" else {"max_cg": max_cg, "tolerance": tolerance}
@@ -30,7 +30,7 @@ def final_loss(seed, case, solver, max_cg, tolerance, epochs, samples):
        claims={"a": "every setting ends alike: training losses within 10 % of the closed form's"},
        full={"case": "R5", "epochs": 5, "samples": 5000, "seeds": (1, 2, 3)},
        quick={"case": "Q", "epochs": 1, "samples": 300, "seeds": (1,)}, seconds=(400, 4),
-       needs=("cifar-10",), deviation="5 epochs of 5000 images, one point: rate .2, alpha .01")
+       needs=("cifar-10",), deviation="5 epochs of 5000 images, one point: rate 0.2, alpha 0.01")
 class CgGrid:
     def runs(self, settings, results):
         sizes = {name: settings[name] for name in ("case", "epochs", "samples")}

@@ -1,6 +1,6 @@
 """Table 1: operations of curvatures and solvers, counted and measured.
 
-(c) is decided by the measured ratio. It was decided, by mistake, by a count of ours at first: .92,
+(c) is decided by the measured ratio. It was decided, by mistake, by a count of ours at first: 0.92,
 "did not hold", where the gradient's three products in every layer stood beside two of the curvature
 from the second layer on.
 """

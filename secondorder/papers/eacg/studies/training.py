@@ -1,10 +1,10 @@
 """Training over a grid of rates, alpha and batch sizes, and what is read off the curves.
 
-The grid is the paper's, thinned: rates .1 and .2, alpha .01, .02 and .1. Every point is tried on a
-seed of its own, with test images taken from the training part; (L) the point with the least final
-training loss and (A) the one with the best held-out accuracy are then trained on the seeds that
-vote. A claim is decided by both; where they differ it is undecided. A training counts only once it
-is off the plateau (see `networks.STARTED`).
+The grid is the paper's, thinned: rates 0.1 and 0.2, alpha 0.01, 0.02 and 0.1. Every point is tried
+on a seed of its own, with test images taken from the training part; (L) the point with the least
+final training loss and (A) the one with the best held-out accuracy are then trained on the seeds
+that vote. A claim is decided by both; where they differ it is undecided. A training counts only
+once it is off the plateau (see `networks.STARTED`).
 """
 
 import time
@@ -42,7 +42,7 @@ def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, 
     case, criterion : str
         Keys of `networks.WIDTHS` and `networks.CRITERIA`.
     method : {"sgd", "ea-cg", "kfi", "kfi-rank-one", "exact", "adam"}
-        SGD with momentum .9, the solvers of the damped systems, or Adam.
+        SGD with momentum 0.9, the solvers of the damped systems, or Adam.
     curvature : str
     rate, alpha : float
     batch, epochs, samples : int

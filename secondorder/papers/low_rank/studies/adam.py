@@ -13,7 +13,7 @@ SIGMAS = (1.0, 10.0, 100.0, 1000.0)
        shows="Adam, Adagrad and Adadelta alone, and cubic steps on Adam for four sigmas",
        claims={"a": "Adam alone leaves the plateau before Adagrad and Adadelta alone",
                "b": "cubic steps on Adam gain nothing: they leave not more than 10 % earlier "
-                    "(+-.1) and end not more than 10 % lower (+-.2), sigma 1000",
+                    "(+-0.1) and end not more than 10 % lower (+-0.2), sigma 1000",
                "c": "ours: the suspected interference of two rates is refuted, since at the best "
                     "sigma cubic steps on Adam are within 10 % of it and at 1000 the step on the "
                     "plateau is below a tenth of Adam's"},

@@ -81,8 +81,8 @@ def variation(values):
        claims={"a-step": "E[α g] is noisier than the batch-mean model: its step, along the mean "
                          "step, varies more over batches (geometric mean over four points)",
                "a-rate": "E[α] E[g] is noisier: its rate varies more over batches (likewise)",
-               "b-leave": "by the batch-mean model the plateau is left first (+-.1)",
-               "b-end": "by the batch-mean model the end is lowest (+-.2)"},
+               "b-leave": "by the batch-mean model the plateau is left first (+-0.1)",
+               "b-end": "by the batch-mean model the end is lowest (+-0.2)"},
        full=plateau.FULL | {"batches": 60}, quick=plateau.QUICK | {"batches": 5},
        seconds=(600, 6), needs=("mnist",),
        deviation=plateau.DEVIATION + "; steps are compared with steps and rates with rates, since "

@@ -48,7 +48,7 @@ def share(result):
        quick={"sizes": (8, 8), "paper": (16,) * 6, "data": "digits", "batches": (1, 2, 4),
               "seeds": (2,)}, seconds=(120, 1), needs=("mnist",),
        deviation="the paper states it and counts nothing; weights of the small network by Xavier, "
-       "of the large one within +-.2")
+       "of the large one within +-0.2")
 class BatchRank:
     def runs(self, settings, results):
         small = [Run(rank_of_batch, {"seed": seed, "samples": samples,

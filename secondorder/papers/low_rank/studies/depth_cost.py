@@ -51,7 +51,7 @@ def slope(results, route, number, by, **fixed):
        shows="CPU time of a directional curvature over depth and over width, by two routes",
        claims={"depth-eta": "with every eta formed the time grows quadratically with depth: slope "
                             "1.6 to 2.4 over 4, 8 and 16 layers of 32",
-               "depth-tangent": "by one tangent linearly: slope .8 to 1.2",
+               "depth-tangent": "by one tangent linearly: slope 0.8 to 1.2",
                "width-eta": "with every eta formed at most cubically with width: slope at most 3.2 "
                             "over 16, 32 and 64"},
        full={"depths": (4, 8, 16), "widths": (16, 32, 64), "rounds": 60, "seeds": (0,)},

@@ -13,15 +13,15 @@ CLAIMS = {
 
 
 @study(PAPER, "figure-1",
-       shows="Gradient descent at .01 and .02 and cubic steps with sigma 100 on MNIST, weights "
-             "within +-.2",
+       shows="Gradient descent at 0.01 and 0.02 and cubic steps with sigma 100 on MNIST, weights "
+             "within +-0.2",
        claims={f"{letter}-{form}-{rate:g}": text.format(rate=rate) + more
                for letter, text in CLAIMS.items() for form, more in FORMS.items()
                for rate in RATES}
-       | {f"c-{form}": f"the rate from iteration 100 on is about .05 (.025 to .1){more}"
+       | {f"c-{form}": f"the rate from iteration 100 on is about 0.05 (0.025 to 0.1){more}"
           for form, more in FORMS.items()},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 4), needs=("mnist",),
-       deviation=plateau.DEVIATION + "; the caption says rate .01, the text .02: both are judged")
+       deviation=plateau.DEVIATION + "; the caption says rate 0.01, the text 0.02: both are judged")
 class Figure1:
     packed = staticmethod(plateau.packed)
 

@@ -11,7 +11,8 @@ CONSTANT = (0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # rates of the control, witho
 
 
 @study(PAPER, "figure-2",
-       shows="Gradient descent at .02 and cubic steps with sigma 100 on MNIST, weights within +-.1",
+       shows="Gradient descent at 0.02 and cubic steps with sigma 100 on MNIST, weights within "
+             "+-0.1",
        claims={"a-exact": "cubic steps leave the plateau, and have it behind them, before "
                           "gradient descent (exact curvature)",
                "a-printed": "the same with the curvature as (39) is printed",
@@ -19,9 +20,9 @@ CONSTANT = (0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # rates of the control, witho
                "b-printed": "the same as printed",
                "c-exact": "the rate falls tenfold within 200 iterations around leaving",
                "c-printed": "the same as printed",
-               "d-exact": "the later rate is about .05 (.025 to .1)",
+               "d-exact": "the later rate is about 0.05 (0.025 to 0.1)",
                "d-printed": "the same as printed",
-               "e": "control, ours: no constant rate from .02 to 30 leaves as early"},
+               "e": "control, ours: no constant rate from 0.02 to 30 leaves as early"},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(900, 6), needs=("mnist",),
        ours=("e",),
        deviation=plateau.DEVIATION)
@@ -69,4 +70,4 @@ class Figure2:
         settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"Cubic steps leave a plateau: {plateau.title_of(settings)}, "
-            "weights within ±.1", half_width=0.1, decay=None)
+            "weights within ±0.1", half_width=0.1, decay=None)

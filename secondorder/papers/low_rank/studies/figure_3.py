@@ -11,8 +11,8 @@ FULL = plateau.FULL | {"data": "cifar-10"}
 
 
 @study(PAPER, "figure-3",
-       shows="Gradient descent at .01 and cubic steps with sigma 1000 on CIFAR-10, weights within "
-             "+-.1",
+       shows="Gradient descent at 0.01 and cubic steps with sigma 1000 on CIFAR-10, weights within "
+             "+-0.1",
        claims={f"{letter}-{form}": text + (" (as printed)" if form == "printed" else "")
                for form in ("exact", "printed")
                for letter, text in (("a", "cubic steps leave the plateau before gradient descent"),
@@ -22,7 +22,7 @@ FULL = plateau.FULL | {"data": "cifar-10"}
                                      "leaving"))},
        full=FULL, quick=plateau.QUICK, seconds=(450, 3), needs=("cifar-10",),
        deviation="10,000 images of CIFAR-10, 2000 iterations; the half-width of the initial "
-       "weights is not stated: .1, as on MNIST's plateau")
+       "weights is not stated: 0.1, as on MNIST's plateau")
 class Figure3:
     packed = staticmethod(plateau.packed)
 
@@ -35,7 +35,7 @@ class Figure3:
     def draw(self, results, figure, settings):
         settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
-            results, figure, f"The plateau of {plateau.title_of(settings)}, weights within ±.1")
+            results, figure, f"The plateau of {plateau.title_of(settings)}, weights within ±0.1")
 
 
 def without_band(results):

@@ -45,8 +45,8 @@ def judged(results, base):
     return verdicts
 
 
-@study(PAPER, "figure-4", shows="Adagrad at .1 and cubic steps with sigma 1000 on MNIST, weights "
-       "within +-.1", claims=claims(), full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 3),
+@study(PAPER, "figure-4", shows="Adagrad at 0.1 and cubic steps with sigma 1000 on MNIST, weights "
+       "within +-0.1", claims=claims(), full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 3),
        needs=("mnist",), deviation=plateau.DEVIATION)
 class Figure4:
     packed = staticmethod(plateau.packed)
@@ -61,4 +61,4 @@ class Figure4:
         settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"Adagrad off the plateau: {plateau.title_of(settings)}, weights "
-            "within ±.1", base="adagrad")
+            "within ±0.1", base="adagrad")

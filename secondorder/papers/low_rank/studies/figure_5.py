@@ -23,8 +23,8 @@ def second_rise(result):
 
 
 @study(PAPER, "figure-5", shows="Adadelta at 1 and cubic steps with sigma 1000 on MNIST, weights "
-       "within +-.1", claims=claims(("d", "the rate drops at least fivefold up to leaving and then "
-                                     "rises again twofold")),
+       "within +-0.1", claims=claims(("d", "the rate drops at least fivefold up to leaving and "
+                                     "then rises again twofold")),
        full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 3), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class Figure5:
@@ -45,4 +45,4 @@ class Figure5:
         settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"Adadelta off the plateau: {plateau.title_of(settings)}, weights "
-            "within ±.1", base="adadelta")
+            "within ±0.1", base="adadelta")

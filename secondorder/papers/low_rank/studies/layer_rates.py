@@ -18,11 +18,11 @@ def on_adam(settings, seed, options, half):
 
 @study(PAPER, "claim-layer-rates",
        shows="Adam alone and with a rate for every layer, or for every weight, by the cubic model",
-       claims={kind: f"one rate a layer, {how}: cubic steps on Adam leave (+-.1) and end (+-.2) "
+       claims={kind: f"one rate a layer, {how}: cubic steps on Adam leave (+-0.1) and end (+-0.2) "
                      "within 10 % of Adam or before it"
                for kind, how in (("coupled", "by one joint model"), ("separate", "each by its own"))
                } | {"variable": "one rate a weight: after the few iterations that are run the loss "
-                                "(+-.1) is within 10 % of Adam's or below"},
+                                "(+-0.1) is within 10 % of Adam's or below"},
        full=plateau.FULL | {"iterations of variable": 300},
        quick=plateau.QUICK | {"iterations of variable": 5}, seconds=(700, 6), needs=("mnist",),
        deviation=plateau.DEVIATION + "; the paper proposes it and runs nothing. A rate for every "

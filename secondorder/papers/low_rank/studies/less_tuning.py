@@ -41,7 +41,7 @@ def regrets(results, settings, seed):
        quick=plateau.QUICK | {"iterations": 40, "sets": ("digits", "mnist")}, seconds=(4300, 4),
        needs=("mnist", "cifar-10"),
        deviation="2000 iterations on 1400 digits, 8000 images of MNIST and 10,000 of CIFAR-10; the "
-       "paper runs no such comparison. Both sides get their best single setting. At +-.1 2000 "
+       "paper runs no such comparison. Both sides get their best single setting. At +-0.1 2000 "
        "iterations tell mainly who has left the plateau")
 class LessTuning:
     packed = staticmethod(plateau.packed)

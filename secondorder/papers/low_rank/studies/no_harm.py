@@ -9,7 +9,7 @@ BASES = ("adagrad", "adadelta")
 
 
 @study(PAPER, "claim-no-harm",
-       shows="Adagrad and Adadelta with and without cubic steps, weights within +-.2, sigma 1000",
+       shows="Adagrad and Adadelta with and without cubic steps, weights within +-0.2, sigma 1000",
        claims={f"{base}-{form}": f"{base} ends within a factor 1.5 of itself with cubic steps "
                f"({form} curvature)" for base in BASES for form in ("exact", "printed")},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(700, 6), needs=("mnist",),
@@ -41,5 +41,5 @@ class NoHarm:
             panel.set(title=base.capitalize(), xlabel="iteration", yscale="log")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")
         legend_below(figure, axes[0])
-        figure.suptitle(f"Well-chosen bases: {plateau.title_of(settings)}, weights within ±.2; "
+        figure.suptitle(f"Well-chosen bases: {plateau.title_of(settings)}, weights within ±0.2; "
                         + over_seeds(settings["seeds"]), fontsize=10)

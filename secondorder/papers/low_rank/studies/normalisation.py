@@ -125,7 +125,7 @@ def best(results, settings, method, place):
                              "at the best of five",
                "clipped": "control, ours: so it is by gradient descent with clipped norm, at the "
                           "best of twelve settings",
-               "usual": "control, ours: from a good start (weights within +-.2) cubic steps with "
+               "usual": "control, ours: from a good start (weights within +-0.2) cubic steps with "
                         "exact curvature end below those with h = 0 / 1.1, each at its best sigma",
                "printed": "control, ours: there the exact curvature ends at most 1.1 times the "
                           "printed one, each at its best sigma"},

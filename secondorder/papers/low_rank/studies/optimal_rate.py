@@ -7,7 +7,7 @@ from . import plateau
 from .figure_2 import CONSTANT
 
 RATES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-USUAL = ([{"rate": rate} for rate in RATES]  # which decay by .95 per 100 iterations
+USUAL = ([{"rate": rate} for rate in RATES]  # which decay by 0.95 per 100 iterations
          + [{"rate": rate, "decay": 1.0} for rate in RATES])
 PLATEAU = [{"rate": rate, "decay": 1.0} for rate in CONSTANT]
 #: Letter -> half-width, candidates, what is read off a run, its name.
@@ -35,9 +35,9 @@ def best(results, settings, letter):
 
 @study(PAPER, "claim-optimal-rate",
        shows="Cubic steps with sigma 100 beside gradient descent at the best of many rates",
-       claims={"usual": "weights within +-.2: the end is not above 1.1 times that of gradient "
+       claims={"usual": "weights within +-0.2: the end is not above 1.1 times that of gradient "
                         "descent at the best of seven rates, decayed or constant",
-               "plateau": "weights within +-.1: leaving takes at most 1.1 times the iterations of "
+               "plateau": "weights within +-0.1: leaving takes at most 1.1 times the iterations of "
                           "gradient descent at the best of seven constant rates"},
        full=plateau.FULL | {"choosing": (10, 11)},
        quick=plateau.QUICK | {"choosing": (10,)}, seconds=(900, 10), needs=("mnist",),

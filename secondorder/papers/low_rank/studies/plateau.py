@@ -2,9 +2,9 @@
 
 Twelve hidden ReLU layers of 128 units, no biases, cross-entropy, batches of 32 drawn anew at every
 iteration. Weights within +-0.1 give an objective that is nearly flat; within +-0.2 they do not.
-Settings that the paper leaves open: pixels in [0, 1]; the rate decays smoothly by .95 per 100
+Settings that the paper leaves open: pixels in [0, 1]; the rate decays smoothly by 0.95 per 100
 iterations; float32. TensorFlow's defaults, which the paper used: Adagrad starts its accumulator at
-.1, Adadelta has rho .95 and epsilon 1e-8.
+0.1, Adadelta has rho 0.95 and epsilon 1e-8.
 """
 
 import numpy as np

@@ -12,7 +12,7 @@ FORMS = ("exact", "printed")
 
 @study(PAPER, "claim-printed-formula",
        shows="The rates of Figures 1 and 2, with (39) corrected and as printed",
-       claims={"a": "Figure 1: the later rate is nearer to the .05 of the text as printed",
+       claims={"a": "Figure 1: the later rate is nearer to the 0.05 of the text as printed",
                "b": "Figure 2: the fall of the rate is nearer to the hundredfold of the text as "
                     "printed"},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(700, 4), needs=("mnist",),
@@ -47,7 +47,7 @@ class PrintedFormula:
                 plateau.draw_band(panel, rows, 1, colour, style, label)
             panel.set(xlabel="iteration", yscale="log", title=f"weights within ±{half:g}")
         axes[0].axhline(0.05, color="0.5", linewidth=0.8)
-        axes[0].annotate("the paper's .05", (0.98, 0.05), xycoords=("axes fraction", "data"),
+        axes[0].annotate("the paper's 0.05", (0.98, 0.05), xycoords=("axes fraction", "data"),
                          ha="right", va="bottom", fontsize=8, color="0.3")
         axes[0].set_ylabel("rate, mean of the last 100")
         legend_below(figure, axes[1])

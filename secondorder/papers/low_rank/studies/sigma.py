@@ -21,10 +21,11 @@ def variation(result):
 @study(PAPER, "claim-sigma",
        shows="Gradient descent and Adagrad with cubic steps, sigma from 1 to 10,000",
        claims={"a-plateau": "over sigma 10, 100, 1000 the iteration of leaving varies by less than "
-                            "1.5 times (weights within +-.1)",
-               "a-usual": "over the same the final loss varies by less than 1.5 times (+-.2)",
-               "b": "from 10 to 1000 the variability of the rate changes more than its mean (+-.2)",
-               "c": "Adagrad's rate varies more at 100 than at 1000 (+-.2)"},
+                            "1.5 times (weights within +-0.1)",
+               "a-usual": "over the same the final loss varies by less than 1.5 times (+-0.2)",
+               "b": "from 10 to 1000 the variability of the rate changes more than its mean "
+                    "(+-0.2)",
+               "c": "Adagrad's rate varies more at 100 than at 1000 (+-0.2)"},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(1800, 10), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class Sigma:

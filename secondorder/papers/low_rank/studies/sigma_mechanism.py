@@ -20,7 +20,7 @@ def balance(result, sigma=SIGMA):
 
 
 def flat_share(result, sigma=SIGMA):
-    """Share of the iterations 0 to 99 in which the balance is below .01 and the rate within 2 % of
+    """Share of the iterations 0 to 99 in which the balance is below 0.01 and the rate within 2 % of
     the one without curvature, sqrt(2 |a| / (sigma |g|^3)); 0 where a run did not come so far.
     """
     slope, norm, rate = (np.array(result[name])[:100] for name in ("slope", "norm", "rate"))
@@ -69,7 +69,7 @@ class SigmaMechanism:
         axes.axhline(0.01, color="0.3", linewidth=0.8, linestyle="--")
         axes.set(xlabel="iteration (dotted: the plateau is left; a colour a seed)",
                  ylabel="h² / (2 |a| c)",
-                 title="below .01 sigma decides, above 1 the curvature")
+                 title="below 0.01 sigma decides, above 1 the curvature")
         settings = results.arguments()[0]
-        figure.suptitle(f"What sets the step: {plateau.title_of(settings)}, weights within ±.1",
+        figure.suptitle(f"What sets the step: {plateau.title_of(settings)}, weights within ±0.1",
                         fontsize=10)

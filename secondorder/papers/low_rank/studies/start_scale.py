@@ -15,7 +15,7 @@ NUMBERS = {"loss": "loss", "norm": "|g|", "bend": "|g^T H g| / |g|^2"}
 
 def start(seed, data, half_width, curvature, layers, width, iterations, watched):
     """Loss, |g| and |g^T H g| / |g|^2 at the start in float64, and the loss after some iterations
-    of gradient descent at .02 or cubic steps with sigma 100 (None: not finite any more).
+    of gradient descent at 0.02 or cubic steps with sigma 100 (None: not finite any more).
     """
     network, inputs, labels, rng = plateau.start_of(seed, data, half_width, layers, width,
                                                     "float64")
@@ -39,10 +39,10 @@ def start(seed, data, half_width, curvature, layers, width, iterations, watched)
 @study(PAPER, "claim-start-scale",
        shows="Loss, gradient and curvature at the start, and the loss after 500 iterations, over "
              "the half-width of the initial weights",
-       claims={"flat": "at +-.1 the gradient is below .01 and gradient descent is above 2.29 after "
-                       "1000 iterations",
-               "far": "loss, |g| and |g^T H g| / |g|^2 rise more than a thousandfold from +-.2 to "
-                      "+-.6, and cubic steps from +-1 are not below log 10 after 500 iterations"},
+       claims={"flat": "at +-0.1 the gradient is below 0.01 and gradient descent is above 2.29 "
+                       "after 1000 iterations",
+               "far": "loss, |g| and |g^T H g| / |g|^2 rise more than a thousandfold from +-0.2 to "
+                      "+-0.6, and cubic steps from +-1 are not below log 10 after 500 iterations"},
        full=plateau.FULL | {"steps": 500}, quick=plateau.QUICK | {"steps": 20}, seconds=(800, 4),
        needs=("mnist",), deviation=plateau.DEVIATION + "; float64")
 class StartScale:
@@ -67,7 +67,7 @@ class StartScale:
         rises = [min((risen(far[seed], usual[seed], name)) for name in NUMBERS) for seed in usual]
         missed = [diverged(one) or one["after"] is None or one["after"] >= np.log(10)
                   for one in lost.values()]
-        return {"flat": counted(flat, [one["norm"] for one in near.values()], "|g| at +-.1"),
+        return {"flat": counted(flat, [one["norm"] for one in near.values()], "|g| at +-0.1"),
                 "far": both(counted([rise > 1e3 for rise in rises], rises,
                                     "least rise of the three"),
                             counted(missed, [one.get("after") for one in lost.values()],
@@ -80,7 +80,7 @@ class StartScale:
                 results.arguments(curvature="none", base=None),
                 results.of(curvature="none", base=None)) if run.get(name)]
             left.loglog(*zip(*told), "os^"[k], color=f"C{k}", alpha=0.6, label=f"{label}, start")
-        for k, (curvature, label) in enumerate((("none", "gradient descent at .02"),
+        for k, (curvature, label) in enumerate((("none", "gradient descent at 0.02"),
                                                 ("exact", "cubic steps, sigma 100"))):
             told = [(one["half_width"], run["after"]) for one, run in zip(
                 results.arguments(curvature=curvature, base=None),

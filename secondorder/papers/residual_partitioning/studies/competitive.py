@@ -37,7 +37,7 @@ class Competitive:
     def near(self, kind, data, results, settings):
         pairs = curves.per_seed(curves.judged(kind, data, settings, results), self.lowest(settings))
         return paired([np.log(1.05 * other / ours) for ours, other in pairs.values()],
-                      "log of 1.05 times the best other's loss over ours")
+                      f"log of 1.05 times the best other's loss over ours, {data}")
 
     def lowest(self, settings):
         return lambda run: curves.lowest(run, "validation", settings["steps"], settings["every"])

@@ -16,12 +16,12 @@ from . import networks
 from .networks import BATCH, L2, METHODS, NAMES
 
 TRIAL_SEEDS = (101, 102)
-GRIDS = {"autoencoder": {"partitioning": (1, 3, 10, 30, 100), "sgd": (.003, .01, .03, .1, .3),
-                         "adam": (3e-4, 1e-3, 3e-3, .01, .03)},
-         "classifier": {"partitioning": (30, 100, 300, 1000), "sgd": (.01, .03, .1, .3, 1),
-                        "adam": (1e-4, 3e-4, 1e-3, 3e-3, .01)}}
-ONE_RATE = {"autoencoder": {"partitioning": (10,), "sgd": (.1,), "adam": (3e-3,)},
-            "classifier": {"partitioning": (100,), "sgd": (.1,), "adam": (1e-3,)}}
+GRIDS = {"autoencoder": {"partitioning": (1, 3, 10, 30, 100), "sgd": (0.003, 0.01, 0.03, 0.1, 0.3),
+                         "adam": (3e-4, 1e-3, 3e-3, 0.01, 0.03)},
+         "classifier": {"partitioning": (30, 100, 300, 1000), "sgd": (0.01, 0.03, 0.1, 0.3, 1),
+                        "adam": (1e-4, 3e-4, 1e-3, 3e-3, 0.01)}}
+ONE_RATE = {"autoencoder": {"partitioning": (10,), "sgd": (0.1,), "adam": (3e-3,)},
+            "classifier": {"partitioning": (100,), "sgd": (0.1,), "adam": (1e-3,)}}
 HORIZONS = (6000, 20000)
 FULL = {"sets": ("mnist", "cifar-10", "cifar-10-grey"), "trial": 6000, "steps": 20000,
         "every": 1000, "seeds": (1, 2, 3)}

@@ -26,26 +26,26 @@ class Figure1:
 
     def judge(self, results, settings):
         every, end = settings["every"], settings["steps"]
-        by_set = [curves.judged("autoencoder", data, settings, results)
-                  for data in curves.counted_sets(settings)]
+        by_set = {data: curves.judged("autoencoder", data, settings, results)
+                  for data in curves.counted_sets(settings)}
 
         def below(number, measure):
             """One verdict a set: is our number below the smallest of the others'?"""
             return [paired([other - ours for ours, other in curves.per_seed(one, number).values()],
-                           measure) for one in by_set]
+                           f"{measure}, {data}") for data, one in by_set.items()]
 
         verdicts = {f"a-{horizon}": both(*below(
             lambda one: curves.lowest(one, "validation", horizon, every),
             "lowest validation loss, best other less ours")) for horizon in curves.HORIZONS}
         training = [paired([ours - other for ours, other in curves.per_seed(
             one, lambda run: curves.lowest(run, "train", end, every)).values()],
-            "lowest training loss, ours less best other") for one in by_set]
+            f"lowest training loss, ours less best other, {data}") for data, one in by_set.items()]
         verdicts["b"] = curves.one_of_them(*training)
         verdicts["c"] = both(*below(lambda one: curves.gap(one, end, every),
                                     "gap at the end, smallest other less ours"))
         verdicts["c-fair"] = both(*(paired(at_equal_training_loss(one),
-                                           "validation loss, best other less ours")
-                                    for one in by_set))
+                                           f"validation loss, best other less ours, {data}")
+                                    for data, one in by_set.items()))
         return verdicts
 
     def draw(self, results, figure, settings):

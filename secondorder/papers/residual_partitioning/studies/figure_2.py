@@ -29,11 +29,11 @@ class Figure2:
         judged = {data: curves.judged("classifier", data, settings, results) for data in sets}
 
         def worse(horizon):
-            for one in judged.values():
+            for data, one in judged.items():
                 pairs = curves.per_seed(
                     one, lambda run: curves.lowest(run, "validation", horizon, every)).values()
                 yield paired([np.log(ours / other) for ours, other in pairs],
-                             "log of the lowest validation loss over the best other's",
+                             f"log of the lowest validation loss over the best other's, {data}",
                              margin=np.log(1.1))
 
         verdicts = {f"a-{horizon}": both(*worse(horizon)) for horizon in curves.HORIZONS}

@@ -9,7 +9,7 @@ from . import curves
 @study(PAPER, "figure-3",
        shows="Validation accuracy of the classifiers of Figure 2, at the same rates",
        claims={"maximum": "the highest accuracy differs from the best of SGD and Adam by less than "
-                          ".02 on all sets",
+                          "0.02 on all sets",
                "end": "the same for the accuracy at the end"},
        full=curves.FULL, quick=curves.QUICK, seconds=(6000, 6), needs=("mnist", "cifar-10"),
        deviation=curves.DEVIATION + "; the rates are those of the lowest loss")
@@ -25,7 +25,7 @@ class Figure3:
                 judged = curves.judged("classifier", data, settings, results)
                 pairs = curves.per_seed(judged, lambda run: -number(run["accuracy"]))
                 sets.append(alike([other - ours for ours, other in pairs.values()], 0.02,
-                                  "accuracy less the best other's"))
+                                  f"accuracy less the best other's, {data}"))
             verdicts[letter] = both(*sets)
         return verdicts
 

@@ -75,7 +75,7 @@ def loss_after(seed, kind, hidden, rate, steps):
                "width": "it grows with the hidden width",
                "depth": "it grows with the depth",
                "rate": "the best rate rises with it over these networks (rank correlation above "
-                       ".5)"},
+                       "0.5)"},
        full={"sets": ("digits", "mnist"), "after": (0, 200, 2000), "steps": 300,
              "seeds": (1, 2, 3, 4, 5)},
        quick={"sets": ("digits",), "after": (0, 10), "steps": 5, "seeds": (1,)},

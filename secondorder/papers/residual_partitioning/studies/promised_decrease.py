@@ -56,7 +56,7 @@ def steps_kept(seed, kind, rate, cross, steps):
                "true-cross": "the same with the products bounded too: at every step",
                "loss": "the loss of the batch: at every step"},
        full={"steps": 500, "seeds": (1, 2, 3)}, quick={"steps": 15, "seeds": (1,)},
-       seconds=(700, 6), deviation="digits; no penalty; rates .3, 1 and 1.9")
+       seconds=(700, 6), deviation="digits; no penalty; rates 0.3, 1 and 1.9")
 class PromisedDecrease:
     def runs(self, settings, results):
         return [Run(steps_kept, {"seed": seed, "kind": kind, "rate": rate, "cross": cross,
@@ -82,7 +82,7 @@ class PromisedDecrease:
                          label=f"{kind}, products {'bounded too' if cross else 'dropped'}")
         axes.set_xticks(np.arange(3) + 0.3, names.values())
         axes.set(ylabel="steps that keep the promise, %", ylim=(0, 118),
-                 title="What the bound promises at rates .3, 1 and 1.9: digits, "
+                 title="What the bound promises at rates 0.3, 1 and 1.9: digits, "
                  + over_seeds(settings["seeds"], "all steps"))
         axes.legend(fontsize=7, loc="upper center", ncols=2)
 

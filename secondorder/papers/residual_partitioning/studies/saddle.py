@@ -12,7 +12,7 @@ from .networks import BATCH, L2, METHODS, NAMES
 LOOK = 20  # steps between two looks, after those at every step
 STARTS = {"autoencoder": "the mean image", "plateau": "a flat start"}
 GRIDS = {"autoencoder": curves.GRIDS["autoencoder"],
-         "plateau": {"partitioning": (30, 300, 3000), "sgd": (.03, .3, 3),
+         "plateau": {"partitioning": (30, 300, 3000), "sgd": (0.03, 0.3, 3),
                      "adam": (3e-4, 1e-3, 3e-3)}}
 
 
@@ -22,8 +22,8 @@ def exit_step(seed, start, data, method, rate, steps, watched, every):
     Parameters
     ----------
     start : {"autoencoder", "plateau"}
-        The autoencoder, which has left once its training loss is below .95 of the mean image's; or
-        twelve hidden ReLU layers of 128 without biases, weights within +-.1, which have left once
+        The autoencoder, which has left once its training loss is below 0.95 of the mean image's; or
+        twelve hidden ReLU layers of 128 without biases, weights within +-0.1, which have left once
         their cross-entropy is below 2.
     watched : int
         Samples of which the loss is looked at.

@@ -37,7 +37,7 @@ def scaled_ratio(seed, quantity, factor, rounds, steps):
 
 @study(PAPER, "claim-same-order",
        shows="Step time over SGD's while width, depth or batch grow by 1, 2, 4, 8",
-       claims={quantity: "the ratio's slope on logarithmic axes is within +-.15 over the "
+       claims={quantity: "the ratio's slope on logarithmic axes is within +-0.15 over the "
                          f"{what}" for quantity, what in QUANTITIES.items()},
        full={"rounds": 15, "steps": 20, "seeds": (0,)},
        quick={"rounds": 3, "steps": 2, "seeds": (0,)}, seconds=(60, 4),

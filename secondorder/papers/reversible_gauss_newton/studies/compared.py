@@ -8,8 +8,9 @@ runs on a seed of their own, six rates a method.
 
 import numpy as np
 
-from secondorder.studies import (Run, crossing, diverged, finished, least, saturation, smoothed,
-                                 undecided)
+from secondorder.studies import (DID_NOT_HOLD, HELD, HELD_BY_RULE, Run, Verdict, crossing, diverged,
+                                 finished, least, saturation, smoothed, undecided)
+from secondorder.studies.numbers import number
 
 from .training import NAMES, train
 
@@ -113,14 +114,22 @@ def under_rules(results, settings, name, judge, **more):
 
 
 def agreed(told):
-    """The verdict that is the same by all rules, else that it depends on the rate."""
+    """The verdict that is the same by all rules.
+
+    Held by rule P alone, the paper's, and refuted by rule B: "held by rule only". Else, where they
+    differ, undecided: it depends on the rate.
+    """
     first, *rest = told.values()
     if all(verdict.verdict == first.verdict for verdict in rest):
         return first.with_note("by both rules" if rest else "")
-    return undecided("depends on the rate: " + ", ".join(
-        f"{verdict.verdict} by rule {rule}" + (f" ({verdict.effect:.3g})"
-                                               if verdict.effect is not None else "")
-        for rule, verdict in told.items()), first.seeds, first.effect, first.measure)
+    said = ", ".join(f"{verdict.verdict} by rule {rule}" + (
+        f" ({number(verdict.effect)})" if verdict.effect is not None else "")
+        for rule, verdict in told.items())
+    by_rule = {rule: verdict.verdict for rule, verdict in told.items()}
+    if by_rule == {"P": HELD, "B": DID_NOT_HOLD}:
+        return Verdict(HELD_BY_RULE, first.effect, first.spread, first.seeds, first.measure,
+                       f"held by the paper's rule, not at the best rate: {said}")
+    return undecided(f"depends on the rate: {said}", first.seeds, first.effect, first.measure)
 
 
 # -- what is read off a run ------------------------------------------------------------------------
@@ -137,10 +146,16 @@ def lowest(run):
 
 
 def saturates(run):
-    """Whether the second half of the epochs gains less than 2 %; a run that diverged gains
-    nothing.
-    """
-    return diverged(run) or saturation(run["loss"]) < 1.02
+    """Whether the second half of the epochs gains less than 2 %."""
+    return saturation(run["loss"]) < 1.02
+
+
+def cut_off(runs):
+    """Undecided where one of some runs diverged: whether it saturates cannot be read; else None."""
+    runs = list(runs)
+    lost = sum(map(diverged, runs))
+    return undecided(f"{lost} of {len(runs)} runs diverged: whether they saturate cannot be "
+                     "read") if lost else None
 
 
 def logs(runs, others, number=final):

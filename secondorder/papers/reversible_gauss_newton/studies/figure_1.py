@@ -31,7 +31,7 @@ TRAININGS = Chosen(train, RATES, {"P": boldest, "B": lowest})
 
 
 def faster(runs):
-    """log2 of the steps of the better of Adam and SGD over Gauss-Newton's, to loss .1: above 1."""
+    """log2 of the steps of the better of Adam and SGD over Gauss-Newton's, to loss 0.1: above 1."""
     steps = {method: [compared.reached(run, LEVEL) for run in runs[method]] for method in runs}
     logs = np.log2(np.minimum(steps["adam"], steps["sgd"])) - np.log2(np.maximum(steps["gn"], 0.5))
     return paired(logs, "log2 of the ratio of steps", 1.0)
@@ -68,7 +68,7 @@ def unexplained(t, values):
 @study(PAPER, "figure-1",
        shows="One batch: training loss of Gauss-Newton, Adam and SGD, step by step",
        claims={f"{letter}-{name}": f"{text} ({name})" for name in ("mnist", "cifar")
-               for letter, text in (("a", "Gauss-Newton reaches loss .1 within half the steps of "
+               for letter, text in (("a", "Gauss-Newton reaches loss 0.1 within half the steps of "
                                      "the better of Adam and SGD"),
                                     ("b", "its loss falls exponentially, not as 1 / (t + t0) "
                                      "(the better fit from step 10 on)"))},

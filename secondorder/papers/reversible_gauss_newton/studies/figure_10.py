@@ -12,8 +12,9 @@ BLOCKS = range(6)
 
 @study(PAPER, "figure-10",
        shows="CKA of all six blocks with their start, CIFAR-10",
-       claims={"c": "every block's CKA ends at .9 or more for Gauss-Newton and SGD, for Adam below",
-               "d": "Gauss-Newton and SGD are alike: within .05 in every block"},
+       claims={"c": "every block's CKA ends at 0.9 or more for Gauss-Newton and SGD, for Adam "
+                    "below",
+               "d": "Gauss-Newton and SGD are alike: within 0.05 in every block"},
        full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; on 500 test images, every 10 epochs")
 class Figure10:

@@ -19,8 +19,8 @@ HEADROOM = 1.3  # the picture ends so far above the first loss; one rate would f
                     "itself constant: what saturates is the constant rate"},
        full=compared.FULL, quick=compared.QUICK, seconds=(4400, 6), needs=("cifar-10",),
        ours=("c",),
-       deviation=compared.DEVIATION + "; the rates are not stated: .1, .2, .5, 1, 2, 4; Adam at "
-       "the rate of rule P. Full cost with Figure 2's runs at hand: .7 core-hours")
+       deviation=compared.DEVIATION + "; the rates are not stated: 0.1, 0.2, 0.5, 1, 2, 4; Adam at "
+       "the rate of rule P. Full cost with Figure 2's runs at hand: 0.7 core-hours")
 class Figure12:
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))

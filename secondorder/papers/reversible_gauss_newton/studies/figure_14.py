@@ -34,7 +34,7 @@ def strength_of(results, form):
                "b": "noise ends above truncation and damping",
                "c": "all of them end above Adam"},
        full=compared.FULL, quick=compared.QUICK, seconds=(4300, 7), needs=("cifar-10",),
-       deviation=compared.DEVIATION + "; strengths .1, 1 and 10 %, chosen on seed 100 by training "
+       deviation=compared.DEVIATION + "; strengths 0.1, 1 and 10 %, chosen on seed 100 by training "
        "loss; the rate by rule P of truncation at 1 %")
 class Figure14:
     def runs(self, settings, results):

@@ -21,6 +21,9 @@ def ends_below(runs, method="adam", other="gn"):
 
 def saturation_of(runs, yes=("gn",), no=("adam",)):
     """(b): some methods saturate, others do not."""
+    lost = compared.cut_off(run for method in (*yes, *no) for run in runs[method])
+    if lost:
+        return lost
     seeds = range(len(runs[yes[0]]))
     met = [all(compared.saturates(runs[method][seed]) for method in yes)
            and not any(compared.saturates(runs[method][seed]) for method in no) for seed in seeds]

@@ -25,10 +25,10 @@ def above(values, margin, measure):
 
 
 def kernel_claim(runs):
-    """(a): similarity with the start at least .9 for Gauss-Newton and SGD, Adam lower by .1."""
+    """(a): similarity with the start at least 0.9 for Gauss-Newton and SGD, Adam lower by 0.1."""
     end = {method: [last(run, "ntk") for run in runs[method]] for method in compared.METHODS}
     low = np.minimum(end["gn"], end["sgd"])
-    return both(above(low, MANY, "similarity less .9"),
+    return both(above(low, MANY, "similarity less 0.9"),
                 paired(low - end["adam"], "similarity less Adam's", GAP))
 
 
@@ -42,11 +42,11 @@ def speed_claim(runs):
 
 
 def blocks_claim(runs, blocks):
-    """(c): CKA with the start at least .9 for Gauss-Newton and SGD, below for Adam."""
+    """(c): CKA with the start at least 0.9 for Gauss-Newton and SGD, below for Adam."""
     def ends(method, pick):
         return [pick(last(run, "cka", block) for block in blocks) for run in runs[method]]
-    return both(above(np.minimum(ends("gn", min), ends("sgd", min)), MANY, "least CKA less .9"),
-                paired(MANY - np.array(ends("adam", max)), ".9 less Adam's largest CKA"))
+    return both(above(np.minimum(ends("gn", min), ends("sgd", min)), MANY, "least CKA less 0.9"),
+                paired(MANY - np.array(ends("adam", max)), "0.9 less Adam's largest CKA"))
 
 
 def equal_loss_claim(runs):
@@ -70,11 +70,11 @@ def equal_loss_claim(runs):
 
 @study(PAPER, "figure-4",
        shows="Tangent kernel and representations against their start, CIFAR-10",
-       claims={"a": "the kernel's similarity with the start ends at .9 or more for Gauss-Newton "
-                    "and SGD, and for Adam lower by .1 or more",
+       claims={"a": "the kernel's similarity with the start ends at 0.9 or more for Gauss-Newton "
+                    "and SGD, and for Adam lower by 0.1 or more",
                "b": "between looks the kernel changes less for both than for Adam",
-               "c": "CKA of the first, middle and last block with the start ends at .9 or more for "
-                    "Gauss-Newton and SGD, for Adam below",
+               "c": "CKA of the first, middle and last block with the start ends at 0.9 or more "
+                    "for Gauss-Newton and SGD, for Adam below",
                "e": "Gauss-Newton's and Adam's CKA is lower in the last block than in the first",
                "g": "control, ours: (a)'s gap to Adam is there at equal training loss too"},
        full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),

@@ -23,7 +23,7 @@ def of_one_batch(settings):
 
 @study(PAPER, "figure-5",
        shows="CIFAR-10 without bottleneck: one batch, and mini-batches",
-       claims={"a": "one batch: Gauss-Newton reaches loss .1 within half the steps of the better "
+       claims={"a": "one batch: Gauss-Newton reaches loss 0.1 within half the steps of the better "
                     "of Adam and SGD",
                "b": "mini-batches: Gauss-Newton saturates, Adam and SGD do not",
                "c": "the assumptions do not hold: the features of a half layer have a rank "

@@ -32,18 +32,17 @@ class Figure6:
     def judge(self, results, settings):
         told = self._told(results, settings)
         early, middle = settings["long"] // 8, 3 * settings["long"] // 8  # 50 and 150 of 400
-        gains, rises = [], []
+        gains, rises, cut_off = [], [], compared.cut_off(told["gn"])
         for run in told["gn"]:
             T = smoothed(run["loss"])
-            gains.append(0.0 if diverged(run) else T[early:].min() / T[early - 1])
+            gains.append(np.nan if diverged(run) else T[early:].min() / T[early - 1])
             rises.append(np.inf if diverged(run) else T[-1] / T[middle - 1])
         lost = sum(map(diverged, told["gn"]))
         note = f"{lost} runs of Gauss-Newton diverged" if lost else ""
         last = [compared.final(run) for run in told["sgd"]]
         best = [smoothed(run["loss"]).min() for run in told["gn"]]
-        # a run that diverged gained nothing after that, and rose
-        return {"a": counted([diverged(run) or gain >= 0.98 for run, gain in zip(
-                    told["gn"], gains)], gains, "least later over T(50)", 3).with_note(note),
+        return {"a": cut_off or counted([gain >= 0.98 for gain in gains], gains,
+                                        "least later over T(50)", 3),
                 "b": counted([rise > 1.02 for rise in rises], rises, "end over T(150)",
                              3).with_note(note),
                 "c": paired(np.log(best) - np.log(last), "log ratio")}

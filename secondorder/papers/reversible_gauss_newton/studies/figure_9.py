@@ -23,8 +23,8 @@ def mean_of(runs, which):
        shows="Cosine of the weights with their start, and their distance, CIFAR-10",
        claims={f"{letter}-{start}": f"{text} (start {start})" for start in STARTS
                for letter, text in (
-                   ("a", "the cosines of Gauss-Newton and Adam are alike within .1"),
-                   ("b", "SGD's is above both by .2 or more"),
+                   ("a", "the cosines of Gauss-Newton and Adam are alike within 0.1"),
+                   ("b", "SGD's is above both by 0.2 or more"),
                    ("c", "the distances order likewise: Gauss-Newton's and Adam's above SGD's"))},
        full=compared.FULL, quick=compared.QUICK, seconds=(4000, 7), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; means over the twelve half layers; at the small start any "

@@ -57,7 +57,7 @@ class Regularisation:
 
 
 @study(PAPER, "claim-tolerance",
-       shows="Figure 2 on CIFAR-10 with the tolerance at .1, 1 and 10 %",
+       shows="Figure 2 on CIFAR-10 with the tolerance at 0.1, 1 and 10 %",
        claims={"a": "whether Adam ends below is the same at all three",
                "b": "whether Gauss-Newton saturates, and Adam does not, is the same at all three"},
        full=compared.FULL, quick=compared.QUICK, seconds=(3200, 5), needs=("cifar-10",),

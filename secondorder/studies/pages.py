@@ -1,0 +1,134 @@
+"""Pages of claims: CLAIMS.md of a paper, and a study on a terminal."""
+
+import importlib.resources
+import textwrap
+
+from .numbers import number
+from .quoting import quoted
+from .records import HEADINGS, counts, lacking, picture, recorded, rows, seconds
+from .registry import STUDIES
+from .running import duration
+from .verdicts import DID_NOT_HOLD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED
+
+
+def effect_text(row):
+    """Effect, spread and seeds as a table shows them."""
+    if row["effect"] is None:
+        return ""
+    spread = row["spread"]
+    text = number(row["effect"]) + (
+        f" ({number(spread[0])} to {number(spread[1])})" if spread else "")
+    return f"{row['measure']}: {text}" if row["measure"] else text
+
+
+def page(paper):
+    """CLAIMS.md of a paper: every study with its recorded figure, and its claims with verdicts."""
+    lines = [f"# What the paper reports: {paper}", "",
+             "Made by `secondorder claims --markdown --write` from the recorded results. "
+             "[studies/criteria.md](studies/criteria.md) has the criterion of every claim, when it "
+             "was set, and every judge that was changed after a run.", "",
+             "| verdict | claims |", "| --- | --- |"]
+    lines += [f"| {HEADINGS.get(kind, kind)} | {count} |" for kind, count in counts(paper).items()]
+    lines += in_short(paper)
+    for study in STUDIES.select(paper):
+        record = recorded(study.paper, study.key)
+        lines += ["", f"## {study.key}", "", study.shows + ".", ""]
+        image = picture(study.paper, study.key)
+        if image is not None:
+            lines += [f"![{study.key}](../../../data/results/{paper}/{study.key}.png)", ""]
+        lines += ["| | claim | verdict | effect | seeds | note |",
+                  "| --- | --- | --- | --- | --- | --- |"]
+        lines += [f"| ({row['claim']}) | {_cell(row['statement'])} | **{row['verdict']}** "
+                  f"| {_cell(effect_text(row))} | {row['seeds'] or ''} | {_cell(_note(row))} |"
+                  for row in rows(paper) if row["key"] == study.key]
+        if study.deviation:
+            lines += ["", f"Differs from the paper: {study.deviation}"]
+        if record:
+            lines += ["", f"{record['runs']} runs, {duration(record['run_seconds'])} of one core; "
+                      f"`secondorder reproduce {paper} {study.key}`."]
+            if lacking(record):
+                lines += ["", f"**{lacking(record)}.**"]
+        else:
+            lines += ["", f"Not run yet: about {duration(study.seconds[0])} of one core; "
+                      f"`secondorder reproduce {paper} {study.key}`."]
+    return "\n".join(lines) + "\n"
+
+
+def _note(row):
+    """What a reader should know of a claim beside its verdict."""
+    whose = "not the paper's claim" if row["ours"] else ""
+    again = f"the numbers of {row['twice']}" if row["twice"] else ""
+    return "; ".join(text for text in (whose, again, row["because"]) if text)
+
+
+#: Kinds of verdict that a page of claims lists at its beginning, with the words above them.
+LISTED = {DID_NOT_HOLD: "Did not hold:", HELD_BY_RULE: "Held by the paper's rule of choosing "
+          "rates, not at the best rate:", UNDECIDED: "Undecided:", TAKEN_OUT: "Taken out: no "
+          "number of seeds that one would run decides them:"}
+
+
+def in_short(paper):
+    """What a room says of its runs (``studies/in_short.md``), then what did not hold, and what is
+    open and why, a line a claim or, where seeds are missing, a study.
+    """
+    lines = ["", "## In short", "", *quoted(summary(paper), paper).splitlines()]
+    for kind, heading in LISTED.items():
+        told = [row for row in rows(paper) if row["verdict"] == kind]
+        lines += ["", heading, ""] if told else []
+        for key in dict.fromkeys(row["key"] for row in told):
+            mine = [row for row in told if row["key"] == key]
+            missing = kind == UNDECIDED and lacking(recorded(paper, key))
+            lines += ([f"- {key} (" + ", ".join(row["claim"] for row in mine) + f"): {missing}"]
+                      if missing else [_listed(row, kind) for row in mine])
+    return lines
+
+
+def _listed(row, kind):
+    """A claim with its number or, where it is open, with the reason."""
+    told = effect_text(row) if kind == DID_NOT_HOLD else row["because"]
+    return f"- {row['key']} ({row['claim']}), {row['statement']}" + (f": {told}" if told else "")
+
+
+def summary(paper):
+    """The text of a room's ``studies/in_short.md``, five bullets with quotations; "" without."""
+    room = STUDIES.papers[paper].rpartition(".")[0]
+    path = importlib.resources.files(f"{room}.studies") / "in_short.md"
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+
+
+def shown(study):
+    """A study on a terminal: what it shows, where its figure is, and its claims with numbers."""
+    record, image = recorded(study.paper, study.key), picture(study.paper, study.key)
+    lines = [f"[{study.paper}] {study.key}: {study.shows}", ""]
+    lines.append(f"figure: {image}" if image else "figure: not run yet")
+    if record:
+        seeds = record["settings"]["seeds"]
+        told = f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
+        lines.append(f"recorded: {record['runs']} runs, {duration(record['run_seconds'])} of one "
+                     f"core, {told}")
+        if lacking(record):
+            lines.append(lacking(record))
+    for row in rows(study.paper):
+        if row["key"] == study.key:
+            lines += ["", *_filled(f"({row['claim']}) {row['statement']}"),
+                      "    " + "; ".join(filter(None, (row["verdict"].upper(),
+                                                       seeds_text(row["seeds"]))))]
+            lines += [f"    {text}" for text in (effect_text(row), row["because"]) if text]
+    if study.deviation:
+        lines += ["", *_filled(f"differs from the paper: {study.deviation}")]
+    return "\n".join([*lines, "", f"again: secondorder reproduce {study.paper} {study.key}  (about "
+                      f"{duration(seconds(study))} of one core; --quick: "
+                      f"{duration(study.seconds[1])})"])
+
+
+def seeds_text(number):
+    """How many seeds, as a person says it; nothing of none."""
+    return f"{number} seed{'s' * (number > 1)}" if number else ""
+
+
+def _filled(text):
+    return textwrap.wrap(text, 98, subsequent_indent="    ")
+
+
+def _cell(text):
+    return text.replace("|", "\\|").replace("\n", " ")

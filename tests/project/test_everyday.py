@@ -1,0 +1,91 @@
+"""The everyday tests: which cases are chosen, and what is told when they take long."""
+
+import re
+
+import pytest
+
+from harness import toy_suite
+from harness.everyday import spread
+
+EVERYDAY = ["-m", "not slow and not thorough"]
+TESTS = """
+import time
+import pytest
+
+def test_plain(): pass
+
+@pytest.mark.thorough
+def test_marked(): pass
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
+def test_seeds(seed): pass
+
+@pytest.mark.everyday(3)
+@pytest.mark.parametrize("inner", "abc")
+@pytest.mark.parametrize("outer", range(4))
+def test_grid(outer, inner): time.sleep(0.001)
+
+@pytest.mark.slow
+@pytest.mark.everyday(1)
+@pytest.mark.parametrize("n", range(3))
+def test_slow(n): pass
+
+def test_long():
+    until = time.process_time() + 0.5
+    while time.process_time() < until: pass
+"""
+
+
+def test_every_parameter_varies_in_what_is_chosen():
+    assert spread(0, 5) == set() and spread(9, 5) == set(range(5)) and spread(1, 1) == {0}
+    for outer in range(1, 9):
+        for inner in range(1, 9):
+            chosen = spread(max(outer, inner), outer * inner)
+            assert len(chosen) == max(outer, inner) and 0 in chosen
+            assert {k % inner for k in chosen} == set(range(inner)), (outer, inner)
+            assert len({k // inner for k in chosen}) >= outer / 2, (outer, inner)
+
+
+def test_a_run_leaves_out_the_thorough_ones(tmp_path):
+    everyday = toy_suite.passed(toy_suite.run(tmp_path, TESTS, *EVERYDAY))
+    thorough = toy_suite.passed(toy_suite.run(tmp_path, TESTS, "-m", "thorough"))
+    grid = [name for name in everyday if "grid" in name]
+    assert [name for name in everyday if name not in grid] == [
+        "test_plain", "test_seeds[0]", "test_long"]
+    assert len(grid) == 3 and {name[-2] for name in grid} == set("abc")
+    assert "test_marked" in thorough and "test_seeds[1]" in thorough
+    assert len(thorough) == 2 + 12 - 3 and not set(thorough) & set(everyday)
+
+
+def test_a_test_that_is_asked_for_by_name_runs(tmp_path):
+    name = "test_toy.py::test_grid[2-b]"
+    assert toy_suite.passed(toy_suite.run(tmp_path, TESTS, *EVERYDAY, name)) == ["test_grid[2-b]"]
+
+
+def test_a_long_run_is_told_with_the_longest_tests(tmp_path):
+    def told(*options):
+        return "\n".join(toy_suite.run(tmp_path, TESTS, *options))
+
+    assert "aim is" not in told(*EVERYDAY, "--everyday-seconds", "60")
+    assert "aim is" not in told("-m", "slow or thorough", "--everyday-seconds", "0")
+    found = re.search(r"take (\d+) s .* aim is 0.1 s.*\n +(\d\.\d) s  test_toy.py::(\w+) \(1\)\n",
+                      told("--everyday-seconds", "0.1"))
+    assert found and found[3] == "test_long" and 0.4 <= float(found[2]) < 1
+
+
+def test_the_sum_leaves_compiling_out(tmp_path):
+    tests = """
+import numba
+
+def test_compiles():
+    assert numba.njit(lambda x: x + 1)(1) == 2
+"""
+    told = "\n".join(toy_suite.run(tmp_path, tests, "--everyday-seconds", "0"))
+    assert float(re.search(r"(\d\.\d) s  test_toy.py::test_compiles", told)[1]) <= 0.1
+
+
+@pytest.mark.parametrize("count, total", [(2, 6), (3, 30), (5, 12), (7, 416)])
+def test_what_is_chosen_is_spread(count, total):
+    chosen = sorted(spread(count, total))
+    gaps = [b - a for a, b in zip(chosen, [*chosen[1:], total + chosen[0]])]
+    assert max(gaps) <= 3 * total / count
