@@ -75,7 +75,6 @@ def close(found, wanted, ulp=40):
     assert error <= ulp * np.finfo(wanted.dtype).eps * np.abs(wanted).max(), error
 
 
-@pytest.mark.everyday(22)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kind, loss", [("dense", loss) for loss in LOSSES] + [
     (kind, loss) for kind in ("residual", "normalised") for loss in LOSSES[:2]], ids=repr)

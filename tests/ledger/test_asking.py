@@ -30,7 +30,6 @@ def test_labels_asked_for(text, expected):
     assert labels.asked_for(text, KNOWN) == expected
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("paper", ledger.PAPERS)
 def test_every_spelling_that_the_tables_print_is_understood(paper):
     for entry in REGISTRY.select(paper):

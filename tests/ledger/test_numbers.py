@@ -62,7 +62,6 @@ def test_numbers_are_those_that_are_listed(paper):
     assert wanted == {label for label in known if is_number(label)}
 
 
-@pytest.mark.everyday(30)
 @pytest.mark.parametrize("entry", shared())
 def test_each_of_several_stands_at_the_lines_that_bear_it_in_the_text(entry):
     if entry.labels[0] in ("74",) and entry.paper == "low-rank":
@@ -134,7 +133,6 @@ def test_lines_that_go_on_stand_further_in_and_what_bears_none_stands_last(toys)
 
 # -- its own line of the code and of the check -----------------------------------------------------
 
-@pytest.mark.everyday(33)
 @pytest.mark.parametrize("entry", shared())
 def test_each_of_several_names_its_line_of_the_code_and_of_the_check(entry):
     for number in printed_numbers(entry):

@@ -69,7 +69,6 @@ def test_a_tangent_of_nothing_must_be_zeros():
     )
 
 
-@pytest.mark.everyday(7)
 @pytest.mark.parametrize("name, first",
                          [("second_tangent", 0), ("second_tangent", 2), ("backward_tangent", 0),
                                          ("backward_tangent", 1)])
