@@ -8,6 +8,9 @@ from typing import NamedTuple
 LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN, LAYER_NORM, FORK, ADD, FIXED, RECURRENT = (
     range(12))
 
+# kinds whose second tangents `second_order` knows, or that have none
+SECOND_TANGENTS = (LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN, FORK, ADD, FIXED)
+
 # A row of the table is a layer, in the order of the network. Widths count the numbers of one
 # sample. Places in the work array are multiplied by the number of samples, so that one table serves
 # batches of any length.

@@ -241,7 +241,7 @@ def test_methods_with_sums_of_their_own_evaluate_layer_by_layer():
                                 (so.ResidualPartitioning(net, loss), True),
                                 (so.ResidualPartitioning(net, loss, cross=True), True),
                                 (so.EACG(net, loss), False),
-                                (so.CubicRegularization(so.SGD(net, loss), sigma=1.0), False)):
+                                (so.CubicRegularization(so.SGD(net, loss), sigma=1.0), True)):
         assert (optimizer._own_evaluation(x, y).work is not None) == compiled
 
 

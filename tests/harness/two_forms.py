@@ -42,6 +42,7 @@ def check_every_quantity(net, loss, x, y, rng=2):
     close(*both(lambda: so.exact.sample_gradients(*given)))
     close(*both(lambda: so.exact.hessian_vector_product(*given, v, l2=0.1)), ulp=200)
     close(*both(lambda: so.exact.GaussNewtonOperator(*given) @ v), ulp=200)
+    close(*both(lambda: so.exact.jacobian(net, x)))
     close(*both(lambda: net(x)))
     compiled, literal = both(lambda: net.evaluate(loss, x, y))
     for name in ("outputs", "losses", "gradient"):
