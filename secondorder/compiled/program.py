@@ -5,7 +5,8 @@ import importlib
 
 import numpy as np
 
-from .kinds import ADD, COLUMNS, FIXED, FORK, NOWHERE, SECOND_TANGENTS, SIN
+from .kinds import (ADD, COLUMNS, FIXED, FORK, NOWHERE, RECURRENT, SECOND_TANGENTS, SIN,
+                    STEPS)
 
 
 def _compiled(module):
@@ -31,10 +32,14 @@ class Program:
     own : (L,) array
         The numbers of the layers.
     more : True or None
-        Whether there are other kinds than linear layers and activations.
+        Whether there are other kinds than linear layers, activations and recurrences.
+    steps : (L, steps) int64 array or None
+        Of the recurrences, if there are any.
+    dense : bool
+        Whether there are linear layers and activations alone.
     has_second_tangents : bool
         Whether `second_order` knows the second tangents of all layers.
-    layers : (table, more)
+    layers : (table, more, steps)
         What the passes take first.
     width : int
         Numbers that the work array holds for one sample.
@@ -52,9 +57,14 @@ class Program:
             W = free[row.fixed]
             b = W + row.n_W
             free[row.fixed] = b + row.n_b
-            y, slope, curvature, bar = (place + k * row.n_out for k in range(4))
+            # the last of so many places for the steps of a recurrence; others have one
+            depth, other = row.steps[0] if row.steps else 1, NOWHERE
+            y, slope, curvature, last = (place + (depth * k - 1) * row.n_out for k in (1, 2, 3, 4))
+            bar = curvature + row.n_out
+            if row.kind == RECURRENT:
+                other, bar = last, last + row.n_out
             table.append([row.kind, row.n_in, row.n_out, W, b, row.n_b, x, y, slope, curvature,
-                          NOWHERE, bar])
+                          other, bar])
             if row.kind == FORK:
                 forks.append((table[-1], x))
             elif row.kind == ADD:
@@ -62,17 +72,21 @@ class Program:
                 fork[-2] = bar
             if row.kind in (FORK, ADD):
                 table[-1][COLUMNS.index("W")] = row.at
-            place, x = place + 4 * row.n_out, y
+            place, x = bar + row.n_out, y
         self.table = np.array(table, dtype=np.int64).reshape(-1, len(COLUMNS))
         self.own = np.array([row.own for row in rows], dtype=self.dtype)
         self.width, self.n_in, self.n_out = place, rows[0].n_in, rows[-1].n_out
         self.widest = max(max(row.n_in, row.n_out) for row in rows)
 
-        self.has_second_tangents = all(row.kind in SECOND_TANGENTS for row in rows)
         # whether products read v and write their result there, too
         self.pads = any(row.fixed and row.kind != FIXED for row in rows)
-        self.more = True if any(row.kind > SIN for row in rows) else None
-        self.layers = self.table, self.more
+        self.more = True if any(SIN < row.kind < RECURRENT for row in rows) else None
+        self.steps = None
+        if any(row.kind == RECURRENT for row in rows):
+            self.steps = np.array([row.steps or (1,) + (0,) * (len(STEPS) - 1) for row in rows])
+        self.dense = self.more is None and self.steps is None
+        self.layers = self.table, self.more, self.steps
+        self.has_second_tangents = all(row.kind in SECOND_TANGENTS for row in rows)
         self.kept = {}  # what a paper's room has settled about it
         self._columns = dict(zip(COLUMNS, self.table.T.tolist()))
 
@@ -136,6 +150,13 @@ class Work:
         return [self.array[place * S : (place + width) * S].reshape(S, width)
                 for place, width in zip(program.column(name), program.column("n_out"))]
 
+    def stacks(self, name):
+        """The same of all steps: (steps, rows, n_out), one step where there are no more."""
+        program, S = self.program, self.rows
+        depths = [1] * len(program.table) if program.steps is None else program.steps[:, 0].tolist()
+        return [self.array[(last - (depth - 1) * n) * S : (last + n) * S].reshape(depth, S, n)
+                for last, n, depth in zip(program.column(name), program.column("n_out"), depths)]
+
     # -- passes ------------------------------------------------------------------------------------
 
     def forward(self, theta, x):
@@ -152,7 +173,8 @@ class Work:
     def curvatures(self):
         """Second derivatives of all activations, made once a batch."""
         if not self._has_curvatures:
-            _passes().curvatures(self.program.table, self.x, self.array)
+            program = self.program
+            _passes().curvatures(program.table, program.steps, self.x, self.array)
             self._has_curvatures = True
 
     def output_gradients(self, theta):

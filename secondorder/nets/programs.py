@@ -17,7 +17,8 @@ from .allocation import keep_freed_memory
 from .entries import Entries
 from .layers import (Activation, ActivationSaved, Chain, ChainSaved, Flatten, FlattenSaved,
                      Identity, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved, ReLU,
-                     Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus, Tanh)
+                     Recurrent, RecurrentSaved, Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus,
+                     Tanh)
 from .losses import (BinaryCrossEntropy, BoundedCriterion, Huber, PoissonNLL, SoftmaxCrossEntropy,
                      SquaredError, TukeyBiweight)
 from .losses.by_output import LIMIT
@@ -41,11 +42,16 @@ def linear(layer, n_in):
 
 @layers.register(Activation)
 def activation(layer, n_in):
+    kind, below = function_of(layer)
+    return [Row(kind, n_in, n_in, own=below)]
+
+
+def function_of(layer):
+    """Kind of a layer's activation function, and its slope below zero."""
     entry = functions.find(layer.function)
     if entry is None:
         raise NoEntry(f"{layer.function!r} has no compiled form")
-    kind, below = entry(layer.function)
-    return [Row(kind, n_in, n_in, own=below)]
+    return entry(layer.function)
 
 
 @layers.register(Chain)
@@ -76,6 +82,16 @@ def beside(inner, n_in, taken, width, changed):
 def layer_norm(layer, n_in):
     n = layer.weight.size
     return [Row(kinds.LAYER_NORM, n_in, n_in, n, n, layer.epsilon, fixed=not layer.trainable)]
+
+
+@layers.register(Recurrent)
+def recurrent(layer, n_in):
+    function, below = function_of(layer)
+    d = layer.input_size if layer.has_input else 0
+    T = n_in // d if d else layer.steps
+    h, n_b = layer.hidden_size, 0 if layer.bias is None else layer.hidden_size
+    return [Row(kinds.RECURRENT, n_in, h, h * (d + h), n_b, below, fixed=not layer.trainable,
+                steps=(T, d, function))]
 
 
 @layers.register(Flatten)
@@ -228,12 +244,14 @@ def form(network):
 def saved_of(network, work):
     """What every layer of the network saved, as views of the work array."""
     work.curvatures()
-    rows = zip(*map(work.batches, ("y", "slope", "curvature")))
+    rows = zip(*map(work.stacks, ("y", "slope", "curvature")))
     return saved(network.chain, work.x.reshape(work.rows, *network.input_shape), rows)
 
 
 def saved(layer, x, rows):
-    """What a layer saves, from its input and the outputs, slopes and curvatures of its rows."""
+    """What a layer saves, from its input and the outputs, slopes and curvatures of its rows, each
+    (steps, S, n).
+    """
     return saved_by.find(layer)(layer, x, rows)
 
 
@@ -273,6 +291,12 @@ def flatten_saved(layer, x, rows):
 @saved_by.register(Activation)
 def activation_saved(layer, x, rows):
     return ActivationSaved(x, *_next(layer, x, rows))
+
+
+@saved_by.register(Recurrent)
+def recurrent_saved(layer, x, rows):
+    states, slopes, curvatures = map(list, next(rows))
+    return RecurrentSaved(x, states[-1], [layer.start(x), *states], slopes, curvatures)
 
 
 @saved_by.register(LayerNorm)

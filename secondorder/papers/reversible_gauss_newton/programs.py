@@ -12,6 +12,7 @@ def coupling(layer, n_in):
 
 @programs.saved_by.register(Coupling)
 def coupling_saved(layer, x, rows):
-    taken, _, _ = next(rows)
+    (taken,), _, _ = next(rows)
     inner = programs.saved(layer.inner, taken, rows)
-    return CouplingSaved(x, next(rows)[0], inner)
+    (y,), _, _ = next(rows)
+    return CouplingSaved(x, y, inner)
