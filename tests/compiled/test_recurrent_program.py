@@ -71,8 +71,8 @@ class Own(so.nets.Tanh):
         return super().slope(x)
 
 
-def test_an_activation_of_the_authors_runs_layer_by_layer(capsys):
+def test_an_activation_of_the_authors_runs_literally(capsys):
     net = Network([so.Recurrent(2, steps=2, activation=Own(), rng=0)])
     net.summary()
-    assert "passes run layer by layer" in capsys.readouterr().out
+    assert "literal passes run: " in capsys.readouterr().out
     close(*both(lambda: net(np.ones((3, 2)))))

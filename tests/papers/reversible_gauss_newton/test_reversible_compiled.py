@@ -84,8 +84,8 @@ class Undecided(Coupling):
         return super().forward(x)
 
 
-def test_a_coupling_of_the_authors_runs_layer_by_layer(capsys):
+def test_a_coupling_of_the_authors_runs_literally(capsys):
     net = Network([Undecided(4, 3, "first", rng=0)])
     net.summary()
-    assert "passes run layer by layer: Undecided has no compiled form" in capsys.readouterr().out
+    assert "literal passes run: Undecided has no compiled form" in capsys.readouterr().out
     close(*both(lambda: net(np.ones((2, 4)))))
