@@ -3,7 +3,10 @@
 Plain integers, so that compiled functions know them and nothing has to be compiled to make a table.
 """
 
+from typing import NamedTuple
+
 LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN, LAYER_NORM, FORK, ADD = range(10)
+CONVOLUTION, AVERAGE_POOL, MAX_POOL = range(20, 23)  # what looks through windows
 
 # A row of the table is a layer, in the order of the network. Widths count the numbers of one
 # sample. Places in the work array are multiplied by the number of samples, so that one table serves
@@ -20,3 +23,27 @@ COLUMNS = ("kind",
 NOWHERE = -1
 
 # A `Skip` is the rows of its layers between a FORK, y = x, and an ADD, y = x + y of the FORK.
+
+# What looks through windows has a row of sizes, too: of an image and of the places of its windows;
+# kernel, stride and padding, down and across; and how many lines of places a turn has.
+SIZES = ("C", "H", "W", "P", "Q", "K_0", "K_1", "stride_0", "stride_1", "padding_0", "padding_1",
+         "turn")
+
+
+class Row(NamedTuple):
+    """What a program is told of a layer.
+
+    kind : int
+    n_in, n_out : int, widths of input and output.
+    n_W, n_b : int, numbers of weights and biases.
+    own : float, the slope of a leaky activation, the epsilon of a LayerNorm.
+    sizes : tuple of int, all of SIZES but the last, of what looks through windows.
+    """
+
+    kind: int
+    n_in: int
+    n_out: int
+    n_W: int = 0
+    n_b: int = 0
+    own: float = 0.0
+    sizes: tuple = ()

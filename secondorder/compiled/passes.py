@@ -4,7 +4,8 @@
 the slope of a leaky activation. `work` is one array, in which every layer's output and derivatives
 have their places, each a batch (S, n); `bars` holds the gradients in all outputs at the same
 places, and may be the same array. x (S, n) is the batch, theta (P,) the parameters. `more` is None
-for a network of linear layers and activations alone: numba then compiles nothing else.
+for a network of linear layers and activations alone, `sizes` where nothing looks through windows:
+numba then compiles nothing of theirs.
 """
 
 from .activations import activate, bend
@@ -12,11 +13,13 @@ from .compiling import compiled, walk
 from .dense import (linear_forward, linear_input_gradient, linear_input_gradient_tangent,
                     linear_parameter_gradient, linear_parameter_gradient_tangent,
                     linear_parameter_gradients, linear_tangent)
-from .kinds import FORK, IDENTITY, LAYER_NORM, LINEAR, NOWHERE, SIN
+from .kinds import CONVOLUTION, FORK, IDENTITY, LAYER_NORM, LINEAR, NOWHERE, SIN
 from .losses import all_finite
 from .normalisation import (layer_norm_forward, layer_norm_gradient_tangent,
                             layer_norm_input_gradient, layer_norm_parameter_gradient,
                             layer_norm_parameter_gradients, layer_norm_tangent)
+from .windowed import (windowed_forward, windowed_gradient_tangent, windowed_input_gradient,
+                       windowed_parameter_gradient, windowed_parameter_gradients, windowed_tangent)
 
 
 @compiled
@@ -29,6 +32,13 @@ def batch(work, place, samples, width):
 def flat(work, place, samples, width):
     """The same as a vector."""
     return work[place * samples : (place + width) * samples]
+
+
+@compiled
+def room_of(table, work, samples):
+    """What stands in the array behind all batches, the last of which is a gradient."""
+    last = table[-1]
+    return work[(last[-1] + last[2]) * samples :]
 
 
 @compiled
@@ -46,7 +56,7 @@ def input_of(x, work, place, samples, width):
 
 
 @walk
-def forward(table, more, own, theta, x, work):
+def forward(table, more, sizes, own, theta, x, work):
     """x of each layer is y of the one before it. Returns whether the outputs are finite."""
     S = x.shape[0]
     for l in range(table.shape[0]):
@@ -55,6 +65,10 @@ def forward(table, more, own, theta, x, work):
         if kind == LINEAR:
             linear_forward(inside, weight(theta, W, n_out, n_in), theta[b : b + n_b],
                            batch(work, y, S, n_out))
+        elif sizes is not None and kind >= CONVOLUTION:
+            windowed_forward(kind, sizes[l], inside, theta[W:b], theta[b : b + n_b],
+                             batch(work, y, S, n_out), flat(work, slope, S, n_out),
+                             room_of(table, work, S))
         elif more is None or kind <= SIN:
             activate(kind, own[l], inside.reshape(-1), flat(work, y, S, n_out),
                      flat(work, slope, S, n_out))
@@ -81,7 +95,7 @@ def curvatures(table, x, work):
 
 
 @walk
-def output_gradients(table, more, theta, work, bars, samples):
+def output_gradients(table, more, sizes, theta, work, bars, samples):
     """The gradients in the outputs of all layers, in `bars`, from that in the last one; the chain
     rule: y_bar of each layer is x_bar of the one after it.
     """
@@ -92,6 +106,10 @@ def output_gradients(table, more, theta, work, bars, samples):
         if kind == LINEAR:
             linear_input_gradient(batch(bars, bar, S, n_out), weight(theta, W, n_out, n_in),
                                   batch(bars, x_bar, S, n_in))
+        elif sizes is not None and kind >= CONVOLUTION:
+            windowed_input_gradient(kind, sizes[l], batch(bars, bar, S, n_out), theta[W:b],
+                                    flat(work, slope, S, n_out), batch(bars, x_bar, S, n_in),
+                                    room_of(table, bars, S))
         elif more is None or kind <= SIN:
             times(flat(bars, bar, S, n_out), flat(work, slope, S, n_out),
                   flat(bars, x_bar, S, n_in))
@@ -113,7 +131,7 @@ def times(y_bar, slope, x_bar):
 
 
 @walk
-def parameter_gradient(table, more, x, work, bars, theta_bar):
+def parameter_gradient(table, more, sizes, x, work, bars, theta_bar):
     """theta_bar of all layers, from the gradients in their outputs."""
     S = x.shape[0]
     for l in range(table.shape[0]):
@@ -121,6 +139,10 @@ def parameter_gradient(table, more, x, work, bars, theta_bar):
         if kind == LINEAR:
             linear_parameter_gradient(batch(bars, bar, S, n_out), input_of(x, work, at_x, S, n_in),
                                       weight(theta_bar, W, n_out, n_in), theta_bar[b : b + n_b])
+        elif sizes is not None and kind >= CONVOLUTION:
+            windowed_parameter_gradient(
+                kind, sizes[l], batch(bars, bar, S, n_out), input_of(x, work, at_x, S, n_in),
+                theta_bar[W:b], theta_bar[b : b + n_b], room_of(table, bars, S))
         elif more is None:
             continue
         elif kind == LAYER_NORM:
@@ -129,7 +151,7 @@ def parameter_gradient(table, more, x, work, bars, theta_bar):
 
 
 @walk
-def parameter_gradients(table, more, x, work, bars, rows):
+def parameter_gradients(table, more, sizes, x, work, bars, rows):
     """theta_bar of every sample, a row of `rows` (S, P), from the gradients in all outputs.
     Returns whether all is finite.
     """
@@ -139,6 +161,10 @@ def parameter_gradients(table, more, x, work, bars, rows):
         if kind == LINEAR:
             finite &= linear_parameter_gradients(batch(bars, bar, S, n_out),
                                                  input_of(x, work, at_x, S, n_in), rows, W, b, n_b)
+        elif sizes is not None and kind >= CONVOLUTION:
+            finite &= windowed_parameter_gradients(
+                kind, sizes[l], batch(bars, bar, S, n_out), input_of(x, work, at_x, S, n_in), rows,
+                W, b, n_b, room_of(table, bars, S))
         elif more is None:
             continue
         elif kind == LAYER_NORM:
@@ -154,7 +180,7 @@ def parameter_gradients(table, more, x, work, bars, rows):
 
 
 @walk
-def tangents(table, more, theta, v, x, work, moving, part):
+def tangents(table, more, sizes, theta, v, x, work, moving, part):
     """y_tangent of all layers along v (P,): x_tangent of each layer is y_tangent of the one before
     it.
     """
@@ -167,6 +193,10 @@ def tangents(table, more, theta, v, x, work, moving, part):
             linear_tangent(moves, x_tangent[S:] if moves else x, input_of(x, work, at_x, S, n_in),
                            weight(theta, W, n_out, n_in), weight(v, W, n_out, n_in),
                            v[b : b + n_b], batch(part, 0, S, n_out), y_tangent)
+        elif sizes is not None and kind >= CONVOLUTION:
+            windowed_tangent(kind, sizes[l], moves, x_tangent[S:] if moves else x,
+                             input_of(x, work, at_x, S, n_in), theta[W:b], v[W:b], v[b : b + n_b],
+                             flat(work, slope, S, n_out), y_tangent, room_of(table, moving, 2 * S))
         elif more is None or kind <= SIN:
             if moves:
                 times(x_tangent[S:].reshape(-1), flat(work, slope, S, n_out), y_tangent.reshape(-1))
@@ -186,7 +216,7 @@ def tangents(table, more, theta, v, x, work, moving, part):
 
 
 @walk
-def gradient_tangent(table, more, theta, v, x, work, moving, part, theta_bar_tangent):
+def gradient_tangent(table, more, sizes, theta, v, x, work, moving, part, theta_bar_tangent):
     """The derivative of `gradient` along v (P,), from the tangents of all layers and that of the
     gradient in the outputs: y_bar_tangent of each layer is x_bar_tangent of the one after it.
     """
@@ -208,6 +238,12 @@ def gradient_tangent(table, more, theta, v, x, work, moving, part, theta_bar_tan
                                               x_bar_tangent)
             else:
                 linear_parameter_gradient(bars[:S], x, W_bar, b_bar)
+        elif sizes is not None and kind >= CONVOLUTION:
+            windowed_gradient_tangent(
+                kind, sizes[l], moves, batch(moving, at_x, 2 * S, n_in)[S:] if moves else x,
+                input_of(x, work, at_x, S, n_in), bars[:S], y_bar, theta[W:b], v[W:b],
+                flat(work, slope, S, n_out), theta_bar_tangent[W:b],
+                theta_bar_tangent[b : b + n_b], x_bar_tangent, room_of(table, moving, 2 * S))
         elif more is None or kind <= SIN:
             if moves:
                 activation_gradient_tangent(

@@ -5,7 +5,11 @@ import importlib
 
 import numpy as np
 
-from .kinds import ADD, COLUMNS, FORK, LAYER_NORM, LINEAR, NOWHERE, SIN
+from .kinds import ADD, COLUMNS, CONVOLUTION, FORK, NOWHERE, SIN, SIZES
+
+
+PRODUCT = 10**6  # multiplications up to which BLAS has a faster path for small matrices
+NUMBERS = 2**15  # of a turn's windows and outputs: they stay in the cache
 
 
 def _compiled(module):
@@ -18,9 +22,8 @@ class Program:
 
     Parameters
     ----------
-    rows : sequence of (kind, n_in, n_out, biases, number)
-        The layers, first to last: a kind, the widths of input and output, whether there are biases,
-        and a number of its own: the slope of a leaky activation, the epsilon of a LayerNorm.
+    rows : sequence of Row
+        The layers, first to last.
     dtype : numpy.dtype
         float32 or float64.
 
@@ -32,9 +35,16 @@ class Program:
     own : (L,) array
         The numbers of the layers.
     more : True or None
-        Whether there are other kinds than linear layers and activations.
-    layers : (table, more)
+        Whether there are kinds that neither are linear layers or activations nor look through
+        windows.
+    sizes : (L, sizes) int64 array or None
+        Of the layers that look through windows, if there are any.
+    layers : (table, more, sizes)
         What the passes take first.
+    dense : bool
+        Whether there are linear layers and activations alone.
+    room : int
+        Numbers that the work array holds behind all batches, for a turn of windows.
     width : int
         Numbers that the work array holds for one sample.
     size : int
@@ -43,33 +53,53 @@ class Program:
 
     def __init__(self, rows, dtype):
         self.dtype, table, forks, place, theta, x = np.dtype(dtype), [], [], 0, 0, NOWHERE
-        for kind, n_in, n_out, biases, _ in rows:
-            W = b = theta
-            n_b = n_out if biases else 0
-            if kind in (LINEAR, LAYER_NORM):
-                b = W + n_out * (n_in if kind == LINEAR else 1)
-                theta = b + n_b
-            y, slope, curvature, bar = (place + k * n_out for k in range(4))
-            table.append([kind, n_in, n_out, W, b, n_b, x, y, slope, curvature, NOWHERE, bar])
-            if kind == FORK:
+        for row in rows:
+            W, b = theta, theta + row.n_W
+            theta = b + row.n_b
+            y, slope, curvature, bar = (place + k * row.n_out for k in range(4))
+            table.append([row.kind, row.n_in, row.n_out, W, b, row.n_b, x, y, slope, curvature,
+                          NOWHERE, bar])
+            if row.kind == FORK:
                 forks.append(table[-1])
-            elif kind == ADD:
+            elif row.kind == ADD:
                 fork = forks.pop()
                 fork[-2], table[-1][-2] = bar, fork[COLUMNS.index("y")]
-            place, x = place + 4 * n_out, y
+            place, x = place + 4 * row.n_out, y
         self.table = np.array(table, dtype=np.int64).reshape(-1, len(COLUMNS))
-        self.own = np.array([row[-1] for row in rows], dtype=self.dtype)
+        self.own = np.array([row.own for row in rows], dtype=self.dtype)
         self.width, self.size = place, theta
-        self.n_in, self.n_out = rows[0][1], rows[-1][2]
-        self.widest = max(max(row[1], row[2]) for row in rows)
+        self.n_in, self.n_out = rows[0].n_in, rows[-1].n_out
+        self.widest = max(max(row.n_in, row.n_out) for row in rows)
 
-        self.more = True if any(row[0] > SIN for row in rows) else None
-        self.layers = self.table, self.more
+        self.more = True if any(SIN < row.kind < CONVOLUTION for row in rows) else None
+        self.sizes, self.room = sizes_of(rows)
+        self.layers = self.table, self.more, self.sizes
+        self.dense = self.more is None and self.sizes is None
         self._columns = dict(zip(COLUMNS, self.table.T.tolist()))
 
     def column(self, name):
         """A column of the table as a list."""
         return self._columns[name]
+
+
+def sizes_of(rows):
+    """The table of sizes, None where nothing looks through windows; and the numbers that the passes
+    of one layer need behind all batches.
+    """
+    if all(row.kind < CONVOLUTION for row in rows):
+        return None, 0
+    sizes, room = np.zeros((len(rows), len(SIZES)), np.int64), 0
+    for size, row in zip(sizes, rows):
+        if row.sizes:
+            size[:-1] = row.sizes
+        if row.kind == CONVOLUTION:
+            P, Q = size[3:5]
+            channels = row.n_out // (P * Q)
+            entries = row.n_W // channels
+            columns = min(PRODUCT // row.n_W, NUMBERS // (entries + channels))
+            size[-1] = max(1, columns // Q)
+            room = max(room, 2 * (entries + channels) * size[-1] * Q + 2 * row.n_W)
+    return sizes, room
 
 
 class Criterion:
@@ -111,7 +141,7 @@ class Work:
 
     def resize(self, rows):
         """Be ready for batches of another length."""
-        program, size = self.program, rows * self.program.width
+        program, size = self.program, rows * self.program.width + self.program.room
         if self._memory.size < size + rows:
             self._memory = np.empty(size + rows, program.dtype)
         self.rows, self.array = rows, self._memory[:size]

@@ -11,18 +11,21 @@ import math
 import numpy as np
 
 from ..compiled import forms, kinds
+from ..compiled.kinds import Row
 from ..compiled.program import Criterion, Program
 from .activations import Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh
 from .chain import Chain, ChainSaved, Skip, SkipSaved
+from .convolution import Conv2d, Conv2dSaved
 from .flatten import Flatten, FlattenSaved
 from .in_place.base import Twins
 from .layers import Activation, ActivationSaved, Linear, LinearSaved
 from .losses import BoundedCriterion, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
 from .losses_by_output import LIMIT, BinaryCrossEntropy, Huber, PoissonNLL
 from .normalisation import LayerNorm, LayerNormSaved
+from .pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
 from .reshape import Reshape
 
-layers = Twins(None)  # layer, width of its input -> rows of the table
+layers = Twins(None)  # layer, shape of its input -> rows of the table
 functions = Twins(None)  # activation function -> kind, slope below zero
 criteria = Twins(None)  # loss, outputs -> file, function, numbers
 
@@ -32,59 +35,89 @@ class NoEntry(Exception):
 
 
 @layers.register(Linear)
-def linear(layer, n_in):
+def linear(layer, shape):
     if not layer.trainable:
         raise NoEntry(f"{layer!r} is fixed")
-    return [(kinds.LINEAR, layer.in_features, layer.out_features, layer.bias is not None, 0.0)]
+    return [Row(kinds.LINEAR, layer.in_features, layer.out_features, layer.weight.size,
+                0 if layer.bias is None else layer.bias.size)]
 
 
 @layers.register(Activation)
-def activation(layer, n_in):
+def activation(layer, shape):
     entry = functions.find(layer.function)
     if entry is None:
         raise NoEntry(f"{layer.function!r} has no compiled form")
     kind, below = entry(layer.function)
-    return [(kind, n_in, n_in, False, below)]
+    n = math.prod(shape)
+    return [Row(kind, n, n, own=below)]
 
 
 @layers.register(Chain)
-def chain(layer, n_in):
+def chain(layer, shape):
     rows = []
     for inner in layer.layers:
-        rows += rows_of(inner, n_in)
-        n_in = rows[-1][2]
+        rows += rows_of(inner, shape)
+        shape = inner.output_shape(shape)
     return rows
 
 
 @layers.register(Skip)
-def skip(layer, n_in):
+def skip(layer, shape):
     """Its layers between the rows that keep their input and add it."""
-    ends = [(kind, n_in, n_in, False, 0.0) for kind in (kinds.FORK, kinds.ADD)]
-    return [ends[0], *rows_of(layer.inner, n_in), ends[1]]
+    n = math.prod(shape)
+    ends = [Row(kind, n, n) for kind in (kinds.FORK, kinds.ADD)]
+    return [ends[0], *rows_of(layer.inner, shape), ends[1]]
 
 
 @layers.register(LayerNorm)
-def layer_norm(layer, n_in):
+def layer_norm(layer, shape):
     if not layer.trainable:
         raise NoEntry(f"{layer!r} is fixed")
-    if layer.weight.size != n_in:
+    n = math.prod(shape)
+    if layer.weight.size != n:
         raise NoEntry(f"{layer!r} over parts of a sample has no compiled form")
-    return [(kinds.LAYER_NORM, n_in, n_in, True, layer.epsilon)]
+    return [Row(kinds.LAYER_NORM, n, n, n, n, layer.epsilon)]
 
 
 @layers.register(Flatten)
 @layers.register(Reshape)
-def flatten(layer, n_in):
+def flatten(layer, shape):
     """The same numbers, sample by sample."""
-    return [(kinds.IDENTITY, n_in, n_in, False, 0.0)]
+    n = math.prod(shape)
+    return [Row(kinds.IDENTITY, n, n)]
 
 
-def rows_of(layer, n_in):
-    """Rows of the table of a layer whose input has n_in numbers a sample."""
+@layers.register(Conv2d)
+def convolution(layer, shape):
+    if not layer.trainable:
+        raise NoEntry(f"{layer!r} is fixed")
+    n_b = 0 if layer.bias is None else layer.bias.size
+    return [windowed(kinds.CONVOLUTION, layer, shape, layer.paddings, layer.weight.size, n_b)]
+
+
+@layers.register(AvgPool2d)
+def average_pool(layer, shape):
+    return [windowed(kinds.AVERAGE_POOL, layer, shape)]
+
+
+@layers.register(MaxPool2d)
+def max_pool(layer, shape):
+    return [windowed(kinds.MAX_POOL, layer, shape)]
+
+
+def windowed(kind, layer, shape, paddings=(0, 0), n_W=0, n_b=0):
+    """The row of a layer that looks at images (C, H, W) through windows."""
+    after = layer.output_shape(shape)
+    return Row(kind, math.prod(shape), math.prod(after), n_W, n_b,
+               sizes=(*shape, *after[1:], *layer.kernel, *layer.strides, *paddings))
+
+
+def rows_of(layer, shape):
+    """Rows of the table of a layer whose input has this shape, without the sample axis."""
     entry = layers.find(layer)
     if entry is None:
         raise NoEntry(f"{type(layer).__name__} has no compiled form")
-    return entry(layer, n_in)
+    return entry(layer, shape)
 
 
 KINDS = {Identity: kinds.IDENTITY, Tanh: kinds.TANH, Sigmoid: kinds.SIGMOID,
@@ -114,7 +147,7 @@ def made(network):
         raise NoEntry(f"{network.dtype} has no compiled form")
     if len(network.output_shape) != 1:
         raise NoEntry(f"outputs of shape {network.output_shape} have no compiled form")
-    return Program(rows_of(network.chain, math.prod(network.input_shape)), network.dtype)
+    return Program(rows_of(network.chain, network.input_shape), network.dtype)
 
 
 class Settled:
@@ -212,8 +245,12 @@ def _saved(layer, x, rows):
     if isinstance(layer, LayerNorm):
         ones = (1,) * len(layer.shape)
         return LayerNormSaved(x, y, slope, curvature.reshape(-1)[: len(x)].reshape(len(x), *ones))
-    if isinstance(layer, (Linear, Flatten)):
-        return (LinearSaved if isinstance(layer, Linear) else FlattenSaved)(x, y)
+    if isinstance(layer, MaxPool2d):
+        return MaxPool2dSaved(x, y, slope.astype(np.intp))
+    for cls, kept in ((Linear, LinearSaved), (Flatten, FlattenSaved), (Conv2d, Conv2dSaved),
+                      (AvgPool2d, AvgPool2dSaved)):
+        if isinstance(layer, cls):
+            return kept(x, y)
     return ActivationSaved(x, y, slope, curvature)
 
 
