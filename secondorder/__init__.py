@@ -32,7 +32,7 @@ _NAMES = {"compiled.forms": ("literal",),
                    "BoundedCriterion", "Chain", "Conv2d", "Flatten", "Huber", "Layer", "LayerNorm",
                    "Linear", "Loss", "MaxPool2d", "Network", "PoissonNLL", "Recurrent", "Skip",
                    "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "cnn", "from_arrays",
-                   "from_torch", "load", "mlp", "rnn"),
+                   "from_torch", "load", "mlp", "rnn", "save"),
           "low_rank": ("CubicRegularization",),
           "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
           "eacg": ("EACG",),
@@ -56,9 +56,9 @@ def __getattr__(name):
         value = getattr(importlib.import_module(_path(_HOME[name]), __name__), name)
         globals()[name] = value
         return value
-    from .checks import guessed
+    from .checks import close_names
 
-    raise guessed.error(__name__, name)
+    raise close_names.error(__name__, name)
 
 
 def __dir__():

@@ -254,9 +254,10 @@ figures.show(diagram(), "pencil")
 # %% [markdown]
 # ## Run what you read
 #
-# Open `secondorder/nets/layers.py`: `Linear.forward` is the formula of a linear layer. What runs is
-# a compiled form of it, which a breakpoint there does not see. Inside `with so.literal():` the code
-# that you read is called, here with a `print` of its own; both forms give the same numbers.
+# Open `secondorder/nets/layers/linear.py`: `Linear.forward` is the formula of a linear layer. What
+# runs is a compiled form of it, which a breakpoint there does not see. Inside `with so.literal():`
+# the code that you read is called, here with a `print` of its own. Both forms give the same
+# numbers.
 
 # %%
 forward, seen = so.Linear.forward, []

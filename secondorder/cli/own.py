@@ -1,8 +1,10 @@
 """Papers of one's own on the command line: from a file, a module, or the folder of an edition."""
 
+import contextlib
 import importlib
 import importlib.util
 import sys
+import traceback
 from pathlib import Path
 
 
@@ -26,7 +28,8 @@ def load(places):
                 raise FileNotFoundError(f"--load: no such file: {place}")
             spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
             module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
+            with _told(place, path):
+                spec.loader.exec_module(module)
         elif path.is_dir() and not _is_module(place):
             from secondorder import edition
 
@@ -34,12 +37,31 @@ def load(places):
         elif "/" in place or "\\" in place:
             raise FileNotFoundError(f"--load: no such folder: {place}")
         else:
-            importlib.import_module(place)
+            with _told(place):
+                importlib.import_module(place)
     brought = [paper for paper in REGISTRY.papers if paper not in before]
     if places and not brought:
         raise ValueError(f"--load: {', '.join(places)} registered no paper: it has to call "
                          "secondorder.ledger.paper(key)")
     return brought
+
+
+@contextlib.contextmanager
+def _told(place, path=None):
+    """An error of somebody's own code as one line, with the line of his file where it arose.
+
+    ``--traceback`` shows all of it.
+    """
+    try:
+        yield
+    except SyntaxError as error:
+        raise ValueError(f"--load {place}, line {error.lineno}: SyntaxError: "
+                         f"{error.msg}") from error
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
+                 if path is not None and Path(frame.filename) == path.resolve()]
+        where = f", line {lines[-1]}" if lines else ""
+        raise ValueError(f"--load {place}{where}: {type(error).__name__}: {error}") from error
 
 
 def _is_module(place):

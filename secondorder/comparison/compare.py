@@ -52,6 +52,8 @@ class Comparison:
         """The table as text."""
         return page.table(self)
 
+    __str__ = table
+
     def figure(self):
         """The page, A4 landscape, as a figure of matplotlib."""
         return page.draw(self)
@@ -86,7 +88,8 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
     MemoryError
         Above the limit, with the bytes that it would take.
     TypeError, ValueError
-        Bad arguments, a layer that one of the methods does not take, a row of another shape.
+        Bad arguments, a layer that one of the methods does not take, a row of another shape, a
+        Hessian that is zero (dead units, a saturated loss): all errors are shares of it.
 
     Examples
     --------
@@ -119,6 +122,9 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
             raise ValueError(f"extra: {name!r} is the name of a row that is there already")
     table += [own(name, matrix) for name, matrix in extra.items()]
     point = measures.Point(network, loss, x, y, damping)
+    if not point.hessian.any():
+        raise ValueError("the Hessian is zero at this point, so that no curvature can be compared "
+                         "with it; take other parameters or data")
     measured, matrices, known = [], {}, [(point.hessian, point.spectrum[0])]
     for row in table:
         began = time.perf_counter()

@@ -87,8 +87,9 @@ def measure(point, matrix, known=()):
         ``error`` (Frobenius norm of M - H over that of H), ``block_error`` and ``diagonal_error``
         (the same on the layers' blocks and on the diagonal), ``eigenvalues`` (P,) rising,
         ``negative`` (how many), ``above`` (whether M - H is positive semidefinite), ``direction``
-        (P,), ``angle`` in degrees to the Hessian's own step, ``along`` (change of the loss at
-        `RATES`), ``decrease`` (at rate 1), ``best_decrease`` and ``best_rate``.
+        (P,), ``angle`` in degrees to the Hessian's own step (None at a zero gradient), ``along``
+        (change of the loss at `RATES`), ``decrease`` (at rate 1), ``best_decrease`` and
+        ``best_rate``.
     """
     H = point.hessian
     values = next((values for other, values in known
@@ -144,8 +145,11 @@ def is_diagonal(matrix):
 
 
 def angle(a, b):
-    """Degrees between two directions."""
-    cosine = a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
+    """Degrees between two directions; None where one of them is zero, as at a zero gradient."""
+    product = np.linalg.norm(a) * np.linalg.norm(b)
+    if not product:
+        return None
+    cosine = a @ b / product
     return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
 
 

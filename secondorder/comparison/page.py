@@ -23,8 +23,9 @@ def table(comparison):
                       f"{row['error']:.2g}", f"{row['block_error']:.2g}",
                       f"{row['diagonal_error']:.2g}", f"{values[0]:.2g}", f"{values[-1]:.2g}",
                       str(row["negative"]), "yes" if row["above"] else "no",
-                      f"{row['angle']:.0f}", f"{row['decrease']:.3f}",
-                      f"{row['best_decrease']:.3f}", f"{row['best_rate']:.2g}"))
+                      "-" if row["angle"] is None else f"{row['angle']:.0f}",
+                      f"{row['decrease']:.3f}", f"{row['best_decrease']:.3f}",
+                      f"{row['best_rate']:.2g}"))
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "\n".join("  ".join(word.ljust(width) if k == 0 else word.rjust(width)
                                for k, (word, width) in enumerate(zip(line, widths)))

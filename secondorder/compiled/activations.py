@@ -1,5 +1,5 @@
 """Value, slope and curvature of the activation functions: the compiled form of
-:mod:`secondorder.nets.activations`. All arrays are flat.
+:mod:`secondorder.nets.layers.activation_functions`. All arrays are flat.
 
 Value and slope are made in one loop, the curvature in one of its own, where it is asked for. All
 come from e = exp(-|x|) or q = exp(-2 |x|).

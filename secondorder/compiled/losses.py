@@ -1,5 +1,5 @@
 """Value and gradient, and the product with the Hessian, of the losses: the compiled form of
-`secondorder.nets.losses` and `losses_by_output`.
+`secondorder.nets.losses`; `losses_by_output` has the others.
 
 Every pair takes outputs p (S, C), targets t (S, C) as `prepare_target` returns them, and the
 numbers of the loss in `own`. The first writes the values (S,) and the gradient in p (S, C), and

@@ -1,5 +1,5 @@
 """The losses that are sums over outputs, in pairs as :mod:`secondorder.compiled.losses` has them:
-the compiled form of `secondorder.nets.losses_by_output` and of Tukey's biweight.
+the compiled form of `secondorder.nets.losses.by_output` and of Tukey's biweight.
 
 A value too large for its dtype is the largest number that there is, where the literal loss says so.
 """

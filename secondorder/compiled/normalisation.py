@@ -1,5 +1,6 @@
 """`LayerNorm` over all numbers of a sample: the compiled form of
-`secondorder.nets.normalisation`. Batches are matrices (S, n), w and b are (n,), the rates r (S,).
+`secondorder.nets.layers.normalisation`. Batches are matrices (S, n), w and b are (n,), the rates r
+(S,).
 
 The sum of a mean may be taken in any order.
 """

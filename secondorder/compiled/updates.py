@@ -1,4 +1,4 @@
-"""Whole steps of the methods that use gradients only: the compiled form of `_direction` in
+"""Whole steps of the methods that use gradients only: the compiled form of `direction` in
 `secondorder.optimizers.first_order`, of the step around it, and of what a step reports.
 
 Every one is a loop over the parameters, block by block, and takes, before its own

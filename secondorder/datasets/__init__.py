@@ -12,7 +12,7 @@ then in the current directory, then where `download` puts the public sets that i
 ((1400, 64), (397,))
 """
 
-from ..checks import guessed
+from ..checks import close_names
 from ..checks import one_of
 from .dataset import Dataset
 from .downloads import download
@@ -68,4 +68,4 @@ def load(name, part="train", **options):
         raise ValueError(f"part: data set {name!r} has no parts; use split")
     return load_csv(place, **options) if table else EMBEDDED[name]()
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

@@ -7,7 +7,7 @@ optimizers. All of them work through the samples in chunks with ``batch_size``, 
 chunks to an ``executor``.
 """
 
-from ..checks import guessed
+from ..checks import close_names
 from . import finite_differences
 from .curvature import gradient, hessian_vector_product, jacobian, sample_gradients, two_jet
 from .dense import fisher, gauss_newton, hessian
@@ -26,4 +26,4 @@ __all__ = ["CurvatureOperator", "Eigenpairs", "FisherOperator", "GaussNewtonOper
            "gauss_newton", "gradient", "hessian", "hessian_vector_product", "jacobian", "objective",
            "posterior", "sample_gradients", "solve", "spectral_density", "trace", "two_jet"]
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

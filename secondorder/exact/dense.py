@@ -10,7 +10,7 @@ from .chunks import Chunks
 from .columns import hessian_rows
 from .curvature import check_network, output_jacobian_at, outputs_of, two_jet_at
 from .matrices import mean_matrix
-from .places import place
+from .parameter_slices import parameter_slice
 from .symmetric import (mirror, require_finite_block, require_finite_rows, slices,
                         symmetric_sum)
 
@@ -70,7 +70,7 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, layer=None, parameter=No
 def _block(network, layer, parameter, what, max_bytes):
     """Where the block that is asked for stands in theta; MemoryError if it is too large."""
     check_network(network)
-    block = place(network, layer, parameter)
+    block = parameter_slice(network, layer, parameter)
     size = block.stop - block.start
     require_bytes(what, (size, size), network.dtype, max_bytes)
     return block

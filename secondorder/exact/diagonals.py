@@ -14,7 +14,7 @@ from .chunks import Chunks
 from .columns import hessian_rows
 from .curvature import evaluate_once, mean_of, product_sum
 from .dense import drawn_scores
-from .places import place
+from .parameter_slices import parameter_slice
 from .symmetric import part_of, slices
 
 KINDS = ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")
@@ -78,7 +78,7 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     l2 = check_l2(l2)
     one_of(KINDS, kind, "kind")
     one_of(METHODS, method, "method")
-    block = place(instance_of(network, Network, "network"), layer, parameter)
+    block = parameter_slice(instance_of(network, Network, "network"), layer, parameter)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     shape, what = (network.size,), f"the diagonal of the {NAMES[kind]}"
     if kind == "hessian":

@@ -11,7 +11,7 @@ from ..checks.randomness import generator
 from .curvature import check_network
 from .diagonals import KINDS
 from .operators import operator_of
-from .places import place
+from .parameter_slices import parameter_slice
 from .progress import Counted, shown
 
 WHICH = ("LA", "SA", "LM")
@@ -98,7 +98,7 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
     one_of(KINDS, kind, "kind")
     one_of(WHICH, which, "which")
     check_network(network)
-    where, rng, show = place(network, layer, parameter), generator(rng), shown(progress)
+    where, rng, show = parameter_slice(network, layer, parameter), generator(rng), shown(progress)
     n = where.stop - where.start
     k = whole_number(k, "k", 1)
     if k > n:

@@ -13,7 +13,7 @@ from .curvature import (check_network, evaluate, gauss_newton_product_at,
                         hessian_vector_product_at, mean_of, product_sum)
 from .dense import FISHER_KINDS, drawn_scores
 from .diagonals import KINDS
-from .places import place
+from .parameter_slices import parameter_slice
 
 BLOCK = 64  # columns of a dense matrix that are made at a time
 
@@ -76,7 +76,7 @@ class CurvatureOperator(Follows, LinearOperator):
         return operator
 
     def _set(self, network, evaluation, chunks, l2, layer, parameter):
-        self.network, self.l2, self.place = network, l2, place(network, layer, parameter)
+        self.network, self.l2, self.place = network, l2, parameter_slice(network, layer, parameter)
         self.evaluation, self.chunks, self._others = evaluation, chunks, ()
         size = self.place.stop - self.place.start
         super().__init__(dtype=network.dtype, shape=(size, size))

@@ -9,13 +9,13 @@ from scipy.special import gammaln
 from ..checks import one_of, positive_number, whole_number
 from ..checks.randomness import generator
 from ..nets import BinaryCrossEntropy, PoissonNLL, SoftmaxCrossEntropy, SquaredError
-from ..nets.losses_by_output import stirling
+from ..nets.losses.by_output import stirling
 from .chunks import Chunks
 from .curvature import check_network, jacobian
 from .definite import NAMES, factor
 from .diagonals import KINDS, diagonal
 from .objectives import loss_sum
-from .places import place
+from .parameter_slices import parameter_slice
 from .solving import matrix_of
 
 STRUCTURES = ("full", "diagonal", "kronecker")
@@ -83,7 +83,7 @@ def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structu
                          "so.eacg.posterior(network, loss, x, y, prior_precision)")
     tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
     check_network(network)
-    where = place(network, layer, parameter)
+    where = parameter_slice(network, layer, parameter)
     options = {"layer": layer, "parameter": parameter, "batch_size": batch_size,
                "executor": executor}
     problem, facts = (network, loss, x, y), (where, tau, s2, batch_size, executor)

@@ -13,7 +13,7 @@ from .definite import NAMES, factor, not_positive
 from .dense import fisher, gauss_newton, hessian
 from .diagonals import KINDS
 from .operators import operator_of
-from .places import place
+from .parameter_slices import parameter_slice
 from .progress import Counted, shown
 
 METHODS = ("auto", "cholesky", "cg")
@@ -115,7 +115,7 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
     one_of(METHODS, method, "method")
     damping, rng = number_in(damping, "damping", 0, np.inf), generator(rng)
     check_network(network)
-    where, show = place(network, layer, parameter), shown(progress)
+    where, show = parameter_slice(network, layer, parameter), shown(progress)
     n, dtype = where.stop - where.start, network.dtype
     v = _right_sides(v, n, network.dtype)
     tolerance = np.finfo(dtype).eps ** (2 / 3) if tolerance is None \

@@ -1,37 +1,37 @@
 """Explicit layers with hand-derived passes, losses, and networks over one flat parameter vector.
 
-The passes stand in ``layers``, ``chain``, ``reshape``, ``losses`` and ``activations`` as formulas
-that return new arrays. What runs, unless ``so.literal()`` asks for these, are compiled passes over
-the network as a table (:mod:`secondorder.compiled`) where every layer and the loss have an entry in
-``programs``. For other networks it stands in ``in_place``: for a class of
-layers a twin with the same passes, which writes into arrays that it owns. A layer without a twin is
-run by its own passes, and so is a subclass that overrides anything; nobody who writes a layer needs
-to know of twins. To give one to a layer, derive from ``in_place.InPlace``, declare the arrays with
-``like_x()``, ``like_y()`` or ``Buffer(shape)``, settle in the constructor what does not change from
-step to step, define the passes that are worth it, and register the class with
-``@in_place.twins.register(MyLayer)``; ``tests/nets/test_in_place.py`` then holds it to the layer,
-once the layer is in its list. ``in_place/layers.py`` is the example.
+``layers``      what a layer is, and every layer: its passes as formulas that return new arrays
+``losses``      the criteria
+``network``     `Network`, and `Evaluation`, what one pass leaves behind
+``builders``    networks of the usual kinds; ``importing`` those of PyTorch and of plain arrays
+``saving``      networks in files; ``summary`` a network in words
+``rules``       what a method asks of a layer, by class
+``programs``    which networks run compiled
+
+The literal passes stand in ``layers`` and ``losses``. What runs, unless ``so.literal()`` asks for
+these, are compiled passes over the network as a table (:mod:`secondorder.compiled`) where every
+layer and the loss have an entry in ``programs``. For other networks it stands in ``in_place``: for
+a class of layers a twin with the same passes, which writes into arrays that it owns. A layer
+without a twin is run by its own passes, and so is a subclass that overrides anything; nobody who
+writes a layer needs to know of twins. To give one to a layer, derive from ``in_place.InPlace``,
+declare the arrays with ``like_x()``, ``like_y()`` or ``Buffer(shape)``, settle in the constructor
+what does not change from step to step, define the passes that are worth it, and register the class
+with ``@in_place.twins.register(MyLayer)``; ``tests/nets/test_in_place.py`` then holds it to the
+layer, once the layer is in its list. ``in_place/layers.py`` is the example.
 """
 
-from ..checks import guessed
-from .activations import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU, Sigmoid, Sin,
-                          Softplus, Tanh, activation_function)
-from .base import Layer
+from ..checks import close_names
 from .builders import cnn, rnn
-from .chain import Chain, ChainSaved, Skip, SkipSaved
-from .convolution import Conv2d, Conv2dSaved
-from .flatten import Flatten, FlattenSaved
 from .importing import from_arrays, from_torch
-from .layers import Activation, ActivationSaved, Linear, LinearSaved
-from .losses import (BoundedCriterion, DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredError,
-                     TukeyBiweight)
-from .losses_by_output import BinaryCrossEntropy, Huber, PoissonNLL
+from .layers import (ACTIVATIONS, Activation, ActivationFunction, ActivationSaved, AvgPool2d,
+                     AvgPool2dSaved, Chain, ChainSaved, Conv2d, Conv2dSaved, Flatten, FlattenSaved,
+                     Identity, Layer, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved,
+                     MaxPool2d, MaxPool2dSaved, ReLU, Recurrent, RecurrentSaved, Reshape, Sigmoid,
+                     Sin, Skip, SkipSaved, Softplus, Tanh, activation_function)
+from .losses import (BinaryCrossEntropy, BoundedCriterion, DiagonalLoss, Huber, Loss, PoissonNLL,
+                     SoftmaxCrossEntropy, SquaredError, TukeyBiweight)
 from .network import Evaluation, Network, mlp
-from .normalisation import LayerNorm, LayerNormSaved
-from .pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
-from .recurrent import Recurrent, RecurrentSaved
-from .reshape import Reshape
-from .saving import load
+from .saving import load, save
 from .workspace import Workspace
 
 __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",
@@ -41,6 +41,8 @@ __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved",
            "LinearSaved", "Loss", "MaxPool2d", "MaxPool2dSaved", "Network", "PoissonNLL", "ReLU",
            "Recurrent", "RecurrentSaved", "Reshape", "Sigmoid", "Sin", "Skip", "SkipSaved",
            "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh", "TukeyBiweight", "Workspace",
-           "activation_function", "cnn", "from_arrays", "from_torch", "load", "mlp", "rnn"]
+           "activation_function", "cnn", "from_arrays", "from_torch", "load", "mlp", "rnn", "save"]
 
-__getattr__ = guessed.names(__name__)
+Network.save = save  # here, since saving knows networks and networks know no files
+
+__getattr__ = close_names.names(__name__)

@@ -5,13 +5,9 @@ in :mod:`secondorder.nets.network`.
 from .. import checks
 from ..checks.images import pool_name, sequence_shape, stages
 from ..checks.randomness import generator
-from .activations import activation_function
-from .convolution import Conv2d
-from .flatten import Flatten
-from .layers import Activation, Linear
+from .layers import (Activation, AvgPool2d, Conv2d, Flatten, Linear, MaxPool2d, Recurrent,
+                     activation_function)
 from .network import Network
-from .pooling import AvgPool2d, MaxPool2d
-from .recurrent import Recurrent
 
 POOLING = {"avg": AvgPool2d, "max": MaxPool2d}
 

@@ -8,14 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from .. import checks
-from .activations import ACTIVATIONS, LeakyReLU
-from .base import Layer
-from .convolution import Conv2d
-from .flatten import Flatten
-from .layers import Activation, Linear
+from .layers import (ACTIVATIONS, Activation, AvgPool2d, Conv2d, Flatten, Layer, LayerNorm,
+                     LeakyReLU, Linear, MaxPool2d)
 from .network import Network
-from .normalisation import LayerNorm
-from .pooling import AvgPool2d, MaxPool2d
 
 # -- PyTorch ---------------------------------------------------------------------------------------
 

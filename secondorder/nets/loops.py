@@ -1,8 +1,8 @@
 """Compiled lines of the activation functions: what stands between NumPy's exp, log1p and tanh,
 which are faster than any loop.
 
-Twins: the NumPy lines beside the calls in `secondorder.nets.activations`, which do the same for
-small, complex and scattered arrays.
+Twins: the NumPy lines beside the calls in `secondorder.nets.layers.activation_functions`, which do
+the same for small, complex and scattered arrays.
 """
 
 from ..compiled import compiled

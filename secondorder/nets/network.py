@@ -11,10 +11,8 @@ from ..checks.randomness import generator
 from ..compiled import forms
 from ..compiled.program import Work
 from . import programs
-from .activations import activation_function
-from .chain import Chain
+from .layers import Activation, Chain, Linear, activation_function
 from .in_place.base import Promoted
-from .layers import Activation, Linear
 from .summary import text as summary_text
 from .workspace import Lender, fresh
 
@@ -217,14 +215,6 @@ class Network:
         Evaluation
         """
         return Evaluation(self, loss, x, y, workspace)
-
-    def save(self, path):
-        """Write structure and parameters to a file, for ``so.load(path)``; see
-        :func:`secondorder.nets.saving.save`.
-        """
-        from .saving import save
-
-        save(self, path)
 
     def summary(self):
         """Print the layers, the shapes of their outputs, and how many parameters they have."""

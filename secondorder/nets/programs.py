@@ -13,17 +13,14 @@ import numpy as np
 from ..compiled import forms, kinds
 from ..compiled.kinds import Row
 from ..compiled.program import Criterion, Program
-from .activations import Identity, LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh
-from .chain import Chain, ChainSaved, Skip, SkipSaved
-from .convolution import Conv2d, Conv2dSaved
-from .flatten import Flatten, FlattenSaved
 from .in_place.base import Twins
-from .layers import Activation, ActivationSaved, Linear, LinearSaved
-from .losses import BoundedCriterion, SoftmaxCrossEntropy, SquaredError, TukeyBiweight
-from .losses_by_output import LIMIT, BinaryCrossEntropy, Huber, PoissonNLL
-from .normalisation import LayerNorm, LayerNormSaved
-from .pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
-from .reshape import Reshape
+from .layers import (Activation, ActivationSaved, AvgPool2d, AvgPool2dSaved, Chain, ChainSaved,
+                     Conv2d, Conv2dSaved, Flatten, FlattenSaved, Identity, LayerNorm,
+                     LayerNormSaved, LeakyReLU, Linear, LinearSaved, MaxPool2d, MaxPool2dSaved,
+                     ReLU, Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus, Tanh)
+from .losses import (BinaryCrossEntropy, BoundedCriterion, Huber, PoissonNLL, SoftmaxCrossEntropy,
+                     SquaredError, TukeyBiweight)
+from .losses.by_output import LIMIT
 
 layers = Twins(None)  # layer, shape of its input -> rows of the table
 functions = Twins(None)  # activation function -> kind, slope below zero

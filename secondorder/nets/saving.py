@@ -14,8 +14,7 @@ import math
 import numpy as np
 
 from .. import checks, files
-from .activations import ActivationFunction
-from .base import Layer
+from .layers import ActivationFunction, Layer
 from .network import Network
 
 FORMAT = "secondorder network 2"
@@ -33,7 +32,7 @@ def save(network, path):
     ----------
     network : Network
     path : str or path
-        Usually ends in ``.npz``; replaced whole or not at all.
+        Usually ends in ``.npz``; replaced whole or not at all. ``network.save(path)`` is the same.
 
     Raises
     ------

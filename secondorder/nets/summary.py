@@ -1,7 +1,7 @@
 """What `Network.summary` prints: every layer, the shape of its output, and its parameters."""
 
 from . import programs
-from .chain import Chain, Skip
+from .layers import Chain, Skip
 
 
 def rows(layer, input_shape, depth=0):

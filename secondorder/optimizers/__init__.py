@@ -1,6 +1,6 @@
 """Optimizers: one contract, first-order methods, truncated Newton, schedules of the rate."""
 
-from ..checks import guessed
+from ..checks import close_names
 from .base import Optimizer
 from .conjugate_gradients import CGResult, conjugate_gradients
 from .first_order import SGD, Adadelta, Adagrad, Adam, Momentum
@@ -11,4 +11,4 @@ from .wrapper import Wrapper
 __all__ = ["CGResult", "SGD", "Adadelta", "Adagrad", "Adam", "Constant", "ExponentialDecay",
            "Momentum", "Optimizer", "TruncatedNewton", "Wrapper", "conjugate_gradients"]
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

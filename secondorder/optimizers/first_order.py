@@ -31,9 +31,9 @@ class SGD(Optimizer):
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0):
         super().__init__(network, loss, learning_rate, l2)
 
-    def _direction(self, evaluation):
+    def direction(self, evaluation):
         # direction = -g
-        return -self._gradient(evaluation)
+        return -self.gradient(evaluation)
 
 
 class Momentum(Optimizer):
@@ -67,8 +67,8 @@ class Momentum(Optimizer):
         self.nesterov = boolean(nesterov, "nesterov")
         self.buffer = np.zeros_like(network.theta)
 
-    def _direction(self, evaluation):
-        g, m = self._gradient(evaluation), self.momentum
+    def direction(self, evaluation):
+        g, m = self.gradient(evaluation), self.momentum
         # b_t = m b_(t-1) + g
         self.buffer = m * self.buffer + g
         # direction = -b_t, or with Nesterov's variant -(g + m b_t)
@@ -108,8 +108,8 @@ class Adagrad(Optimizer):
         self.epsilon = _epsilon(epsilon, network.dtype)
         self.total = np.full_like(network.theta, self.initial_accumulator)
 
-    def _direction(self, evaluation):
-        g = self._gradient(evaluation)
+    def direction(self, evaluation):
+        g = self.gradient(evaluation)
         # G_t = G_(t-1) + g^2
         self.total = self.total + g * g
         # direction = -g / (sqrt(G_t) + epsilon)
@@ -150,8 +150,8 @@ class Adadelta(Optimizer):
         self.mean_square = np.zeros_like(network.theta)
         self.mean_square_change = np.zeros_like(network.theta)
 
-    def _direction(self, evaluation):
-        g, rho, epsilon = self._gradient(evaluation), self.rho, self.epsilon
+    def direction(self, evaluation):
+        g, rho, epsilon = self.gradient(evaluation), self.rho, self.epsilon
         # E[g^2]_t = rho E[g^2]_(t-1) + (1 - rho) g^2
         self.mean_square = rho * self.mean_square + (1 - rho) * (g * g)
         # direction = -RMS[change]_(t-1) / RMS[g]_t g, with RMS[.] = sqrt(E[.^2] + epsilon)
@@ -202,8 +202,8 @@ class Adam(Optimizer):
         self.first, self.second = np.zeros_like(network.theta), np.zeros_like(network.theta)
         self.updates = 0
 
-    def _direction(self, evaluation):
-        g, (beta1, beta2) = self._gradient(evaluation), self.betas
+    def direction(self, evaluation):
+        g, (beta1, beta2) = self.gradient(evaluation), self.betas
         self.updates = t = self.updates + 1
         # m_t = beta1 m_(t-1) + (1 - beta1) g
         self.first = beta1 * self.first + (1 - beta1) * g

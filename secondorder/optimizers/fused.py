@@ -1,7 +1,7 @@
 """Which whole steps are compiled, and what such a step reports.
 
-The literal form of a step is the method's formula, `_direction`, and the step around it,
-`Optimizer._moved_by_formula`: an array an operation. The compiled form goes through parameters,
+The literal form of a step is the method's formula, `direction`, and the step around it,
+`stepping.moved_by_formula`: an array an operation. The compiled form goes through parameters,
 gradient and memory once; see :mod:`secondorder.compiled.updates`. The literal one runs where a
 subclass changes something of it, where it is asked for, and where a step's sums say that something
 is not finite or not to be told.
@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from ..compiled import forms
+from .memory import spares
 
 
 class Undecided(Exception):
@@ -29,13 +30,13 @@ class Fused:
         memory, successors of the memory, numbers.
     memory : sequence of str
         Those of the method's `state_names` that are arrays, in the order of that function.
-    numbers : callable
+    numbers : callable, optional
         Method -> the numbers that it takes.
     counts : sequence of str
         Those of the `state_names` that a step makes larger by 1.
     """
 
-    def __init__(self, name, memory=(), numbers=lambda method: (), counts=()):
+    def __init__(self, name, memory=(), numbers=None, counts=()):
         self.name, self.memory, self.numbers, self.counts = name, memory, numbers, counts
 
     def step(self, method, evaluation, rate):
@@ -46,23 +47,30 @@ class Fused:
         Undecided
             Memory is as it was then.
         """
-        return self._advanced(method, lambda *own: whole_step(method, evaluation, rate, *own))
+        new = spares(method, self.memory)
+        result = whole_step(method, evaluation, rate, *self._own(method, new))
+        self._advance(method, new)
+        return result
 
     def direction(self, method, evaluation):
         """The direction alone, in an array of the method's own, likewise."""
-        return self._advanced(method, lambda *own: direction(method, evaluation, *own))
+        new = spares(method, self.memory)
+        result = direction(method, evaluation, *self._own(method, new))
+        self._advance(method, new)
+        return result
 
-    def _advanced(self, method, run):
-        updates = _updates()
-        old = [getattr(method, name) for name in self.memory]
-        new = [method._spare(name) for name in self.memory]
-        result = run(getattr(updates, self.name), *old, *new,
-                     *updates.scalars(method.network.dtype, *self.numbers(method)))
+    def _own(self, method, new):
+        """The function, and what it takes after that which all of them take."""
+        old = map(functools.partial(getattr, method), self.memory)
+        numbers = () if self.numbers is None else self.numbers(method)
+        return [getattr(_updates(), self.name), *old, *new,
+                *map(method._network.dtype.type, numbers)]
+
+    def _advance(self, method, new):
         for name, array in zip(self.memory, new):
             setattr(method, name, array)
         for name in self.counts:
             setattr(method, name, getattr(method, name) + 1)
-        return result
 
 
 @functools.cache
@@ -115,9 +123,10 @@ def direction(method, evaluation, update, *own):
 
 def _run(method, evaluation, moved, keep, rate, update, own):
     """Sums of squares of gradient, parameters and direction; `Undecided` unless they say all."""
-    theta, total, sums = method.network.theta, evaluation.gradient_sum, np.zeros(5)
-    numbers = evaluation.samples, method.l2, keep, rate
-    update(total, theta, moved, *_updates().scalars(theta.dtype, *numbers), sums, *own)
+    theta, total, sums = method._network.theta, evaluation.gradient_sum, np.zeros(5)
+    # the loop over float32 computes in float32
+    numbers = map(theta.dtype.type, (evaluation.samples, method.l2, keep, rate))
+    update(total, theta, moved, *numbers, sums, *own)
     of_gradient, of_theta, of_direction, *others = sums.tolist()
     least = min(of_gradient, of_direction, of_theta if method.l2 else math.inf)
     if not (math.isfinite(sum(others) + of_gradient + of_theta + of_direction)

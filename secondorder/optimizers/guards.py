@@ -2,8 +2,6 @@
 not finite.
 """
 
-import contextlib
-
 import numpy as np
 
 from ..checks import all_finite, like
@@ -56,14 +54,11 @@ def finite_step(optimizer, moved, direction):
                                  "finite; the parameters are left as they were")
 
 
-@contextlib.contextmanager
-def overflow_named(optimizer):
-    """Python's floats raise OverflowError where arrays give inf: one trouble to a caller."""
-    try:
-        yield
-    except OverflowError as error:
-        # "Numerical result out of range"; a number may stand before it
-        what = " ".join(map(str, error.args[-1:]))
-        raise FloatingPointError(f"{type(optimizer).__name__}, step {optimizer.steps + 1}: "
-                                 f"overflow in plain numbers: {what}; the parameters are left as "
-                                 "they were") from error
+def overflow(optimizer, error):
+    """The FloatingPointError for an OverflowError, which Python's floats raise where arrays give
+    inf: one trouble to a caller.
+    """
+    # "Numerical result out of range"; a number may stand before it
+    what = " ".join(map(str, error.args[-1:]))
+    return FloatingPointError(f"{type(optimizer).__name__}, step {optimizer.steps + 1}: overflow "
+                              f"in plain numbers: {what}; the parameters are left as they were")

@@ -47,36 +47,56 @@ class Unsettled:
     """
 
     def __init__(self, optimizer):
-        self.thread, self.theta = threading.get_ident(), None
-        self.before = [(method, {name: getattr(method, name) for name in method.state_names})
-                       for method in wrapped(optimizer)]
+        self.thread, self.theta, self.before = threading.get_ident(), None, []
+        while optimizer is not None:
+            memory = {}
+            for name in optimizer.state_names:
+                memory[name] = getattr(optimizer, name)
+            self.before.append((optimizer, memory))
+            optimizer = optimizer.base
+
+    def taken(self):
+        """Whether the optimizers are this step's now; False where it is part of another one."""
+        for method, _ in self.before:
+            holder = method._busy.setdefault("step", self)  # one indivisible operation
+            if holder.thread != self.thread:
+                raise RuntimeError(f"{type(method).__name__}: another thread is in the middle of a "
+                                   "step; an optimizer and its network belong to one thread, so "
+                                   "give every thread its own")
+        return self.before[0][0]._busy["step"] is self
+
+    def settled(self):
+        """Calls that keep the arrays of the old memory for the next but one, and `release`."""
+        calls = []
+        for method, memory in self.before:
+            for name, value in memory.items():
+                if isinstance(value, np.ndarray) and value is not getattr(method, name):
+                    calls.append(functools.partial(method._spares.__setitem__, name, value))
+        return calls + self.release()
+
+    def release(self):
+        """Calls after which nothing is under way."""
+        calls = []
+        for method, _ in self.before:
+            if method._busy.get("step") is self:
+                calls.append(method._busy.clear)
+        return calls
 
     def memory_back(self):
         """Calls that make the memory what it was."""
         return [functools.partial(setattr, method, name, value)
-                for method, memory in self.before for name, value in memory.items()]
-
-    def spares(self):
-        """Calls that keep the arrays of the old memory for the next but one."""
-        return [functools.partial(method._spares.__setitem__, name, value)
-                for method, memory in self.before for name, value in memory.items()
-                if isinstance(value, np.ndarray) and value is not getattr(method, name)]
-
-    def release(self):
-        """Calls after which nothing is under way."""
-        return [method._busy.clear for method, _ in self.before
-                if method._busy.get("step") is self]
+                for method, memory in self.before if method._busy.get("step") is self
+                for name, value in memory.items()]
 
     def undo(self):
-        """Put parameters and memory back; nothing if the step was settled."""
+        """Put parameters and memory back."""
         release = self.release()
-        if release:
-            theta = [functools.partial(operator.setitem, live, ..., before)
-                     for live, before in [self.theta] * (self.theta is not None)]
-            at_once([*theta, *self.memory_back(), *release])
+        theta = [functools.partial(operator.setitem, live, ..., before)
+                 for live, before in [self.theta] * (self.theta is not None)]
+        at_once([*theta, *self.memory_back(), *release])
 
 
-def whole(optimizer, work):
+def whole(optimizer, work, *arguments):
     """Do some work of an optimizer's: all of it is settled, or nothing has been.
 
     Parameters
@@ -85,6 +105,8 @@ def whole(optimizer, work):
     work : callable
         Returns its result, and calls for `at_once` that settle what it has prepared. It replaces
         memory as it goes; whatever ends it early puts that back.
+    *arguments
+        What it takes.
 
     Returns
     -------
@@ -97,31 +119,19 @@ def whole(optimizer, work):
         If another thread is in the middle of a step or a direction of this optimizer, or of one
         that it wraps: a step moves the network and writes into arrays that are kept.
     """
-    step = Unsettled(optimizer)
+    step, busy = Unsettled(optimizer), optimizer._busy
     try:
         try:
-            if _taken(step):
-                result, calls = work()
-                at_once([*calls, *step.spares(), *step.release()])
-            else:
-                result, calls = work()
-                at_once(calls)
+            own = step.taken()
+            result, calls = work(*arguments)
+            at_once([*calls, *step.settled()] if own else calls)
             return result
         finally:
-            step.undo()
+            if busy.get("step") is step:
+                step.undo()
     finally:  # once more, where the interrupt came on the way to the first
-        step.undo()
-
-
-def _taken(step):
-    """Whether the optimizers are this step's now; False where it is part of another one."""
-    for method, _ in step.before:
-        holder = method._busy.setdefault("step", step)  # one indivisible operation
-        if holder.thread != step.thread:
-            raise RuntimeError(f"{type(method).__name__}: another thread is in the middle of a "
-                               "step; an optimizer and its network belong to one thread, so give "
-                               "every thread its own")
-    return step.before[0][0]._busy["step"] is step
+        if busy.get("step") is step:
+            step.undo()
 
 
 def keep_theta(optimizer, place):
@@ -137,19 +147,24 @@ def put_back(optimizer):
     at_once(optimizer._busy["step"].memory_back())
 
 
-def spare(optimizer, name):
-    """An array like the attribute `name`, to write its successor into: never one that is in use."""
-    mine, other = getattr(optimizer, name), optimizer._spares.get(name)
-    before = _before(optimizer).get(name)
-    fits = other is not None and other.shape == mine.shape and other.dtype == mine.dtype
-    return other if fits and other is not mine and other is not before else np.empty_like(mine)
+def spares(optimizer, names):
+    """Arrays like the attributes `names`, to write their successors into: never ones in use."""
+    before, arrays = _before(optimizer), []
+    for name in names:
+        mine, other = getattr(optimizer, name), optimizer._spares.get(name)
+        fits = other is not None and other.shape == mine.shape and other.dtype == mine.dtype
+        used = other is mine or other is before.get(name)
+        arrays.append(other if fits and not used else np.empty_like(mine))
+    return arrays
 
 
 def _before(optimizer):
     """The memory at the start of the step that is under way, by name; empty where none is."""
     step = optimizer._busy.get("step")
-    return {} if step is None else next(memory for method, memory in step.before
-                                        if method is optimizer)
+    for method, memory in step.before if step else ():
+        if method is optimizer:
+            return memory
+    return {}
 
 
 # -- saved and restored ----------------------------------------------------------------------------

@@ -5,8 +5,10 @@ import numpy as np
 from ..checks import all_finite, boolean, number_in, one_of, positive_number, whole_number
 from ..exact.curvature import gauss_newton_product_at, hessian_vector_product_at
 from ..nets import Workspace
-from .base import Optimizer, norm
+from .base import Optimizer
 from .conjugate_gradients import conjugate_gradients, dot
+from .norms import norm
+from .trials import halved, objective_after
 
 CURVATURES = ("hessian", "gauss-newton")
 SMALLEST_DAMPING = 0.03
@@ -91,9 +93,9 @@ class TruncatedNewton(Optimizer):
             else positive_number(smallest_damping, "smallest_damping", largest)
         self.max_halvings = whole_number(max_halvings, "max_halvings", 0)
 
-    def _direction(self, evaluation):
+    def direction(self, evaluation):
         """What the damped Newton system gives, after at most `max_cg` products."""
-        g, damping = self._gradient(evaluation), self.damping
+        g, damping = self.gradient(evaluation), self.damping
         down = np.negative(g, out=self._array("descent"))
 
         def damped(v):
@@ -132,7 +134,7 @@ class TruncatedNewton(Optimizer):
         """rate * direction, halved until the objective does not rise; adapts the damping."""
         s = super().change(evaluation, direction, rate)
         after = self._learn(evaluation, s)
-        halvings, descends = self._halved(evaluation, s, after, self.max_halvings)
+        halvings, descends = halved(self, evaluation, s, after, self.max_halvings)
         accepted = descends or self.max_halvings == 0
         self.details.update(halvings=halvings, accepted=accepted)
         if accepted:
@@ -151,10 +153,10 @@ class TruncatedNewton(Optimizer):
 
         Returns the objective there.
         """
-        before = self._objective(evaluation)
+        before = self.objective(evaluation)
         rounding = 4 * float(np.finfo(s.dtype).eps) * abs(before)
         predicted = self._predicted_decrease(evaluation, s)
-        after = self._objective_after(evaluation, s)
+        after = objective_after(self, evaluation, s)
         if predicted > rounding:
             ratio = (before - after) / predicted
             self.details["reduction_ratio"] = max(ratio, -1.0)
@@ -179,4 +181,4 @@ class TruncatedNewton(Optimizer):
             Hs = self._curved(evaluation, s)
         except FloatingPointError:
             return np.nan
-        return -dot(self._gradient(evaluation), s) - dot(s, Hs) / 2
+        return -dot(self.gradient(evaluation), s) - dot(s, Hs) / 2

@@ -2,6 +2,7 @@
 
 from ..checks import instance_of
 from .base import Optimizer
+from .directions import proposed
 
 
 class Wrapper(Optimizer):
@@ -77,8 +78,9 @@ class Wrapper(Optimizer):
     def by_layers(self):
         return self.base.by_layers
 
-    def _direction(self, evaluation):
-        return self.base._proposed(evaluation)
+    def direction(self, evaluation):
+        """The base's."""
+        return proposed(self.base, evaluation)
 
     def observe(self, evaluation, change):
         self.base.observe(evaluation, change)

@@ -7,7 +7,7 @@ deficiencies, and lines differ in their style or marker as well. Matplotlib is i
 first function is called.
 """
 
-from ..checks import guessed
+from ..checks import close_names
 from .along import along
 from .bounds import bound_beside_hessian
 from .curves import error_against_step, learning_curves
@@ -29,4 +29,4 @@ __all__ = ["BLACK", "BLUE", "COLOURS", "GREEN", "MARKERS", "ORANGE", "PURPLE", "
            "matrices", "parameter_blocks", "plane", "printed_and_corrected", "rates", "row",
            "spectral_density", "spectrum"]
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

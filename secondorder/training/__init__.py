@@ -1,6 +1,6 @@
 """The training loop: batches, history, progress, checkpoints, and a clear stop."""
 
-from ..checks import guessed
+from ..checks import close_names
 from .checkpoints import read_checkpoint
 from .evaluation import evaluate
 from .history import History, Record, TrainingStopped
@@ -8,4 +8,4 @@ from .loop import train
 
 __all__ = ["History", "Record", "TrainingStopped", "evaluate", "read_checkpoint", "train"]
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

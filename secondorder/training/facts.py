@@ -13,7 +13,7 @@ import inspect
 import numpy as np
 
 from ..nets import Network, saving
-from ..nets.base import Layer
+from ..nets.layers.base import Layer
 from ..optimizers.settings import APART, settings
 
 NUMBERS = "numbers"  # the entry that no reader can tell apart: a hash

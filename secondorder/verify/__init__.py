@@ -14,7 +14,7 @@ machinery is :mod:`secondorder.ledger`.
 
 import importlib
 
-from ..checks import guessed
+from ..checks import close_names
 from ..ledger import Result, run
 from ..ledger.mismatch import describe_mismatch
 
@@ -31,7 +31,7 @@ def __getattr__(name):
     not.
     """
     if name not in _LAZY:
-        raise guessed.error(__name__, name)
+        raise close_names.error(__name__, name)
     module = _LAZY[name]
     return getattr(importlib.import_module(module if module[0] == "." else f".{module}", __name__),
                    name)

@@ -197,6 +197,24 @@ def test_bad_input():
         so.compare(net, loss, x, y + 5)
 
 
+def test_without_a_gradient_there_is_no_angle():
+    net, x = so.mlp([3, 4, 2], rng=0), np.random.default_rng(0).normal(size=(6, 3))
+    net.theta = np.zeros(net.size)
+    comparison = so.compare(net, so.SquaredError(), x, np.zeros((6, 2)))
+    assert {row["angle"] for row in comparison.rows} == {None}
+    lines = str(comparison).splitlines()
+    at = lines[0].index("angle") + len("angle") - 1
+    assert len(lines) == 1 + len(comparison.rows) and {line[at] for line in lines[1:]} == {"-"}
+
+
+def test_where_the_hessian_is_zero_nothing_is_compared():
+    net = so.mlp([3, 4, 1], activation="relu", rng=0)
+    x = np.random.default_rng(0).normal(size=(6, 3))
+    net.theta = np.zeros(net.size)
+    with pytest.raises(ValueError, match="Hessian is zero"):
+        so.compare(net, so.TukeyBiweight(), x, np.full((6, 1), 100.0))
+
+
 def test_positive_is_told_from_not():
     assert measures.is_positive(np.diag([0.0, 1.0]), 1e-12)
     assert not measures.is_positive(np.diag([-1e-6, 1.0]), 1e-12)

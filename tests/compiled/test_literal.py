@@ -103,10 +103,10 @@ LITERAL_PASSES = {
                          {(Linear, "forward"), (Linear, "parameter_gradients")}),
     "outputs": (lambda p: p[0](p[2]), {(Linear, "forward"), (Activation, "forward")}),
     "step": (lambda p: so.Adam(*p[:2]).step(*p[2:]),
-             {(Linear, "forward"), (Linear, "parameter_gradient"), (so.Adam, "_direction"),
+             {(Linear, "forward"), (Linear, "parameter_gradient"), (so.Adam, "direction"),
               (so.SoftmaxCrossEntropy, "value"), (so.SoftmaxCrossEntropy, "gradient")}),
     "partitioning": (lambda p: so.ResidualPartitioning(*p[:2]).step(*p[2:]),
-                     {(Linear, "forward"), (so.ResidualPartitioning, "_direction")})}
+                     {(Linear, "forward"), (so.ResidualPartitioning, "direction")})}
 
 
 @pytest.mark.parametrize("name", LITERAL_PASSES)

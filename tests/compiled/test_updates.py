@@ -8,6 +8,7 @@ import pytest
 
 import secondorder as so
 from secondorder.compiled import updates
+from secondorder.optimizers import directions
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 # class, settings, the memory whose size a whole step looks at
@@ -43,15 +44,16 @@ def test_an_update_is_the_formula(name, size, dtype):
     total, theta = (rng.normal(size=size).astype(dtype) for _ in range(2))
     samples, l2, rate = updates.scalars(dtype, 7, 0.3, 0.01)
     g = total * (1 / samples) + l2 * theta
-    by_formula._gradient = lambda evaluation: g
-    direction = by_formula._direction(None)
+    by_formula.gradient = lambda evaluation: g
+    direction = directions.by_formula(by_formula, None)
     expected = theta + rate * direction
     memory = [getattr(by_formula, attribute) for attribute in UPDATES[name][2]]
 
     fused, start, moved = method.fused, theta.copy(), np.full(size, np.nan, dtype)
     old = [getattr(method, attribute) for attribute in fused.memory]
     kept, new = [a.copy() for a in old], [np.empty_like(a) for a in old]
-    arguments = (*old, *new, *updates.scalars(dtype, *fused.numbers(method)))
+    numbers = fused.numbers(method) if fused.numbers else ()
+    arguments = (*old, *new, *updates.scalars(dtype, *numbers))
     sums, update = np.zeros(5), getattr(updates, fused.name)
     one = dtype.type(1)
     update(total, theta, moved, samples, l2, one, rate, sums, *arguments)

@@ -291,7 +291,7 @@ def other_data(net, loss, x, y):
 
 def problem_that_changes():
     rng = np.random.default_rng(0)
-    net = so.mlp([3, 5, 2], activation=so.nets.activations.LeakyReLU(0.1), rng=1)
+    net = so.mlp([3, 5, 2], activation=so.nets.LeakyReLU(0.1), rng=1)
     return net, Weighted(), rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
 
 

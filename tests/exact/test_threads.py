@@ -205,10 +205,10 @@ class Waiting(so.SGD):
         super().__init__(*arguments, **options)
         self.inside, self.go = threading.Event(), threading.Event()
 
-    def _direction(self, evaluation):
+    def direction(self, evaluation):
         self.inside.set()
         assert self.go.wait(30)
-        return super()._direction(evaluation)
+        return super().direction(evaluation)
 
 
 @pytest.mark.parametrize("ask", ["step", "step_from", "direction"])

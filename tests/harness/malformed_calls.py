@@ -805,8 +805,8 @@ for one, loss in LOSSES.items():
         sides = ["w" if (one, side) == ("BoundedCriterion", "v") else side for side in sides]
         key = f"nets.{one}.{name}"
         CALLS[key] = {"self": loss, "p": P} | {
-            side: abs(T) if isinstance(loss, so.nets.losses._ClassTargets) and side == "target"
-            else SIDES[side] for side in sides}
+            side: abs(T) if side == "target" and isinstance(
+                loss, so.nets.losses.classes._ClassTargets) else SIDES[side] for side in sides}
         OWN[f"{key}.p"] = [(np.ones((3, 2), int), TypeError, "p must hold floating"),
                            (P[0], ValueError, "p must be|shape"), (P.tolist(), ValueError, "p"),
                            (None, ValueError, "p")]

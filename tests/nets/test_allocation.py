@@ -102,9 +102,9 @@ def test_pairwise_makes_no_large_array_but_the_hessians_of_the_loss(activation, 
 def test_the_measure_sees_an_array():
     """One array of S x width, made and dropped in a step, is above the limit."""
     class Copying(so.SGD):
-        def _direction(self, evaluation):
+        def direction(self, evaluation):
             evaluation.outputs.copy()
-            return super()._direction(evaluation)
+            return super().direction(evaluation)
 
     net, loss = network("tanh"), so.SquaredError()
     assert allocated(Copying(net, loss).step, *batch(loss)) >= SAMPLES * WIDTH * 4

@@ -7,8 +7,9 @@ import pytest
 import secondorder as so
 from harness.cases import relative
 from harness.shaped_networks import problem
-from secondorder.nets import (AvgPool2d, Conv2d, MaxPool2d, Network, Skip, Workspace, windows)
+from secondorder.nets import AvgPool2d, Conv2d, MaxPool2d, Network, Skip, Workspace
 from secondorder.nets.in_place import InPlace, convolution, in_place, loops
+from secondorder.nets.layers import windows
 from test_in_place import saved_arrays, spoil
 
 LAYERS = {

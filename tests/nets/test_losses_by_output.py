@@ -8,7 +8,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.nets.losses_by_output import LIMIT, stirling
+from secondorder.nets.losses.by_output import LIMIT, stirling
 
 ONE, TWO = Decimal(1), Decimal(2)
 getcontext().prec = 60

@@ -67,9 +67,9 @@ def test_attributes_and_names():
     layer = MaxPool2d((2, 3), 1)
     assert (layer.kernel_size, layer.stride) == ((2, 3), 1)
     assert repr(layer) == "MaxPool2d((2, 3), stride=1)" and layer.size == 0
-    assert so.nets.pooling.Pooling(2).output_shape((1, 2, 2)) == (1, 1, 1)
+    assert so.nets.layers.pooling.Pooling(2).output_shape((1, 2, 2)) == (1, 1, 1)
     with pytest.raises(NotImplementedError, match="fractions"):
-        so.nets.pooling.Pooling(2).fractions(None)
+        so.nets.layers.pooling.Pooling(2).fractions(None)
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 4), (1, 1, 4, 4)])

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from secondorder.nets.windows import padded, windows, windows_back
+from secondorder.nets.layers.windows import padded, windows, windows_back
 
 CASES = [((2, 3), (1, 1), (0, 0)), ((2, 2), (3, 2), (1, 0)), ((1, 4), (2, 3), (0, 2)),
          ((5, 4), (1, 1), (0, 0))]

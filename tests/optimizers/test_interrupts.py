@@ -21,8 +21,8 @@ class RMSProp(Optimizer):
         self.rho = rho
         self.mean_square = np.zeros_like(network.theta)
 
-    def _direction(self, evaluation):
-        g, rho = self._gradient(evaluation), self.rho
+    def direction(self, evaluation):
+        g, rho = self.gradient(evaluation), self.rho
         self.mean_square = rho * self.mean_square + (1 - rho) * g**2
         return -g / (np.sqrt(self.mean_square) + 1e-8)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.nets import base as layers
-from secondorder.optimizers import Optimizer, base
+from secondorder.nets.layers import base as layers
+from secondorder.optimizers import Optimizer, contract
 
 
 @pytest.mark.parametrize("name", layers.RESERVED)
@@ -17,13 +17,24 @@ def test_a_layer_that_takes_a_name_of_the_base_is_refused(name):
         type("Mine", (mixin, so.Layer), {})
 
 
-@pytest.mark.parametrize("name", base.RESERVED)
+@pytest.mark.parametrize("name", contract.RESERVED)
 def test_a_method_that_takes_a_name_of_the_base_is_refused(name):
     with pytest.raises(TypeError, match=f"class Mine defines '{name}'.*every Optimizer.*choose"):
         type("Mine", (so.Adam,), {name: lambda self: 3})
 
 
-@pytest.mark.parametrize("name", [*base.KEPT, "method"])
+@pytest.mark.parametrize("old, new", contract.RENAMED.items())
+def test_an_old_name_is_refused_by_its_new_one(old, new):
+    """As what a class or its mixin defines, and as what a formula asks for."""
+    with pytest.raises(TypeError, match=f"class Mine defines '{old}', which is called '{new}' now"):
+        type("Mine", (so.SGD,), {old: lambda self, evaluation: 3})
+    with pytest.raises(TypeError, match=f"class Mixin defines '{old}'"):
+        type("Mine", (type("Mixin", (), {old: 3}), Optimizer), {})
+    with pytest.raises(AttributeError, match=f"SGD has no '{old}': it is called '{new}' now"):
+        getattr(so.SGD(so.mlp([2, 1], rng=0), so.SquaredError()), old)
+
+
+@pytest.mark.parametrize("name", [*contract.KEPT, "method"])
 def test_memory_under_a_name_of_the_base_is_refused(name):
     with pytest.raises(TypeError, match=f"class Mine: '{name}' in state_names is a name that"):
         type("Mine", (Optimizer,), {"state_names": ("total", name)})
@@ -47,11 +58,12 @@ def test_the_lists_are_whole():
         "in_features", "out_features"} == set(layers.RESERVED)
     free = {"state_names", "added", "depends_on_rate", "fused", "base", "learning_rate", "l2",
             "schedule", "by_layers",
-            "_direction", "_gradient", "_gradient_norm", "_own_evaluation", "_settling", "change",
+            "_gradient_norm", "_own_evaluation", "_settling", "change",
             "observe", "direction", "step", "step_from", "state_dict", "load_state_dict",
             "check_state"}
     own = set(vars(Optimizer)) | set(vars(so.SGD(so.mlp([2, 1], rng=0), so.SquaredError())))
-    assert {name for name in own if not name.startswith("__")} - free == set(base.RESERVED)
+    refused = {*contract.RESERVED, *contract.RENAMED}
+    assert {name for name in own if not name.startswith("__")} - free == refused
 
 
 class Counting(so.SGD):
@@ -91,7 +103,7 @@ def test_other_names_are_the_authors():
         seen = 0
 
         def _gradient_of(self, evaluation):
-            return self._gradient(evaluation)
+            return self.gradient(evaluation)
 
     net = so.Network([Halves(), so.Linear(3, 2, rng=0)])
     assert net(np.ones((2, 3))).shape == (2, 2)

@@ -4,6 +4,7 @@ failures, resuming."""
 import copy
 import itertools
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -370,6 +371,38 @@ def test_a_public_direction_advances_memory_and_is_the_callers_own(method):
     assert np.isfinite(optimizer.direction(optimizer.evaluate(x, y))).all()
 
 
+class HandsOutMemory(so.Momentum):
+    """A formula that returns its memory; it counts how often the guard before it looks."""
+
+    def direction(self, evaluation):
+        super().direction(evaluation)
+        return self.buffer
+
+
+def test_a_guard_stands_before_a_formula_and_not_before_its_parents(monkeypatch):
+    optimizer, looks = HandsOutMemory(so.mlp([3, 2], rng=0), so.SquaredError(), 0.1), []
+    at = optimizer.evaluate(*batches(1)[0])
+    own_evaluation = guards.own_evaluation
+    monkeypatch.setattr(guards, "own_evaluation", lambda optimizer, evaluation: looks.append(
+        sys._getframe(1).f_code.co_name) or own_evaluation(optimizer, evaluation))
+    direction = optimizer.direction(at)
+    assert looks == ["direction", "gradient"]
+    assert np.array_equal(direction, optimizer.buffer) and direction is not optimizer.buffer
+    with pytest.raises(TypeError, match="evaluation must be an Evaluation"):
+        optimizer.direction(None)
+    optimizer.network.theta += 1
+    with pytest.raises(RuntimeError, match="changed"):
+        optimizer.direction(at)
+
+
+def test_a_direction_that_is_no_method_is_refused():
+    with pytest.raises(TypeError, match="class Mine: direction must be a method"):
+        type("Mine", (so.SGD,), {"direction": 3})
+    nothing = type("Mine", (Optimizer,), {})(so.mlp([3, 2], rng=0), so.SquaredError(), 0.1)
+    with pytest.raises(TypeError, match=r"Mine does not define direction\(evaluation\)"):
+        nothing.step(*batches(1)[0])
+
+
 def test_a_spare_array_is_never_one_in_use():
     """Neither the memory as it was, which a failure puts back, nor what was just written."""
     optimizer = so.Momentum(so.mlp([3, 2], rng=0), so.SquaredError(), 0.1)
@@ -392,8 +425,8 @@ def test_a_spare_array_is_never_one_in_use():
 
 
 def test_the_contract_is_documented():
-    for word in ("_direction", "_gradient", "state_names", "change", "details", "depends_on_rate",
-                 "fused", "Copy what you keep"):
+    for word in ("direction", "gradient", "objective", "change", "details", "state_names",
+                 "depends_on_rate", "fused", "Copy what you keep"):
         assert word in Optimizer.__doc__
     for word in ("base", "observe", "change"):
         assert word in Wrapper.__doc__

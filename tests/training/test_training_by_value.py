@@ -54,12 +54,12 @@ def test_a_large_set_is_weighted_by_its_samples(samples):
 class Reporting(so.SGD):
     """It reports its step, at every second step something else, and what lies deeper."""
 
-    def _direction(self, evaluation):
+    def direction(self, evaluation):
         self.details["number"] = float(self.steps)
         if self.steps % 2:
             self.details["odd"] = float(self.steps)
         self.details["outer"] = {"inner": {"number": 2.0 * self.steps}, "flag": True}
-        return super()._direction(evaluation)
+        return super().direction(evaluation)
 
 
 def test_a_mean_is_over_the_steps_that_reported_it_since_the_last_record():
@@ -80,9 +80,9 @@ def test_a_record_without_a_number_has_none():
 
 def test_the_last_epoch_has_a_record_and_seconds_add_up():
     class Slow(so.SGD):
-        def _direction(self, evaluation):
+        def direction(self, evaluation):
             time.sleep(0.004)
-            return super()._direction(evaluation)
+            return super().direction(evaluation)
 
     history = so.train(make(Slow), X, Y, epochs=5, batch_size=10, evaluate_every=3, rng=0,
                        last_batch="keep")

@@ -28,13 +28,13 @@ def freshly_compiled():
 class Compiling(so.SGD):
     """The first step calls a loop that has to be compiled; every step sleeps a little."""
 
-    def _direction(self, evaluation):
+    def direction(self, evaluation):
         if self.steps == 0:
             started = time.perf_counter()
             freshly_compiled()(np.ones(2))
             self.compiling = time.perf_counter() - started
         time.sleep(0.01)
-        return super()._direction(evaluation)
+        return super().direction(evaluation)
 
 
 def test_history_seconds_leave_compilation_out():

@@ -122,7 +122,7 @@ def test_an_undeclared_kink_far_out_is_found():
     assert [f.compared for f in report.findings] == ["undeclared kink at x = 41"], str(report)
 
 
-@pytest.mark.parametrize("name", sorted(nets.activations.ACTIVATIONS))
+@pytest.mark.parametrize("name", sorted(nets.ACTIVATIONS))
 def test_no_false_alarms_in_the_tails(name):
     for seed in range(5):
         report = verify.activation(name, rng=seed)

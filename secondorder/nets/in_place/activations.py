@@ -8,7 +8,7 @@ it writes into, and x; it returns the three. Large arrays go through the compile
 import numpy as np
 
 from ...checks import LARGE
-from ..activations import LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh
+from ..layers import LeakyReLU, ReLU, Sigmoid, Sin, Softplus, Tanh
 from .base import Twins
 
 jets = Twins(None)

@@ -4,7 +4,7 @@ are settled once.
 
 import numpy as np
 
-from ..chain import Chain, ChainSaved, Skip, SkipSaved
+from ..layers import Chain, ChainSaved, Skip, SkipSaved
 from . import InPlace, in_place, twins
 from .base import Buffer, like_x, like_y
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ..convolution import Conv2d, Conv2dSaved
+from ..layers import Conv2d, Conv2dSaved
 from . import InPlace, twins
 from .base import Buffer, like_x, like_y
 

@@ -3,7 +3,7 @@
 A patch matrix has a row for every entry (c, l, k) of a kernel and a column for every place (p, q).
 All arrays are flat. Places in them are counted without a sign: with one, every access would ask
 whether it counts from the end. NumPy twins: `windows` and `windows_back` of
-:mod:`secondorder.nets.windows`, and the passes of :mod:`secondorder.nets.pooling`.
+:mod:`secondorder.nets.layers.windows`, and the passes of :mod:`secondorder.nets.layers.pooling`.
 """
 
 import numpy as np

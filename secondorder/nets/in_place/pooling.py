@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
+from ..layers import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
 from . import InPlace, twins
 from .base import like_x, like_y
 

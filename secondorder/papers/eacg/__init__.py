@@ -93,7 +93,7 @@ all parameters; ``posterior`` Laplace's approximation with it; ``optimizer``. ``
 Every number is a check that runs, in ``equations``.
 """
 
-from ...checks import guessed
+from ...checks import close_names
 from .curvatures import CURVATURES, POSITIVE, bias_curvatures
 from .direction import direction
 from .errors import layer_errors, total_error
@@ -107,4 +107,4 @@ PAPER = "ea-cg"
 __all__ = ["CURVATURES", "EACG", "POSITIVE", "SOLVERS", "bias_curvatures", "direction",
            "layer_errors", "matrix", "posterior", "total_error"]
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

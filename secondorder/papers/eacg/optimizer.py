@@ -5,6 +5,7 @@ import numpy as np
 from ...checks import number_in
 from ...checks.randomness import generator
 from ...optimizers.base import Optimizer
+from ...optimizers.directions import by_formula
 from ...optimizers.fused import whole_step
 from .curvatures import positive_curvature
 from .direction import direction_at
@@ -19,14 +20,14 @@ class AlongDirection:
 
     def direction(self, method, evaluation):
         """The method's own."""
-        return method._direction(evaluation)
+        return by_formula(method, evaluation)
 
     def step(self, method, evaluation, rate):
         """The new parameters, and what every step reports."""
         from ...compiled.updates import along
 
-        direction = method._direction(evaluation)
-        return whole_step(method, evaluation, rate, along, method._gradient(evaluation), direction)
+        direction = by_formula(method, evaluation)
+        return whole_step(method, evaluation, rate, along, method.gradient(evaluation), direction)
 
 
 class EACG(Optimizer):
@@ -105,12 +106,12 @@ class EACG(Optimizer):
         self.buffer = np.zeros_like(network.theta) if self.momentum else None
         self.seed, self.draws = int(generator(rng).integers(2**62)), 0
 
-    def _direction(self, evaluation):
+    def direction(self, evaluation):
         rng = None
         if self.curvature == "fisher-sampled":
             rng = np.random.default_rng([self.seed, self.draws])
             self.draws += 1
-        direction, reports = direction_at(evaluation, self._gradient(evaluation), self.curvature,
+        direction, reports = direction_at(evaluation, self.gradient(evaluation), self.curvature,
                                           self.options, rng, self._array("direction"))
         solved = [report for pair in reports for report in pair if report is not None]
         self.details.update(cg_iterations=sum(report.iterations for report in solved),

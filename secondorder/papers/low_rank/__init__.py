@@ -61,7 +61,7 @@ know of a layer), ``curvature`` ((38)-(39) in one tangent, at about the cost of 
 Every number is a check in ``equations``.
 """
 
-from ...checks import guessed
+from ...checks import close_names
 from .curvature import directional_curvature
 from .factors import hessian
 from .optimizer import CubicRegularization
@@ -73,4 +73,4 @@ PAPER = "low-rank"
 __all__ = ["CubicRegularization", "SampleHessian", "directional_curvature", "hessian",
            "step_length"]
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

@@ -9,7 +9,8 @@ from operator import attrgetter
 import numpy as np
 
 from ...checks import positive_number
-from ...optimizers.base import norm
+from ...optimizers.norms import norm
+from ...optimizers.trials import objective_after
 from ...optimizers.wrapper import Wrapper
 from .coupling import coupled_rates, layer_products
 from .curvature import directional_curvature_at, sample_curvatures_at
@@ -157,7 +158,7 @@ class CubicRegularization(Wrapper):
         return result
 
     def _by_parameters(self, evaluation, direction):
-        g, diagonal = self._gradient(evaluation), hessian_diagonal_at(evaluation, self.l2)
+        g, diagonal = self.gradient(evaluation), hessian_diagonal_at(evaluation, self.l2)
         along, length = direction.astype(np.float64), np.abs(direction)
         a, h = along * g, along * along * diagonal
         self._require_finite_model(" of parameter", slope=a, curvature=h, length=length)
@@ -216,10 +217,10 @@ class CubicRegularization(Wrapper):
         """Compare the objective after the change with the model's; halve or double sigma, or take
         the change back.
         """
-        before, predicted = self._objective(evaluation), self.details["predicted_decrease"]
+        before, predicted = self.objective(evaluation), self.details["predicted_decrease"]
         if not predicted > 8 * float(np.finfo(change.dtype).eps) * abs(before):
             return  # rounding alone may do as much
-        ratio = (before - self._objective_after(evaluation, change)) / predicted
+        ratio = (before - objective_after(self, evaluation, change)) / predicted
         if ratio > LOWER_ABOVE:
             self.sigma = min(self.sigma, max(self.sigma / 2, self.smallest_sigma))
         elif not ratio >= RAISE_BELOW:

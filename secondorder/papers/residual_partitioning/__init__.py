@@ -64,7 +64,7 @@ algorithm, one forward and one backward pass; ``options`` are its choices, ``in_
 runs every number; its ``EQUATIONS.md`` is the page.
 """
 
-from ...checks import guessed
+from ...checks import close_names
 from .fast import Bound, bound
 from . import shaped_layers
 from .hessian import bounded_hessian
@@ -76,4 +76,4 @@ PAPER = "residual-partitioning"
 __all__ = ["Bound", "ResidualPartitioning", "Rule", "bound", "bounded_hessian", "rules",
            "shaped_layers"]
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

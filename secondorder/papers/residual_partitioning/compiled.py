@@ -1,5 +1,5 @@
 """The compiled form of the rules for linear layers and activations, each as a walk over a network's
-table (see :mod:`secondorder.compiled.passes`); and of `ResidualPartitioning._direction`, with the
+table (see :mod:`secondorder.compiled.passes`); and of `ResidualPartitioning.direction`, with the
 step around it and what that reports.
 
 In `carried`, an array like that of the passes, u stands at the place of a layer's output, Z at that

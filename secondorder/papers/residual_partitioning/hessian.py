@@ -5,7 +5,7 @@ import numpy as np
 from ...checks import check_l2, require_bytes
 from ...exact.curvature import evaluate
 from ...nets import Chain, Recurrent, Skip
-from ...nets.pieces import flat
+from ...nets.layers.flat_vectors import flat
 from ...nets.rules import nearest_class
 from .rules import rules
 

@@ -7,7 +7,7 @@ copied to where it belongs.
 import numpy as np
 
 from ...nets.in_place import Buffer, Buffered, InPlace, like_x, like_y
-from ...nets.convolution import Conv2dSaved
+from ...nets.layers.convolution import Conv2dSaved
 from ...nets.layers import LinearSaved
 from . import compiled, walks
 from .fast import sums

@@ -3,8 +3,11 @@
 import numpy as np
 
 from ...checks import all_finite, boolean, number_in, one_of
-from ...optimizers.base import Optimizer, norm
+from ...optimizers.base import Optimizer
 from ...optimizers.fused import direction, whole_step
+from ...optimizers.norms import norm
+from ...optimizers.stepping import moved_by_formula
+from ...optimizers.trials import halved, objective_after
 from . import compiled, walks
 from .in_place import curvature_sums
 from .options import checked
@@ -16,12 +19,12 @@ HALVINGS = 20  # a millionth of the step
 
 
 class OnePass:
-    """`ResidualPartitioning._direction` and the step around it, compiled."""
+    """`ResidualPartitioning.direction` and the step around it, compiled."""
 
     def step(self, method, evaluation, rate):
         """The new parameters, and what every step reports."""
         if method.safeguard:
-            return method._moved_by_formula(evaluation, rate)
+            return moved_by_formula(method, evaluation, rate)
         own = self._arguments(method, evaluation, rate)
         moved, info = whole_step(method, evaluation, rate, compiled.partition_step, *own)
         self._report(method, rate, info["direction_norm"], *own[-2:])
@@ -139,8 +142,8 @@ class ResidualPartitioning(Optimizer):
         """True with the implicit penalty: the rate scales the data's curvature only."""
         return self.penalty_form == "implicit" and self.l2 > 0
 
-    def _direction(self, evaluation):
-        g, rate = self._gradient(evaluation), self.learning_rate
+    def direction(self, evaluation):
+        g, rate = self.gradient(evaluation), self.learning_rate
         # C_j = (1/S) sum_s C_sj, the data's part of the bound's curvature
         curvature = curvature_sums(evaluation, self.options) * (1 / evaluation.samples)
         self.network.require_finite(curvature, "residual partitioning: the curvature")
@@ -156,8 +159,8 @@ class ResidualPartitioning(Optimizer):
         """rate * direction; with a safeguard halved until the batch's objective does not rise."""
         change = super().change(evaluation, direction, rate)
         if self.safeguard and all_finite(change):
-            after = self._objective_after(evaluation, change)
-            halvings, accepted = self._halved(evaluation, change, after, HALVINGS)
+            after = objective_after(self, evaluation, change)
+            halvings, accepted = halved(self, evaluation, change, after, HALVINGS)
             self.details.update(halvings=halvings, accepted=accepted)
             if not accepted:
                 change[...] = 0

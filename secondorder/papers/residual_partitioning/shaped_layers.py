@@ -8,7 +8,7 @@ and their coefficients add up: the sum over places or steps joins the sum over s
 import numpy as np
 
 from ...nets import AvgPool2d, Conv2d, MaxPool2d, Recurrent
-from ...nets.pieces import flat
+from ...nets.layers.flat_vectors import flat
 from .rules import Rule, rules
 
 

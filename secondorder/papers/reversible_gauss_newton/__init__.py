@@ -82,7 +82,7 @@ Reading order: ``coupling`` and ``revmlp`` (14)-(15); ``columns`` (the paper's v
 which also measures changes of kernels, weights and losses.
 """
 
-from ...checks import guessed
+from ...checks import close_names
 from .coupling import Coupling
 from .diagnostics import linear_cka, ntk, ntk_product
 from .directions import direction
@@ -96,4 +96,4 @@ PAPER = "reversible-gauss-newton"
 __all__ = ["Coupling", "GaussNewton", "PrecisionWarning", "RankWarning", "RevMLP", "Ridge",
            "direction", "linear_cka", "ntk", "ntk_product"]
 
-__getattr__ = guessed.names(__name__)
+__getattr__ = close_names.names(__name__)

@@ -75,7 +75,7 @@ class GaussNewton(Optimizer):
             return np.nan
         return super()._gradient_norm(evaluation)
 
-    def _direction(self, evaluation):
+    def direction(self, evaluation):
         options = self.options
         # of this step alone, so that a resumed run draws the same
         if options.pseudo_inverse == "noise":

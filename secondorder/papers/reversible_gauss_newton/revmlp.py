@@ -8,7 +8,7 @@ import numpy as np
 
 from ...checks import all_finite, number_in, one_of, real_array, whole_number
 from ...nets import Linear, Network
-from ...nets.activations import activation_function
+from ...nets.layers.activation_functions import activation_function
 from ...checks.randomness import generator
 from .coupling import HALVES, Coupling, CouplingBlock
 

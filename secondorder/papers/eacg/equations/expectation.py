@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, equation
-from ....nets.activations import activation_function
+from ....nets.layers.activation_functions import activation_function
 from .. import PAPER, curvatures, errors, hessians, rules
 from . import cases, reference
 from .conditions import ALIKE

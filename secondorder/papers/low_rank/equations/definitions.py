@@ -4,7 +4,7 @@ import numpy as np
 
 from ....ledger import Case, Equal, Property, equation
 from ....nets import ReLU, SoftmaxCrossEntropy
-from ....nets.losses import softmax
+from ....nets.losses.classes import softmax
 from ....nets.network import Evaluation
 from .. import PAPER, quantities, relu
 from . import reference

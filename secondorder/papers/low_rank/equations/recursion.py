@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, Property, equation
-from ....nets.activations import activation_function
+from ....nets.layers.activation_functions import activation_function
 from .. import PAPER, quantities, recurrence, relu
 from ..quantities import Quantities
 from . import by_layers, reference

@@ -9,7 +9,7 @@ import numpy as np
 
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay, Wrapper
-from secondorder.optimizers.base import norm
+from secondorder.optimizers.norms import norm
 from secondorder.studies import Run, chosen, counted, study, undecided
 
 from .. import PAPER

@@ -130,7 +130,7 @@ def extension_cross_terms(rng):
                   \left(w - \lambda \frac{\dot{W}}{\ddot{W}}\right)
                   \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
-          implements=(theorems.implicit_step, Bound.value, ResidualPartitioning._direction),
+          implements=(theorems.implicit_step, Bound.value, ResidualPartitioning.direction),
           uses=("3", "claim-learning-rate"))
 def extension_penalty(rng):
     at = cases.by_chance(rng)
@@ -173,7 +173,7 @@ def extension_penalty(rng):
 def direction(at, rate, l2, penalty):
     """What the optimizer adds, divided by the rate."""
     return ResidualPartitioning(at.network, at.loss_function, rate, l2=l2, output="jensen",
-                                penalty=penalty)._direction(at)
+                                penalty=penalty).direction(at)
 
 
 def overshoot(at, rate):

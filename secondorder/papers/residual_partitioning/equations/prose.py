@@ -62,12 +62,12 @@ def rates(a, eps, phi):
                   r"\varepsilon_{sij}^{(\ell)}} \frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \geq 0",
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
           implements=(theorems.step, Stated(coefficients.affine, "W_ddot"),
-                      ResidualPartitioning._direction),
+                      ResidualPartitioning.direction),
           uses=("3", "9"))
 def claim_learning_rate(rng):
     at = cases.evaluation(rng)
     W_dot, W_ddot = reference.algorithm(at, reference.Reading(start="diagonal"))
-    step = ResidualPartitioning(at.network, at.loss_function, learning_rate=1.0)._direction(at)
+    step = ResidualPartitioning(at.network, at.loss_function, learning_rate=1.0).direction(at)
     a, (s, i, j) = cases.affine(rng), (rng.integers(4), rng.integers(2), rng.integers(4))
     eps, phi = a.partition
     more, others, below = eps.copy(), eps.copy(), phi.copy()
@@ -110,7 +110,7 @@ def claim_learning_rate(rng):
           uses=("3", "claim-learning-rate"), verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself "
                                        "may rise."),
-          implements=(theorems.decrease, Bound.value, ResidualPartitioning._direction))
+          implements=(theorems.decrease, Bound.value, ResidualPartitioning.direction))
 def claim_decrease(rng):
     claims = []
     ats = cases.variety(rng, samples=3, scale=1.5) | cases.rows(rng)
@@ -118,7 +118,7 @@ def claim_decrease(rng):
         W_dot, W_ddot = reference.algorithm(at)
         gain = sum(g**2 / h for g, h in zip(W_dot, W_ddot) if h)
         step = rate * ResidualPartitioning(at.network, at.loss_function, rate,
-                                           output="jensen")._direction(at)
+                                           output="jensen").direction(at)
         promised = at.loss - (rate - rate**2 / 2) * gain
         claims += in_case(
             f"{name}, rate {rate}",
@@ -130,9 +130,9 @@ def claim_decrease(rng):
                    promised))
     one = np.ones((1, 1))
     line = Network([Linear(1, 1, bias=False, init=0.0)]).evaluate(SquaredError(), one, one)
-    step = ResidualPartitioning(line.network, line.loss_function, 3.0)._direction(line)
+    step = ResidualPartitioning(line.network, line.loss_function, 3.0).direction(line)
     at = cases.one_unit((0.1, 0.1), 1.0, bias=False)
-    delta = ResidualPartitioning(at.network, at.loss_function, 1.0)._direction(at)
+    delta = ResidualPartitioning(at.network, at.loss_function, 1.0).direction(at)
     after = reference.losses("squared", reference.outputs(at.network, at.x, delta), at.y)[0]
     return [*claims,
             Equal("one weight, where the bound is the model: rates 0.5, 1, 1.5, the model against "

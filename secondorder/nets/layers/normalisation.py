@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import checks
-from ..checks.images import ends_with
+from ... import checks
+from ...checks.images import ends_with
 from .base import Layer, parameter
-from .pieces import flat, moving, pieces
+from .flat_vectors import flat, moving, pieces
 
 
 class LayerNormSaved(NamedTuple):

@@ -1,7 +1,7 @@
 """Names that people guess: an AttributeError that tells the right one.
 
-A module that wants to be kind to guesses defines ``__getattr__ = guessed.names(__name__)``, or ends
-its own ``__getattr__`` with ``raise guessed.error(__name__, name)``.
+A module that wants to be kind to guesses defines ``__getattr__ = close_names.names(__name__)``, or
+ends its own ``__getattr__`` with ``raise close_names.error(__name__, name)``.
 """
 
 import sys

@@ -6,7 +6,7 @@ from ..checks import lookup
 from ..nets import Chain, Layer, Skip
 
 
-def place(network, layer=None, parameter=None):
+def parameter_slice(network, layer=None, parameter=None):
     """Slice of ``network.theta`` that holds a layer's parameters, or one of them.
 
     Parameters
@@ -30,7 +30,7 @@ def place(network, layer=None, parameter=None):
             raise ValueError(f"parameter={parameter!r} needs layer, whose parameter it is")
         return slice(0, network.size)
     if isinstance(layer, slice):
-        return _place_of_several(network, layer, parameter)
+        return _slice_of_several(network, layer, parameter)
     if isinstance(layer, str):
         layer, parameter = _named(network, layer, parameter)
     layer = _layer_of(network, layer)
@@ -49,7 +49,7 @@ def place(network, layer=None, parameter=None):
     return None
 
 
-def _place_of_several(network, layers, parameter):
+def _slice_of_several(network, layers, parameter):
     """From the first parameter of the layers in a slice to the last."""
     if parameter is not None:
         raise ValueError(f"parameter={parameter!r} needs one layer, whose parameter it is, got "
@@ -57,27 +57,27 @@ def _place_of_several(network, layers, parameter):
     if layers.step not in (None, 1):
         raise ValueError(f"layer must be a slice of layers in a row, got {layers!r}")
     try:
-        places = network.slices[layers]
+        slices = network.slices[layers]
     except TypeError:
         raise TypeError(f"layer must be a slice of whole numbers, got {layers!r}") from None
-    if not places or places[0].start == places[-1].stop:
+    if not slices or slices[0].start == slices[-1].stop:
         raise ValueError(f"layer: there are no trainable parameters in {layers!r} of the "
                          f"{len(network.layers)} layers")
-    return slice(places[0].start, places[-1].stop)
+    return slice(slices[0].start, slices[-1].stop)
 
 
 def _named(network, name, parameter):
     """The layer and the parameter that a name means: numbers, and perhaps a parameter's name."""
-    *places, last = name.split(".")
+    *path, last = name.split(".")
     if not last.isdecimal():
         if parameter is not None:
             raise ValueError(f"layer={name!r} names a parameter, and so does "
                              f"parameter={parameter!r}")
         parameter = last
     else:
-        places.append(last)
+        path.append(last)
     layers, layer = network.layers, None
-    for number in places:
+    for number in path:
         if not number.isdecimal() or int(number) >= len(layers):
             layer = None
             break

@@ -7,7 +7,7 @@ a number a     weights and biases uniform in +-a
 
 import numpy as np
 
-from ..checks import function_of, initial_values, lookup, number_in
+from ...checks import function_of, initial_values, lookup, number_in
 
 
 def uniform_fan_in(shape, fan_in, fan_out, rng):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import checks
+from ... import checks
 from .base import Layer
 
 

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import checks
-from ..checks.images import pair, window_places
-from ..checks.randomness import generator
+from ... import checks
+from ...checks.images import pair, window_places
+from ...checks.randomness import generator
 from .base import Layer, parameter
 from .initialisers import draw
-from .pieces import flat, moving, pieces
+from .flat_vectors import flat, moving, pieces
 from .windows import windows_back, windows
 
 

@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
-from .. import checks
-from ..checks.randomness import generator
-from .activations import logistic
-from .losses import LARGEST, DiagonalLoss, diagonal_matrices
+from ... import checks
+from ...checks.randomness import generator
+from ..layers.activation_functions import logistic
+from .base import LARGEST, DiagonalLoss, diagonal_matrices
 
 
 def capped(terms):

@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import checks
-from ..checks.images import sequence, state, steps_of
-from ..checks.randomness import generator
-from .activations import activation_function
+from ... import checks
+from ...checks.images import sequence, state, steps_of
+from ...checks.randomness import generator
+from .activation_functions import activation_function
 from .base import Layer, parameter
 from .initialisers import draw
-from .pieces import flat, moving, pieces
+from .flat_vectors import flat, moving, pieces
 
 
 class RecurrentSaved(NamedTuple):

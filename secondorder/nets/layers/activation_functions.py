@@ -11,8 +11,8 @@ pointwise formula).
 
 import numpy as np
 
-from ..checks import check_activation, lookup, number_in
-from .overriding import Follows
+from ...checks import check_activation, lookup, number_in
+from ..overriding import Follows
 
 
 class ActivationFunction(Follows):

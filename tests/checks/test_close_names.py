@@ -6,9 +6,9 @@ import re
 import pytest
 
 import secondorder as so
-from secondorder.checks import guessed
+from secondorder.checks import close_names
 
-PAIRS = [(module, name) for module, table in guessed.INSTEAD.items() for name in table]
+PAIRS = [(module, name) for module, table in close_names.INSTEAD.items() for name in table]
 #: Promised by the stable surface; they stand in the table before they are there.
 PROMISED = {"secondorder.exact": {"diagonal", "trace"}, "secondorder.nets": {"Conv2d"}}
 

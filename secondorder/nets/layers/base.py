@@ -24,8 +24,8 @@ entries is an empty array.
 import copy
 import weakref
 
-from .. import checks
-from .overriding import Follows
+from ... import checks
+from ..overriding import Follows
 
 
 class Parameters(dict):

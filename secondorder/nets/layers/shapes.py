@@ -1,12 +1,15 @@
-"""`Flatten`: images and sequences as vectors, for a linear layer behind them."""
+"""`Flatten` and `Reshape`: the entries of a sample in another shape, as for a linear layer behind
+images.
+"""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
+from ... import checks
 from .base import Layer
-from .pieces import moving
+from .flat_vectors import moving
 
 
 class FlattenSaved(NamedTuple):
@@ -54,3 +57,35 @@ class Flatten(Layer):
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_s = H_y_s."""
         return H_y
+
+
+class Reshape(Flatten):
+    """y holds the entries of x, sample by sample in C order, in another shape.
+
+    `Flatten` does this for a vector; its passes are shared.
+
+    Parameters
+    ----------
+    input_shape, output_shape : int or tuple of int
+        Shapes of one sample, of the same number of entries; 5 means (5,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is not a shape, or the numbers of entries differ.
+    """
+
+    def __init__(self, input_shape, output_shape):
+        super().__init__()
+        self.input_shape, self.made_shape = checks.shapes_alike(input_shape, output_shape)
+
+    def output_shape(self, input_shape):
+        checks.stated_shape(self, input_shape)
+        return self.made_shape
+
+    def saved_arguments(self):
+        """What the constructor takes, for :mod:`~secondorder.nets.saving`."""
+        return {"input_shape": self.input_shape, "output_shape": self.made_shape}
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.input_shape}, {self.made_shape})"

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks.images import pair, window_places
+from ...checks.images import pair, window_places
 from .base import Layer
-from .pieces import moving
+from .flat_vectors import moving
 from .windows import windows, windows_back
 
 

@@ -1,0 +1,31 @@
+"""The layers: explicit classes, a formula a pass.
+
+``base``         what a layer is: parameters, and the passes
+``linear``       `Linear`
+``activation``   `Activation`; ``activation_functions`` value, slope and curvature of the functions
+``chain``        `Chain`, `Skip`: layers made of layers
+``convolution``  `Conv2d`; ``windows`` what it shares with ``pooling``: `AvgPool2d`, `MaxPool2d`
+``recurrent``    `Recurrent`
+``normalisation`` `LayerNorm`
+``shapes``       `Flatten`, `Reshape`
+``initialisers`` initial weights; ``flat_vectors`` parameters as one vector, and back
+"""
+
+from .activation import Activation, ActivationSaved
+from .activation_functions import (ACTIVATIONS, ActivationFunction, Identity, LeakyReLU, ReLU,
+                                   Sigmoid, Sin, Softplus, Tanh, activation_function)
+from .base import Layer
+from .chain import Chain, ChainSaved, Skip, SkipSaved
+from .convolution import Conv2d, Conv2dSaved
+from .linear import Linear, LinearSaved
+from .normalisation import LayerNorm, LayerNormSaved
+from .pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
+from .recurrent import Recurrent, RecurrentSaved
+from .shapes import Flatten, FlattenSaved, Reshape
+
+__all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",
+           "AvgPool2dSaved", "Chain", "ChainSaved", "Conv2d", "Conv2dSaved", "Flatten",
+           "FlattenSaved", "Identity", "Layer", "LayerNorm", "LayerNormSaved", "LeakyReLU",
+           "Linear", "LinearSaved", "MaxPool2d", "MaxPool2dSaved", "ReLU", "Recurrent",
+           "RecurrentSaved", "Reshape", "Sigmoid", "Sin", "Skip", "SkipSaved", "Softplus", "Tanh",
+           "activation_function"]

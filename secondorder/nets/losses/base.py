@@ -1,0 +1,137 @@
+"""Losses: value, gradient and Hessian of a criterion in the output ``p`` (S, C), row by row.
+
+``value`` (S,), ``gradient`` (S, C), ``hessian`` (S, C, C), ``hessian_product`` (S, C),
+``hessian_diagonal`` (S, C). Objectives average over the batch; a loss itself never averages or sums
+over samples.
+
+Two flags tell methods what they may rely on: ``diagonal_hessian`` (the Hessian of every sample is
+diagonal) and ``convex`` (it is positive semidefinite). Losses that are negative log-likelihoods of
+a model of the target, given the output, also give the model's second moment of the score,
+``fisher(p)`` (S, C, C), and ``sample_targets(p, rng)``.
+"""
+
+import numpy as np
+
+from ... import checks
+
+LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
+
+
+class Loss:
+    """Base of all losses; from `value`, `gradient` and `hessian` the rest follows.
+
+    The passes take outputs ``p`` (S, C) and targets in the form that `prepare_target` returns, one
+    row a sample, and treat every row alone: nothing is averaged or summed over samples. They change
+    neither argument. None of their arguments may be None. The losses here refuse arguments whose
+    shapes do not fit with one call of ``checks.rows``, as NumPy would broadcast them.
+
+    Attributes
+    ----------
+    diagonal_hessian : bool
+        Promise that the Hessian of every sample is diagonal for all p (the loss is a sum over
+        outputs). Methods then work with `hessian_diagonal` alone: residual partitioning takes its
+        output rule "diagonal". False is always safe. `DiagonalLoss` makes it true and asks for
+        `hessian_diagonal` instead of `hessian`.
+    convex : bool
+        Promise that the Hessian of every sample has no negative eigenvalue for any p. Methods then
+        take its square root, as in Gauss-Newton matrices. False is always safe.
+
+    Notes
+    -----
+    *dtype.* Every pass returns the dtype of `p`: float32 stays float32, float64 stays float64.
+    Python numbers keep it (``0.5 * p``); NumPy's own scalars and new arrays do not: write
+    ``math.log(2)`` for ``np.log(2.0)``, ``np.eye(C, dtype=p.dtype)`` for ``np.eye(C)``. A pass that
+    promotes float32 is refused by a float32 network.
+
+    *Far outputs.* The passes must stay finite for outputs of +-1000, where ``exp`` alone overflows.
+
+    `fisher` and `sample_targets` are for losses that are negative log-likelihoods; leave them out
+    otherwise. ``secondorder.verify.loss(MyLoss())`` checks all of this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Quartic(DiagonalLoss):
+    ...     convex = True
+    ...     def value(self, p, target):
+    ...         return np.sum((p - target) ** 4, axis=1)
+    ...     def gradient(self, p, target):
+    ...         return 4 * (p - target) ** 3
+    ...     def hessian_diagonal(self, p, target):
+    ...         return 12 * (p - target) ** 2
+    >>> from secondorder import verify
+    >>> bool(verify.loss(Quartic()))
+    True
+    """
+
+    diagonal_hessian = False
+    convex = False
+
+    def prepare_target(self, target, shape, dtype):
+        """Check targets of outputs of `shape` (S, C) and return them as the passes use them.
+
+        What it returns, or rows of that, it must accept as well.
+
+        Raises
+        ------
+        ValueError
+            Wrong shape or non-finite numbers.
+        TypeError
+            Not numbers.
+        """
+        return checks.targets(target, shape, dtype, self)
+
+    def value(self, p, target):
+        """Loss of each sample, (S,)."""
+        raise TypeError(f"{type(self).__name__} does not define value(p, target)")
+
+    def gradient(self, p, target):
+        """Gradient in p of each sample, (S, C)."""
+        raise TypeError(f"{type(self).__name__} does not define gradient(p, target)")
+
+    def hessian(self, p, target):
+        """Hessian in p of each sample, (S, C, C)."""
+        raise TypeError(f"{type(self).__name__} does not define hessian(p, target)")
+
+    def hessian_product(self, p, target, v):
+        """Hessian of each sample times its row of v (S, C)."""
+        return np.einsum("sij,sj->si", self.hessian(p, target), v)
+
+    def hessian_diagonal(self, p, target):
+        """Diagonal of each sample's Hessian, (S, C)."""
+        return np.einsum("sii->si", self.hessian(p, target)).copy()
+
+    def fisher(self, p):
+        """E[score score^T] under the model's own distribution of targets, (S, C, C)."""
+        checks.no_model(self)
+
+    def sample_targets(self, p, rng):
+        """Draw one target a sample from the model, in the form of `prepare_target`."""
+        self.fisher(p)
+
+    def __repr__(self):
+        return f"{type(self).__name__}()"
+
+
+def diagonal_matrices(entries):
+    """(S, C) -> (S, C, C) diagonal matrices."""
+    out = np.zeros((*entries.shape, entries.shape[1]), dtype=entries.dtype)
+    np.einsum("sii->si", out)[...] = entries
+    return out
+
+
+class DiagonalLoss(Loss):
+    """A sum over outputs; a subclass defines `value`, `gradient` and `hessian_diagonal`."""
+
+    diagonal_hessian = True
+
+    def hessian_diagonal(self, p, target):
+        raise TypeError(f"{type(self).__name__} does not define hessian_diagonal(p, target)")
+
+    def hessian(self, p, target):
+        return diagonal_matrices(self.hessian_diagonal(p, target))
+
+    def hessian_product(self, p, target, v):
+        """f_ii v_si"""
+        checks.rows(p, v)
+        return self.hessian_diagonal(p, target) * v

@@ -1,0 +1,38 @@
+"""Which names of an optimizer are its author's, and which the base keeps for itself."""
+
+from ..checks import memory_names, names_of_its_own
+from .directions import guarded, is_guarded
+
+# what the base keeps of every optimizer, and its methods that are not for overriding
+KEPT = ("network", "base", "loss", "steps", "details", "schedule", "_network", "_workspace",
+        "_trials", "_spares", "_busy", "_given")
+RESERVED = ("network", "loss", "steps", "details", *KEPT[6:], "evaluate", "gradient", "objective",
+            "penalty", "_array", "_spare")
+RENAMED = {"_direction": "direction", "_gradient": "gradient"}
+
+
+def settle(cls, base):
+    """Put the formula of a new class behind the guard; TypeError for a name that is not its own."""
+    for old, new in RENAMED.items():
+        owner = next(c for c in cls.__mro__ if old in vars(c))
+        if owner is not base:
+            raise TypeError(f"class {owner.__qualname__} defines {old!r}, which is called {new!r} "
+                            "now")
+    names_of_its_own(cls, base, RESERVED)
+    memory_names(cls, base, (*KEPT, "method"))
+    if not callable(cls.direction):
+        raise TypeError(f"class {cls.__qualname__}: direction must be a method "
+                        f"direction(self, evaluation), got {cls.direction!r}")
+    if not is_guarded(cls.direction):
+        cls.direction = guarded(cls.direction)
+
+
+class Renamed:
+    """An attribute that is there no longer: who asks for it is told its new name."""
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, method, owner):
+        raise AttributeError(f"{owner.__name__} has no {self.name!r}: it is called "
+                             f"{RENAMED[self.name]!r} now", name=self.name, obj=method)

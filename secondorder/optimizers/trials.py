@@ -1,0 +1,58 @@
+"""Steps that are tried before they are taken: the objective at other parameters, and halving."""
+
+import numpy as np
+
+
+def objective_after(method, evaluation, change):
+    """Objective of the same batch at theta + change, or inf where it overflows.
+
+    Parameters
+    ----------
+    method : Optimizer
+    evaluation : Evaluation
+        At the present parameters, which are put back.
+    change : (P,) array
+
+    Returns
+    -------
+    float
+    """
+    network, start = method.network, method._array("before a trial")
+    start[...] = network.theta
+    try:
+        np.add(start, change, out=network.theta)
+        after = network.evaluate(method.loss, evaluation.x, evaluation.y, method._trials).loss
+        after += method.penalty()
+    # the outputs or the loss overflow: as bad as a step can be
+    except (FloatingPointError, OverflowError):
+        after = np.inf
+    finally:
+        network.theta[...] = start
+    return after if np.isfinite(after) else np.inf
+
+
+def halved(method, evaluation, change, after, most):
+    """Halve `change` in its place until the objective, which is `after` there, does not rise.
+
+    Parameters
+    ----------
+    method : Optimizer
+    evaluation : Evaluation
+    change : (P,) array
+    after : float
+        What `objective_after` says of it.
+    most : int
+        How often it is halved at most.
+
+    Returns
+    -------
+    int, bool
+        How often it was; whether that was enough, up to rounding.
+    """
+    before, halvings = method.objective(evaluation), 0
+    rounding = 4 * float(np.finfo(change.dtype).eps) * abs(before)
+    while before - after < -rounding and halvings < most:
+        halvings += 1
+        change *= 0.5
+        after = objective_after(method, evaluation, change)
+    return halvings, before - after >= -rounding
