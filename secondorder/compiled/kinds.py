@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN, LAYER_NORM, FORK, ADD, FIXED, RECURRENT = (
     range(12))
+CONVOLUTION, AVERAGE_POOL, MAX_POOL = range(20, 23)  # what looks through windows
 
 # kinds whose second tangents `second_order` knows, or that have none
-SECOND_TANGENTS = (LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN, FORK, ADD, FIXED)
+SECOND_TANGENTS = (LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN, FORK, ADD, FIXED,
+                   CONVOLUTION, AVERAGE_POOL, MAX_POOL)
 
 # A row of the table is a layer, in the order of the network. Widths count the numbers of one
 # sample. Places in the work array are multiplied by the number of samples, so that one table serves
@@ -37,6 +39,11 @@ NOWHERE = -1
 STEPS = ("T", "d",       # numbers of steps, and of inputs at each of them: 0 for none
          "function")     # the kind of its activation
 
+# What looks through windows has a row of sizes, too: of an image and of the places of its windows;
+# kernel, stride and padding, down and across; and how many lines of places a turn has.
+SIZES = ("C", "H", "W", "P", "Q", "K_0", "K_1", "stride_0", "stride_1", "padding_0", "padding_1",
+         "turn")
+
 
 class Row(NamedTuple):
     """What a program is told of a layer.
@@ -48,6 +55,7 @@ class Row(NamedTuple):
     at : int, of a FORK and an ADD: the first column of the part.
     fixed : bool, whether weights and biases are kept out of theta.
     steps : tuple of int, STEPS of a RECURRENT.
+    sizes : tuple of int, all of SIZES but the last, of what looks through windows.
     """
 
     kind: int
@@ -59,3 +67,4 @@ class Row(NamedTuple):
     at: int = 0
     fixed: bool = False
     steps: tuple = ()
+    sizes: tuple = ()

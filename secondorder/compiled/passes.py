@@ -5,7 +5,8 @@ the slope of a leaky activation. `work` is one array, in which every layer's out
 have their places, each a batch (S, n); `bars` holds the gradients in all outputs at the same
 places, and may be the same array. x (S, n) is the batch, theta (P + F,) the parameters, fixed ones
 at the end. `more` is None where there are neither LayerNorms nor Skips nor anything fixed,
-`steps` where there is no recurrence: numba then compiles nothing of theirs.
+`steps` where there is no recurrence, `sizes` where nothing looks through windows: numba then
+compiles nothing of theirs.
 """
 
 import numpy as np
@@ -15,7 +16,8 @@ from .compiling import compiled, walk
 from .dense import (linear_forward, linear_input_gradient, linear_input_gradient_tangent,
                     linear_parameter_gradient, linear_parameter_gradient_tangent,
                     linear_parameter_gradients, linear_tangent)
-from .kinds import FIXED, FORK, IDENTITY, LAYER_NORM, LINEAR, NOWHERE, RECURRENT, SIN
+from .kinds import (CONVOLUTION, FIXED, FORK, IDENTITY, LAYER_NORM, LINEAR, NOWHERE, RECURRENT,
+                    SIN)
 from .losses import all_finite
 from .normalisation import (layer_norm_forward, layer_norm_gradient_tangent,
                             layer_norm_input_gradient, layer_norm_parameter_gradient,
@@ -23,6 +25,8 @@ from .normalisation import (layer_norm_forward, layer_norm_gradient_tangent,
 from .recurrent import (argument_gradients, recurrent_forward, recurrent_gradient_tangent,
                         recurrent_input_gradient, recurrent_parameter_gradient,
                         recurrent_parameter_gradients, recurrent_tangent)
+from .windowed import (windowed_forward, windowed_gradient_tangent, windowed_input_gradient,
+                       windowed_parameter_gradient, windowed_parameter_gradients, windowed_tangent)
 
 
 @compiled
@@ -41,6 +45,13 @@ def flat(work, place, samples, width):
 def blocks(work, place, samples, width, n):
     """The same as a matrix of rows of n numbers, which divides the width."""
     return work[place * samples : (place + width) * samples].reshape(-1, n)
+
+
+@compiled
+def room_of(table, work, samples):
+    """What stands in the array behind all batches, the last of which is a gradient."""
+    last = table[-1]
+    return work[(last[-1] + last[2]) * samples :]
 
 
 @compiled
@@ -65,7 +76,7 @@ def input_of(x, work, place, samples, width):
 
 
 @walk
-def forward(table, more, steps, own, theta, x, work):
+def forward(table, more, steps, sizes, own, theta, x, work):
     """x of each layer is y of the one before it. Returns whether the outputs are finite."""
     S = x.shape[0]
     for l in range(table.shape[0]):
@@ -81,6 +92,10 @@ def forward(table, more, steps, own, theta, x, work):
                 weight(theta, W + n_out * d, n_out, n_out), theta[b : b + n_b],
                 stack(work, curvature, T, S, n_out), stack(work, y, T, S, n_out),
                 stack(work, slope, T, S, n_out))
+        elif sizes is not None and kind >= CONVOLUTION:
+            windowed_forward(kind, sizes[l], inside, theta[W:b], theta[b : b + n_b],
+                             batch(work, y, S, n_out), flat(work, slope, S, n_out),
+                             room_of(table, work, S))
         elif more is None or kind <= SIN:
             activate(kind, own[l], inside.reshape(-1), flat(work, y, S, n_out),
                      flat(work, slope, S, n_out))
@@ -113,7 +128,7 @@ def curvatures(table, steps, x, work):
 
 
 @walk
-def output_gradients(table, more, steps, theta, work, bars, samples):
+def output_gradients(table, more, steps, sizes, theta, work, bars, samples):
     """The gradients in the outputs of all layers, in `bars`, from that in the last one; the chain
     rule: y_bar of each layer is x_bar of the one after it.
     """
@@ -136,6 +151,10 @@ def output_gradients(table, more, steps, theta, work, bars, samples):
         if kind == LINEAR or kind == FIXED:
             linear_input_gradient(batch(bars, bar, S, n_out), weight(theta, W, n_out, n_in),
                                   batch(bars, x_bar, S, n_in))
+        elif sizes is not None and kind >= CONVOLUTION:
+            windowed_input_gradient(kind, sizes[l], batch(bars, bar, S, n_out), theta[W:b],
+                                    flat(work, slope, S, n_out), batch(bars, x_bar, S, n_in),
+                                    room_of(table, bars, S))
         elif more is None or kind <= SIN:
             times(flat(bars, bar, S, n_out), flat(work, slope, S, n_out),
                   flat(bars, x_bar, S, n_in))
@@ -160,7 +179,7 @@ def times(y_bar, slope, x_bar):
 
 
 @walk
-def parameter_gradient(table, more, steps, x, work, bars, theta_bar):
+def parameter_gradient(table, more, steps, sizes, x, work, bars, theta_bar):
     """theta_bar (P,) of all layers, from the gradients in their outputs; the places of what is
     fixed lie behind it.
     """
@@ -176,6 +195,10 @@ def parameter_gradient(table, more, steps, x, work, bars, theta_bar):
                 stack(bars, other, T, S, n_out), stack(work, y, T, S, n_out),
                 input_of(x, work, at_x, S, n_in), weight(theta_bar, W, n_out, d),
                 weight(theta_bar, W + n_out * d, n_out, n_out), theta_bar[b : b + n_b])
+        elif sizes is not None and kind >= CONVOLUTION and W < theta_bar.size:
+            windowed_parameter_gradient(
+                kind, sizes[l], batch(bars, bar, S, n_out), input_of(x, work, at_x, S, n_in),
+                theta_bar[W:b], theta_bar[b : b + n_b], room_of(table, bars, S))
         elif more is None or W >= theta_bar.size:
             continue
         elif kind == LAYER_NORM:
@@ -186,7 +209,7 @@ def parameter_gradient(table, more, steps, x, work, bars, theta_bar):
 
 
 @walk
-def parameter_gradients(table, more, steps, x, work, bars, rows):
+def parameter_gradients(table, more, steps, sizes, x, work, bars, rows):
     """theta_bar of every sample, a row of `rows` (S, P), from the gradients in all outputs.
     Returns whether all is finite.
     """
@@ -201,6 +224,10 @@ def parameter_gradients(table, more, steps, x, work, bars, rows):
             finite &= recurrent_parameter_gradients(
                 stack(bars, other, T, S, n_out), stack(work, y, T, S, n_out),
                 input_of(x, work, at_x, S, n_in), rows, W, b, n_b)
+        elif sizes is not None and kind >= CONVOLUTION and W < rows.shape[1]:
+            finite &= windowed_parameter_gradients(
+                kind, sizes[l], batch(bars, bar, S, n_out), input_of(x, work, at_x, S, n_in), rows,
+                W, b, n_b, room_of(table, bars, S))
         elif more is None or W >= rows.shape[1]:
             continue
         elif kind == LAYER_NORM:
@@ -217,7 +244,7 @@ def parameter_gradients(table, more, steps, x, work, bars, rows):
 
 
 @walk
-def tangents(table, more, steps, theta, v, x, work, moving, part):
+def tangents(table, more, steps, sizes, theta, v, x, work, moving, part):
     """y_tangent of all layers along v (P,): x_tangent of each layer is y_tangent of the one before
     it.
     """
@@ -239,6 +266,10 @@ def tangents(table, more, steps, theta, v, x, work, moving, part):
                 weight(v, W, n_out, d), weight(v, hh, n_out, n_out), v[b : b + n_b],
                 stack(work, y, T, S, n_out), stack(work, slope, T, S, n_out),
                 stack(moving, slope, T, 2 * S, n_out), stack(moving, y, T, 2 * S, n_out))
+        elif sizes is not None and kind >= CONVOLUTION:
+            windowed_tangent(kind, sizes[l], moves, x_tangent[S:] if moves else x,
+                             input_of(x, work, at_x, S, n_in), theta[W:b], v[W:b], v[b : b + n_b],
+                             flat(work, slope, S, n_out), y_tangent, room_of(table, moving, 2 * S))
         elif more is None or kind <= SIN:
             if moves:
                 times(x_tangent[S:].reshape(-1), flat(work, slope, S, n_out), y_tangent.reshape(-1))
@@ -265,7 +296,7 @@ def tangents(table, more, steps, theta, v, x, work, moving, part):
 
 
 @walk
-def gradient_tangent(table, more, steps, theta, v, x, work, moving, part, theta_bar_tangent):
+def gradient_tangent(table, more, steps, sizes, theta, v, x, work, moving, part, theta_bar_tangent):
     """The derivative of `gradient` along v (P,), from the tangents of all layers and that of the
     gradient in the outputs: y_bar_tangent of each layer is x_bar_tangent of the one after it.
     """
@@ -300,6 +331,12 @@ def gradient_tangent(table, more, steps, theta, v, x, work, moving, part, theta_
                 stack(moving, other, T, 2 * S, n_out), weight(theta_bar_tangent, W, n_out, d),
                 weight(theta_bar_tangent, hh, n_out, n_out), theta_bar_tangent[b : b + n_b],
                 x_bar_tangent)
+        elif sizes is not None and kind >= CONVOLUTION:
+            windowed_gradient_tangent(
+                kind, sizes[l], moves, batch(moving, at_x, 2 * S, n_in)[S:] if moves else x,
+                input_of(x, work, at_x, S, n_in), bars[:S], y_bar, theta[W:b], v[W:b],
+                flat(work, slope, S, n_out), theta_bar_tangent[W:b],
+                theta_bar_tangent[b : b + n_b], x_bar_tangent, room_of(table, moving, 2 * S))
         elif more is None or kind <= SIN:
             if moves:
                 activation_gradient_tangent(

@@ -5,8 +5,12 @@ import importlib
 
 import numpy as np
 
-from .kinds import (ADD, COLUMNS, FIXED, FORK, NOWHERE, RECURRENT, SECOND_TANGENTS, SIN,
-                    STEPS)
+from .kinds import (ADD, COLUMNS, CONVOLUTION, FIXED, FORK, NOWHERE, RECURRENT, SECOND_TANGENTS,
+                    SIN, SIZES, STEPS)
+
+
+PRODUCT = 10**6  # multiplications up to which BLAS has a faster path for small matrices
+NUMBERS = 2**15  # of a turn's windows and outputs: they stay in the cache
 
 
 def _compiled(module):
@@ -32,15 +36,20 @@ class Program:
     own : (L,) array
         The numbers of the layers.
     more : True or None
-        Whether there are other kinds than linear layers, activations and recurrences.
+        Whether there are other kinds than linear layers, activations, recurrences, and what looks
+        through windows.
     steps : (L, steps) int64 array or None
         Of the recurrences, if there are any.
-    dense : bool
-        Whether there are linear layers and activations alone.
+    sizes : (L, sizes) int64 array or None
+        Of the layers that look through windows, if there are any.
     has_second_tangents : bool
         Whether `second_order` knows the second tangents of all layers.
-    layers : (table, more, steps)
+    layers : (table, more, steps, sizes)
         What the passes take first.
+    dense : bool
+        Whether there are linear layers and activations alone.
+    room : int
+        Numbers that the work array holds behind all batches, for a turn of windows.
     width : int
         Numbers that the work array holds for one sample.
     size, fixed : int
@@ -84,8 +93,8 @@ class Program:
         self.steps = None
         if any(row.kind == RECURRENT for row in rows):
             self.steps = np.array([row.steps or (1,) + (0,) * (len(STEPS) - 1) for row in rows])
-        self.dense = self.more is None and self.steps is None
-        self.layers = self.table, self.more, self.steps
+        self.sizes, self.room = sizes_of(rows)
+        self.layers = self.table, self.more, self.steps, self.sizes
         self.has_second_tangents = all(row.kind in SECOND_TANGENTS for row in rows)
         self.kept = {}  # what a paper's room has settled about it
         self._columns = dict(zip(COLUMNS, self.table.T.tolist()))
@@ -93,6 +102,26 @@ class Program:
     def column(self, name):
         """A column of the table as a list."""
         return self._columns[name]
+
+
+def sizes_of(rows):
+    """The table of sizes, None where nothing looks through windows; and the numbers that the passes
+    of one layer need behind all batches.
+    """
+    if all(row.kind < CONVOLUTION for row in rows):
+        return None, 0
+    sizes, room = np.zeros((len(rows), len(SIZES)), np.int64), 0
+    for size, row in zip(sizes, rows):
+        if row.sizes:
+            size[:-1] = row.sizes
+        if row.kind == CONVOLUTION:
+            P, Q = size[3:5]
+            channels = row.n_out // (P * Q)
+            entries = row.n_W // channels
+            columns = min(PRODUCT // row.n_W, NUMBERS // (entries + channels))
+            size[-1] = max(1, columns // Q)
+            room = max(room, 2 * (entries + channels) * size[-1] * Q + 2 * row.n_W)
+    return sizes, room
 
 
 class Criterion:
@@ -136,7 +165,7 @@ class Work:
 
     def resize(self, rows):
         """Be ready for batches of another length."""
-        program, size = self.program, rows * self.program.width
+        program, size = self.program, rows * self.program.width + self.program.room
         if self._memory.size < size + rows:
             self._memory = np.empty(size + rows, program.dtype)
         self.rows, self.array = rows, self._memory[:size]
@@ -237,12 +266,13 @@ class Work:
             return second.inner(v, total), second.inner(v, product)
         self.output_gradients(theta)
         self.curvatures()
-        moving, part = self._moving(room)
+        v, (moving, part) = self._padded(v, room), self._moving(room)
         _passes().tangents(*program.layers, theta, v, self.x, self.array, moving, part)
         p_tangent, bent = self._last(moving, "y")[self.rows :], self._last(moving, "bar")
         self.curved(p_tangent, bent[: self.rows])
         p_tangent, bent = p_tangent.reshape(-1), bent[: self.rows].reshape(-1)
-        h = second.second_tangents(program.table, v, self.array, moving, part, self.rows)
+        h = second.second_tangents(program.table, program.sizes, v, self.array, moving, part,
+                                   self.rows)
         return (second.inner(self.p_bar.reshape(-1), p_tangent),
                 second.inner(p_tangent, bent) + h)
 

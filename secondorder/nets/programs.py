@@ -15,15 +15,16 @@ from ..compiled.kinds import Row
 from ..compiled.program import Criterion, Program, Work
 from .allocation import keep_freed_memory
 from .entries import Entries
-from .layers import (Activation, ActivationSaved, Chain, ChainSaved, Flatten, FlattenSaved,
-                     Identity, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved, ReLU,
-                     Recurrent, RecurrentSaved, Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus,
-                     Tanh)
+from .layers import (Activation, ActivationSaved, AvgPool2d, AvgPool2dSaved, Chain, ChainSaved,
+                     Conv2d, Conv2dSaved, Flatten, FlattenSaved, Identity, LayerNorm,
+                     LayerNormSaved, LeakyReLU, Linear, LinearSaved, MaxPool2d, MaxPool2dSaved,
+                     ReLU, Recurrent, RecurrentSaved, Reshape, Sigmoid, Sin, Skip, SkipSaved,
+                     Softplus, Tanh)
 from .losses import (BinaryCrossEntropy, BoundedCriterion, Huber, PoissonNLL, SoftmaxCrossEntropy,
                      SquaredError, TukeyBiweight)
 from .losses.by_output import LIMIT
 
-layers = Entries()  # layer, width of its input -> rows of the table
+layers = Entries()  # layer, shape of its input -> rows of the table
 saved_by = Entries()  # layer, its input, what its rows left behind, row by row -> what it saves
 functions = Entries()  # activation function -> kind, slope below zero
 criteria = Entries()  # loss, outputs -> file, function, numbers
@@ -34,16 +35,18 @@ class NoEntry(Exception):
 
 
 @layers.register(Linear)
-def linear(layer, n_in):
+def linear(layer, shape):
     kind = kinds.LINEAR if layer.trainable else kinds.FIXED
     n_b = 0 if layer.bias is None else layer.out_features
-    return [Row(kind, n_in, layer.out_features, layer.weight.size, n_b, fixed=not layer.trainable)]
+    return [Row(kind, layer.in_features, layer.out_features, layer.weight.size, n_b,
+                fixed=not layer.trainable)]
 
 
 @layers.register(Activation)
-def activation(layer, n_in):
+def activation(layer, shape):
     kind, below = function_of(layer)
-    return [Row(kind, n_in, n_in, own=below)]
+    n = math.prod(shape)
+    return [Row(kind, n, n, own=below)]
 
 
 def function_of(layer):
@@ -55,38 +58,38 @@ def function_of(layer):
 
 
 @layers.register(Chain)
-def chain(layer, n_in):
+def chain(layer, shape):
     rows = []
     for inner in layer.layers:
-        rows += rows_of(inner, n_in)
-        n_in = rows[-1].n_out
+        rows += rows_of(inner, shape)
+        shape = inner.output_shape(shape)
     return rows
 
 
 @layers.register(Skip)
-def skip(layer, n_in):
+def skip(layer, shape):
     """Its layers between the rows that keep their input and add it."""
-    return beside(layer.inner, n_in, 0, n_in, 0)
+    return beside(layer.inner, shape, math.prod(shape), 0, 0)
 
 
-def beside(inner, n_in, taken, width, changed):
-    """Rows of y = x, changed by a layer's output in some columns, those from `changed` on; the
-    layer's input are the `width` columns of x from `taken` on.
+def beside(inner, shape, n_in, taken, changed):
+    """Rows of y = x, x with n_in columns, changed by a layer's output in some of them, those from
+    `changed` on; the layer's input, of this shape, are the columns of x from `taken` on.
     """
-    rows = rows_of(inner, width)
-    return [Row(kinds.FORK, n_in, width, at=taken), *rows,
+    rows = rows_of(inner, shape)
+    return [Row(kinds.FORK, n_in, math.prod(shape), at=taken), *rows,
             Row(kinds.ADD, rows[-1].n_out, n_in, at=changed)]
 
 
 @layers.register(LayerNorm)
-def layer_norm(layer, n_in):
-    n = layer.weight.size
+def layer_norm(layer, shape):
+    n_in, n = math.prod(shape), layer.weight.size
     return [Row(kinds.LAYER_NORM, n_in, n_in, n, n, layer.epsilon, fixed=not layer.trainable)]
 
 
 @layers.register(Recurrent)
-def recurrent(layer, n_in):
-    function, below = function_of(layer)
+def recurrent(layer, shape):
+    n_in, (function, below) = math.prod(shape), function_of(layer)
     d = layer.input_size if layer.has_input else 0
     T = n_in // d if d else layer.steps
     h, n_b = layer.hidden_size, 0 if layer.bias is None else layer.hidden_size
@@ -96,17 +99,42 @@ def recurrent(layer, n_in):
 
 @layers.register(Flatten)
 @layers.register(Reshape)
-def flatten(layer, n_in):
+def flatten(layer, shape):
     """The same numbers, sample by sample."""
-    return [Row(kinds.IDENTITY, n_in, n_in)]
+    n = math.prod(shape)
+    return [Row(kinds.IDENTITY, n, n)]
 
 
-def rows_of(layer, n_in):
-    """Rows of the table of a layer whose input has n_in numbers a sample."""
+@layers.register(Conv2d)
+def convolution(layer, shape):
+    n_b = 0 if layer.bias is None else layer.bias.size
+    return [windowed(kinds.CONVOLUTION, layer, shape, layer.paddings, layer.weight.size, n_b,
+                     not layer.trainable)]
+
+
+@layers.register(AvgPool2d)
+def average_pool(layer, shape):
+    return [windowed(kinds.AVERAGE_POOL, layer, shape)]
+
+
+@layers.register(MaxPool2d)
+def max_pool(layer, shape):
+    return [windowed(kinds.MAX_POOL, layer, shape)]
+
+
+def windowed(kind, layer, shape, paddings=(0, 0), n_W=0, n_b=0, fixed=False):
+    """The row of a layer that looks at images (C, H, W) through windows."""
+    after = layer.output_shape(shape)
+    return Row(kind, math.prod(shape), math.prod(after), n_W, n_b, fixed=fixed,
+               sizes=(*shape, *after[1:], *layer.kernel, *layer.strides, *paddings))
+
+
+def rows_of(layer, shape):
+    """Rows of the table of a layer whose input has this shape, without the sample axis."""
     entry = layers.find(layer)
     if entry is None:
         raise NoEntry(f"{type(layer).__name__} has no compiled form")
-    return entry(layer, n_in)
+    return entry(layer, shape)
 
 
 KINDS = {Identity: kinds.IDENTITY, Tanh: kinds.TANH, Sigmoid: kinds.SIGMOID,
@@ -136,7 +164,7 @@ def made(network):
         raise NoEntry(f"{network.dtype} has no compiled form")
     if len(network.output_shape) != 1:
         raise NoEntry(f"outputs of shape {network.output_shape} have no compiled form")
-    return Program(rows_of(network.chain, math.prod(network.input_shape)), network.dtype)
+    return Program(rows_of(network.chain, network.input_shape), network.dtype)
 
 
 class Settled:
@@ -305,6 +333,22 @@ def layer_norm_saved(layer, x, rows):
     blocks = x.shape[: x.ndim - len(layer.shape)]  # their rates stand first, without gaps
     rate = rates.reshape(-1)[: math.prod(blocks)].reshape(*blocks, *(1,) * len(layer.shape))
     return LayerNormSaved(x, y, normalised, rate)
+
+
+@saved_by.register(Conv2d)
+def convolution_saved(layer, x, rows):
+    return Conv2dSaved(x, _next(layer, x, rows)[0])
+
+
+@saved_by.register(AvgPool2d)
+def average_pool_saved(layer, x, rows):
+    return AvgPool2dSaved(x, _next(layer, x, rows)[0])
+
+
+@saved_by.register(MaxPool2d)
+def max_pool_saved(layer, x, rows):
+    y, chosen, _ = _next(layer, x, rows)
+    return MaxPool2dSaved(x, y, chosen.astype(np.intp))
 
 
 def deltas_of(network, work):

@@ -5,9 +5,10 @@ from .coupling import Coupling, CouplingSaved
 
 
 @programs.layers.register(Coupling)
-def coupling(layer, n_in):
+def coupling(layer, shape):
     """The rows of F between a FORK that takes the half x_k and an ADD that changes the half x_m."""
-    return programs.beside(layer.inner, n_in, layer.source.start, layer.half, layer.moved.start)
+    return programs.beside(layer.inner, (layer.half,), shape[0], layer.source.start,
+                           layer.moved.start)
 
 
 @programs.saved_by.register(Coupling)
