@@ -136,7 +136,7 @@ class _Options:
             given = getattr(self.module, option)
             if given not in values:
                 raise TypeError(f"module: {self.name}, {type(self.module).__name__}, has "
-                                f"{option}={given!r}; the layer here is that of "
+                                f"{option}={given!r}; the layer here has "
                                 f"{option}={values[0]!r}")
 
 

@@ -7,8 +7,8 @@ import pytest
 from secondorder import ledger
 from secondorder.cli import main
 from secondorder.ledger import labels, registry
+from secondorder.ledger.pages.report import _labels
 from secondorder.ledger.registry import REGISTRY
-from secondorder.ledger.report import _labels
 
 from test_ledger import register, toys  # noqa: F401
 

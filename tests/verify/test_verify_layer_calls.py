@@ -9,7 +9,7 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Activation, Layer, Linear
-from secondorder.verify.channels import check_orders
+from secondorder.verify.classes.identities import check_orders
 from secondorder.verify.recorder import Recorder
 
 from test_verify_derivatives import PASSES, Quadratic, planted, text_of, wrong_passes

@@ -8,9 +8,9 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
-from secondorder.verify.derivatives import sample_shape
+from secondorder.verify.classes.layers import sample_shape
 from secondorder.verify.recorder import Recorder
-from secondorder.verify.subject import Subject
+from secondorder.verify.classes.layer_under_test import Subject
 
 from harness.shaped_layers import Mixing
 from test_verify_derivatives import (PASSES, RESULTS, SAMPLES, Quadratic, QuadraticSaved, Scale,

@@ -5,7 +5,7 @@ import pytest
 
 import secondorder as so
 from secondorder import nets, verify
-from secondorder.verify import activation_places
+from secondorder.verify.classes import activation_places
 
 
 class LogCosh(so.Loss):
