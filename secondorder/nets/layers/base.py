@@ -124,7 +124,7 @@ class Layer(Follows):
 
     @property
     def size(self):
-        """Number of trainable parameters, those of layers inside included."""
+        """Number of trainable parameters, layers inside included."""
         own = sum(value.size for value in self.parameters.values()) if self._trainable else 0
         return own + sum(child.size for child in self.children) if self.children else own
 
