@@ -64,4 +64,4 @@ def test_every_quantity_is_the_literal_one(kind, dtype):
         with so.literal():
             literal = directional_curvature_at(net.evaluate(*given[1:]), v.astype(dtype))
         found = directional_curvature_at(net.evaluate(*given[1:]), v.astype(dtype))
-        assert found == pytest.approx(literal, rel=1e4 * np.finfo(dtype).eps)
+        assert found == pytest.approx(literal, rel=1e4 * float(np.finfo(dtype).eps))
