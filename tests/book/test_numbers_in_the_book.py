@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from harness.everyday import all_but
 from secondorder.ledger.labels import is_number
 from secondorder.ledger.registry import REGISTRY
 
@@ -25,8 +26,7 @@ def html_of(parts, linked):
     return str(macro(parts, "formula", linked))
 
 
-@pytest.fixture(scope="module", params=[
-    PAPERS[0], *(pytest.param(paper, marks=pytest.mark.thorough) for paper in PAPERS[1:])])
+@pytest.fixture(scope="module", params=all_but(PAPERS, *PAPERS[1:]))
 def page(request):
     """Entries of a paper with the HTML of their displays and of their code."""
     entries = REGISTRY.select(request.param)

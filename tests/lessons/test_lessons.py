@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness.everyday import all_but
 from secondorder import cli, lessons
 from secondorder.lessons import grading, sources
 from secondorder.verify.grading import replaced
@@ -19,7 +20,6 @@ HOME = lessons.folder() / "exercises"
 EXERCISES = sorted(path.name for path in HOME.glob("[0-9]*.py"))
 HUNTS = [name for name in EXERCISES if "bug_hunt" in name]
 BLANKS = [name for name in EXERCISES if name not in HUNTS]
-LONG = ["07_what_39_lacks.py", "12_gauss_newton_step.py"]  # to solve, in seconds
 
 
 def test_there_are_enough_and_each_has_a_solution():
@@ -35,8 +35,7 @@ def test_a_blank_is_told_as_such(name):
     assert not found.ok and "the blank (...) is still open" in str(found)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough) if name in LONG
-                                  else name for name in BLANKS])
+@pytest.mark.parametrize("name", all_but(BLANKS, "07_what_39_lacks.py", "12_gauss_newton_step.py"))
 def test_the_solution_passes_and_usual_mistakes_get_their_hint(name):
     told = sources.run(HOME / name)["GRADE"]
     solution = sources.run(HOME / "solutions" / name)
