@@ -39,6 +39,7 @@ def page(request):
     return entries, blocks, found
 
 
+@pytest.mark.thorough
 def test_every_number_has_one_address_and_one_link_to_it(page):
     entries, _, found = page
     text = "".join(html for *_, html, _ in found)
@@ -78,6 +79,7 @@ def test_every_display_leads_to_its_line_of_the_code_and_of_the_check(page):
                         f"#{code.address(value)}" for value in blocks.home}, address
 
 
+@pytest.mark.thorough
 def test_the_page_of_errata_has_numbers_and_no_address_twice(page):
     for _, printed, _, _, _ in page[2]:
         assert " id=" not in html_of(printed, False)

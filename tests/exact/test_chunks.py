@@ -128,6 +128,7 @@ def test_memory_of_a_gradient():
 # -- what goes wrong -------------------------------------------------------------------------------
 
 
+@pytest.mark.everyday(80)
 @pytest.mark.parametrize("options, error, words", [
     ({"batch_size": 0}, ValueError, "batch_size must be at least 1, got 0"),
     ({"batch_size": -5}, ValueError, "batch_size must be at least 1, got -5"),
@@ -269,6 +270,7 @@ def test_a_worker_that_dies():
     assert set(multiprocessing.active_children()) == before
 
 
+@pytest.mark.thorough
 def test_a_loss_that_cannot_be_sent(processes):
     class Local(so.SquaredError):
         pass

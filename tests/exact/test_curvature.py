@@ -109,7 +109,7 @@ def test_every_layer_by_finite_differences(middle):
     assert relative(so.exact.gauss_newton(net, loss, x, y), G) < 1e-12
 
 
-@pytest.mark.everyday(6)
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("middle", [m for m in MIDDLE if m not in ("relu", "leaky_relu")])
 def test_complex_step(middle):
     """The whole objective is analytic: gradient and Hessian to rounding."""

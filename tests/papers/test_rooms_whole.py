@@ -47,6 +47,7 @@ def test_a_study_without_a_record_is_named(monkeypatch):
                for sentence in rooms.lacks("low-rank"))
 
 
+@pytest.mark.thorough
 def test_a_paper_without_a_title_is_named(monkeypatch):
     monkeypatch.setattr(rooms, "TITLES", {})
     assert any("TITLES has no title" in sentence for sentence in rooms.lacks("low-rank"))

@@ -23,6 +23,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", all_but(LAYERS, "convolution", "convolution, no bias"))
 def test_rule(name):
     layer, shape, tight = LAYERS[name]
