@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass
 
-from ..ledger import tally
+from ..formulas.terminal import drawable
 from ..ledger.labels import heading, is_number
+from ..ledger.pages import counts
 from ..ledger.registry import REGISTRY
-from ..ledger.terminal import drawable
-from . import code, formulas, numbered
+from .parts import code, formulas, numbered
 
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
           "definition": ("≔", "definition"), "unchecked": ("·", "unchecked")}
@@ -104,8 +104,8 @@ def article(entry, evaluated, symbols, blocks):
              if text and (not foreign or drawable(text))]
     return Article(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
-        short=short(entry), glyph=glyph, word=tally.verdict_of(entry),
-        statement=formulas.prose(entry.statement), marks=tally.marks(entry),
+        short=short(entry), glyph=glyph, word=counts.verdict_of(entry),
+        statement=formulas.prose(entry.statement), marks=counts.marks(entry),
         conditions=[(getattr(one, "name", ""), formulas.prose(getattr(one, "text", str(one))))
                     for one in entry.conditions],
         printed=printed, corrected=corrected, wide=any(map(formulas.is_wide, latex)),

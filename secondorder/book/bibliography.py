@@ -6,7 +6,7 @@ A paper that somebody registers himself has none of this: its title is all that 
 from dataclasses import dataclass
 
 from ..ledger.registry import REGISTRY
-from . import symbols
+from .parts import symbols
 
 
 @dataclass(frozen=True)

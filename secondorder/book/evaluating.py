@@ -7,7 +7,7 @@ import time
 
 from ..ledger.registry import REGISTRY
 from ..studies.running import duration
-from . import evidence
+from .parts import evidence
 
 
 class Progress:

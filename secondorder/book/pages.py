@@ -7,11 +7,11 @@ import os
 import time
 
 from ..checks import whole_number
-from ..ledger import reading_path
+from ..ledger.pages import reading_path
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import articles, evidence, folder, formulas, graph, moving, reported, symbols, trees
-from . import bibliography, docstrings, evaluating
+from . import articles, bibliography, evaluating, folder, graph, moving, reported, trees
+from .parts import docstrings, evidence, formulas, symbols
 
 NEEDED = ("math_core", "jinja2", "pygments")
 

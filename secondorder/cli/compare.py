@@ -68,9 +68,9 @@ def _compare(so, options, out, earlier):
         print(files.to_json({"rows": rows, "promises": comparison.promises}))
     else:
         print(comparison.table())
-        print(f"\n{caption}\nerrors: Frobenius norm of M - H over the norm of H, whole, on layers' "
-              "blocks, on the diagonal; angle: degrees to the Hessian's own damped step; at rate "
-              "1, best: decrease of the loss")
+        print(f"\n{caption}\nerrors: Frobenius norm of M - H over the norm of H: whole, on layers' "
+              "blocks, on the diagonal.\nangle: degrees to the Hessian's own damped step.\nat rate "
+              "1, best: decrease of the loss.")
         for one in comparison.promises:
             print(f"  {'ok' if one['ok'] else 'NOT SO':<7}{one['name']}: {one['promise']}")
     if out is not None:

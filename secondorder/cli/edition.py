@@ -98,7 +98,8 @@ def run_test(options):
     """Spoil implementations; status 1 if something goes unnoticed or a check fails."""
     from secondorder import files, ledger
     from secondorder.edition.loading import is_edition
-    from secondorder.ledger import document, sabotage, tally
+    from secondorder.ledger.pages import equations_page, counts
+    from secondorder.ledger import sabotage
     from secondorder.ledger.registry import REGISTRY
 
     load(options.load)
@@ -120,10 +121,10 @@ def run_test(options):
         for one in sabotage.unnoticed(entry, options.seed, options.all):
             gaps += 1
             print(f"unnoticed: {one}")
-    print(f"{tally.verdicts(REGISTRY.select(key, label))}; {_count(spoiled, 'implementation')} "
+    print(f"{counts.verdicts(REGISTRY.select(key, label))}; {_count(spoiled, 'implementation')} "
           f"spoiled, {_count(gaps, 'way')} of being wrong unnoticed, "
           f"{_count(len(failed), 'check')} failed")
-    folder = document.folder_of(key)
+    folder = equations_page.folder_of(key)
     if label is None and not failed and folder is not None and is_edition(folder):
         files.write_text(folder / "EQUATIONS.md", ledger.markdown(key))
         print(f"written: {folder / 'EQUATIONS.md'}")

@@ -145,7 +145,7 @@ def verify(options):
 
 def _markdown(options):
     from secondorder import ledger
-    from secondorder.ledger import document
+    from secondorder.ledger.pages import equations_page
     from secondorder.ledger.registry import REGISTRY
 
     papers = [REGISTRY.key(options.paper)] if options.paper else [paper for paper, _ in _rooms()]
@@ -159,7 +159,7 @@ def _markdown(options):
         if paper in ledger.PAPERS and not checkout:
             raise ValueError("--write is for a checkout of the repository, not for the installed "
                              f"package in {top}")
-        target = document.folder_of(paper) / "EQUATIONS.md"
+        target = equations_page.folder_of(paper) / "EQUATIONS.md"
         if paper in ledger.PAPERS:  # kept in the repository, and compared with the checks
             files.write_text(target, page)
         else:
@@ -173,15 +173,15 @@ def _markdown(options):
 
 def _write_readme(path):
     """Put the table of errata into the README, if it has a place for it."""
-    from secondorder.ledger import tally
+    from secondorder.ledger.pages import counts
 
-    return files.write_between(path, "<!-- errata by weight -->\n", tally.errata_by_weight())
+    return files.write_between(path, "<!-- errata by weight -->\n", counts.errata_by_weight())
 
 
 def show(options):
     """Print an equation, several of them, the labels of a paper, or the papers."""
     from secondorder import ledger
-    from secondorder.ledger import page
+    from secondorder.ledger.pages.show import listed
     from secondorder.ledger.registry import REGISTRY
 
     load(options.load)
@@ -204,7 +204,7 @@ def show(options):
         print(_study_page(paper, label)
               or ledger.show(paper, label, options.seed, options.more, options.tex))
     elif paper:
-        print("\n".join(page.listed(REGISTRY.select(paper)).splitlines()[1:]))
+        print("\n".join(listed(REGISTRY.select(paper)).splitlines()[1:]))
     else:
         for name, count in _rooms():
             print(f"{name:<26} {count} labels")
@@ -213,7 +213,7 @@ def show(options):
 
 def _path(options, paper, label):
     """A paper's reading path."""
-    from secondorder.ledger import reading_path
+    from secondorder.ledger.pages import reading_path
     from secondorder.ledger.registry import REGISTRY
 
     if paper is None or label or options.json or options.more or options.tex:
@@ -224,7 +224,7 @@ def _path(options, paper, label):
 
 def _anywhere(paper, text):
     """What names no paper and yet a topic, in all papers; None for a paper, or for nothing."""
-    from secondorder.ledger import page
+    from secondorder.ledger.pages.show import listed
     from secondorder.ledger.registry import REGISTRY
 
     try:
@@ -233,7 +233,7 @@ def _anywhere(paper, text):
         for name in REGISTRY.papers:
             REGISTRY.load(name)
         entries = REGISTRY.about(text)
-        return page.listed(entries) if entries else None
+        return listed(entries) if entries else None
     return None
 
 

@@ -203,7 +203,7 @@ def _list(options):
         print(f"  {row['key']:<28} {running.duration(row['seconds'] / options.jobs):>7}  "
               f"{row['shows']}{absent}")
         print(f"  {'':<28} {'':>7}  {row['recorded']}")
-    print("\nTimes are those of the recorded runs or rough, for this many processes: "
+    print("\nTimes come from the recorded runs, or are rough, for this many processes: "
           f"{options.jobs}. Run one: secondorder reproduce PAPER KEY")
     return 0
 

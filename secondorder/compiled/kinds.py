@@ -5,6 +5,9 @@ Plain integers, so that compiled functions know them and nothing has to be compi
 
 LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN, LAYER_NORM, FORK, ADD = range(10)
 
+# kinds whose second tangents `second_order` knows, or that have none
+SECOND_TANGENTS = (LINEAR, IDENTITY, LEAKY, TANH, SIGMOID, SOFTPLUS, SIN, FORK, ADD)
+
 # A row of the table is a layer, in the order of the network. Widths count the numbers of one
 # sample. Places in the work array are multiplied by the number of samples, so that one table serves
 # batches of any length.

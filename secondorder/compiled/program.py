@@ -5,7 +5,7 @@ import importlib
 
 import numpy as np
 
-from .kinds import ADD, COLUMNS, FORK, LAYER_NORM, LINEAR, NOWHERE, SIN
+from .kinds import ADD, COLUMNS, FORK, LAYER_NORM, LINEAR, NOWHERE, SECOND_TANGENTS, SIN
 
 
 def _compiled(module):
@@ -33,6 +33,8 @@ class Program:
         The numbers of the layers.
     more : True or None
         Whether there are other kinds than linear layers and activations.
+    has_second_tangents : bool
+        Whether `second_order` knows the second tangents of all layers.
     layers : (table, more)
         What the passes take first.
     width : int
@@ -63,6 +65,7 @@ class Program:
         self.n_in, self.n_out = rows[0][1], rows[-1][2]
         self.widest = max(max(row[1], row[2]) for row in rows)
 
+        self.has_second_tangents = all(row[0] in SECOND_TANGENTS for row in rows)
         self.more = True if any(row[0] > SIN for row in rows) else None
         self.layers = self.table, self.more
         self._columns = dict(zip(COLUMNS, self.table.T.tolist()))
@@ -162,6 +165,19 @@ class Work:
         return _passes().parameter_gradients(*self.program.layers, self.x, self.array, self.array,
                                              rows)
 
+    def jacobian(self, theta, out):
+        """Jacobian of the outputs, in `out` (S, C, P): rows of one output after the other."""
+        program, (S, C, P) = self.program, out.shape
+        bars, shifted = np.empty_like(self.array), program.table.copy()
+        rows, p_bar = out.reshape(S, C * P), self._last(bars, "bar")
+        for c in range(C):
+            p_bar[...] = 0
+            p_bar[:, c] = 1
+            _passes().output_gradients(*program.layers, theta, self.array, bars, S)
+            _passes().parameter_gradients(shifted, program.more, self.x, self.array, bars, rows)
+            shifted[:, [COLUMNS.index("W"), COLUMNS.index("b")]] += P  # the next output's columns
+        return out
+
     # -- products; what they write is not here, so that threads may share a batch ------------------
 
     def hessian_product(self, theta, v, total, room):
@@ -172,6 +188,27 @@ class Work:
         _passes().tangents(*layers, theta, v, self.x, self.array, moving, part)
         self.curved(self._last(moving, "y")[self.rows :], self._last(moving, "bar")[: self.rows])
         _passes().gradient_tangent(*layers, theta, v, self.x, self.array, moving, part, total)
+
+    def along(self, theta, v, room):
+        """v^T gradient and v^T H v of the sum of the losses, as floats: by second tangents, or by a
+        product where a layer has none.
+        """
+        program, second = self.program, _compiled("second_order")
+        if not program.has_second_tangents:
+            total, product = (room(name, v.shape, program.dtype) for name in ("total", "product"))
+            self.gradient(theta, total)
+            self.hessian_product(theta, v, product, room)
+            return second.inner(v, total), second.inner(v, product)
+        self.output_gradients(theta)
+        self.curvatures()
+        moving, part = self._moving(room)
+        _passes().tangents(*program.layers, theta, v, self.x, self.array, moving, part)
+        p_tangent, bent = self._last(moving, "y")[self.rows :], self._last(moving, "bar")
+        self.curved(p_tangent, bent[: self.rows])
+        p_tangent, bent = p_tangent.reshape(-1), bent[: self.rows].reshape(-1)
+        h = second.second_tangents(program.table, v, self.array, moving, part, self.rows)
+        return (second.inner(self.p_bar.reshape(-1), p_tangent),
+                second.inner(p_tangent, bent) + h)
 
     def curved(self, p_tangent, out):
         """The Hessian of the loss times tangents of the outputs, in `out`."""

@@ -4,9 +4,9 @@ r"""An edition of a paper of one's own: its displays as printed, and a check bes
 those of the four papers, every verdict "unchecked". `load` makes it known, so that
 ``secondorder show``, ``verify`` and ``book`` go on from there.
 
-Reading order: ``stream`` (tokens), ``macros``, ``counters``, ``displays``, ``reader`` (the walk),
-``commands``, ``markdown``, ``files``; ``prose``, ``theorems``, ``references`` (what stands around a
-display); ``folder``, ``printed``, ``names`` and ``templates`` (what is written), ``loading``.
+Reading order: ``tex`` (tokens, macros, counters, commands), ``displays``, ``reader`` (the walk),
+``markdown``; ``theorems``, ``references`` (what stands around a display); ``folder``, ``printed``,
+``names`` and ``templates`` (what is written), ``loading``.
 """
 
 from .displays import Display
@@ -15,7 +15,7 @@ from .loading import load
 from .printed import printed
 from .reader import Reading
 from .reading import read
-from .stream import ReadingError
+from .tex.stream import ReadingError
 from .theorems import Theorem
 
 __all__ = ["Display", "Reading", "ReadingError", "Theorem", "load", "new", "printed", "read"]

@@ -3,7 +3,7 @@ r"""What stands in a display: its lines, their numbers, tags and names, as far a
 import re
 from dataclasses import dataclass, field
 
-from .stream import PARAGRAPH, written
+from .tex.stream import PARAGRAPH, written
 
 #: Environments that bear one number, and those that bear one a line.
 SINGLE = {"equation", "multline", "dmath", "displaymath"}

@@ -12,7 +12,7 @@ from .loading import MARK, loaded
 from .names import checked_key, function_names, labels_of, refuse_module
 from .reader import Reading
 from .reading import read
-from .stream import ReadingError
+from .tex.stream import ReadingError
 
 
 class Edition(NamedTuple):

@@ -6,11 +6,11 @@ Every display stands alone, so that a broken one is listed and the others are re
 import re
 
 from .displays import DEEPEST, Display, formula_of, group, read_lines
-from .macros import DEFINING, Macros
-from .prose import last_sentence
 from .reader import MOST, Reading
 from .references import resolved
-from .stream import ReadingError, Stream, Token
+from .tex.macros import DEFINING, Macros
+from .tex.prose import last_sentence
+from .tex.stream import ReadingError, Stream, Token
 from .theorems import USUAL, Theorem
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~)")

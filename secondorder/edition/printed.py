@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from .stream import ReadingError
-
-NAME = "displays.tex"
-_MARK = "%= "
+from ..ledger.comparisons import VerificationError
+from ..ledger.tex_file import MARK, NAME, read
+from .tex.stream import ReadingError
 
 
 def printed(room):
@@ -29,21 +28,10 @@ def printed(room):
     if not isinstance(room, (str, Path)):
         raise TypeError(f"room must be a path, got {room!r}")
     place = Path(room)
-    place = (place if place.is_dir() else place.parent) / NAME
-    if not place.is_file():
-        raise ReadingError(f"there is no {place}")
-    displays, label = {}, None
-    for number, line in enumerate(place.read_text(encoding="utf-8").splitlines(), 1):
-        if line.startswith(_MARK):
-            label = line.removeprefix(_MARK).strip()
-            if label in displays:
-                raise ReadingError(f"{place}, line {number}: {label} stands there twice")
-            displays[label] = []
-        elif not line.lstrip().startswith("%") and line.strip():
-            if label is None:
-                raise ReadingError(f"{place}, line {number}: no label stands before it ('%= 1')")
-            displays[label].append(line)
-    return {label: "\n".join(lines) for label, lines in displays.items()}
+    try:
+        return read((place if place.is_dir() else place.parent) / NAME)
+    except VerificationError as error:
+        raise ReadingError(str(error)) from None
 
 
 def text_of(source, pairs):
@@ -58,6 +46,6 @@ def text_of(source, pairs):
              "% A line that begins with %= has the label of the display below it."]
     for label, display in pairs:
         called = f", {', '.join(display.names)}" if display.names else ""
-        lines += ["", _MARK + label, f"% {display.environment}, {display.file}, line "
+        lines += ["", MARK + label, f"% {display.environment}, {display.file}, line "
                   f"{display.line}{called}", display.formula]
     return "\n".join(lines) + "\n"

@@ -6,14 +6,14 @@ could not read either is refused with its line; what is only unknown here is lis
 
 from dataclasses import dataclass, field
 
-from .commands import common, text_command
-from .counters import Counters
 from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines
-from .files import Files
-from .macros import Macros
-from .prose import Prose
 from .references import resolved
-from .stream import PARAGRAPH, Stream, written
+from .tex.commands import common, text_command
+from .tex.counters import Counters
+from .tex.files import Files
+from .tex.macros import Macros
+from .tex.prose import Prose
+from .tex.stream import PARAGRAPH, Stream, written
 from .theorems import Theorems
 
 _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "filecontents",

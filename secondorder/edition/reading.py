@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from .files import text_of
 from .markdown import read_markdown
 from .reader import Reader
-from .stream import ReadingError
+from .tex.files import text_of
+from .tex.stream import ReadingError
 
 
 def read(path):

@@ -5,9 +5,12 @@ import textwrap
 
 INIT = '''"""{title}.
 
-An edition of one's own, begun by `secondorder edition new` and yours from here on. Reading order:
-`displays.tex` (the displays as printed), `formulas` (what they say, as code), `equations` (a check
-for every label), `READING.md` (what else was read, and what could not be).
+Your edition, begun by `secondorder edition new`; all of it is yours to change. Reading order:
+
+- `displays.tex`: the displays as printed;
+- `formulas`: what they say, as code;
+- `equations`: a check for every label;
+- `READING.md`: what else was read, and what could not be read.
 """
 
 from secondorder import edition, ledger
@@ -94,7 +97,7 @@ def _literal(line):
 
 def mark(key, title, source):
     """`edition.toml`, by which the folder is known."""
-    return (f"# An edition of one's own: `secondorder show {key}` finds it here.\n"
+    return (f"# Your edition: `secondorder show {key}` finds it here.\n"
             f"key = {text(key)}\ntitle = {text(title)}\nsource = {text(source)}\n")
 
 

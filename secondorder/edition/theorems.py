@@ -3,7 +3,7 @@ r"""Theorem-like environments: declared by `\newtheorem`, or known by their usua
 import re
 from dataclasses import dataclass
 
-from .stream import written
+from .tex.stream import written
 
 USUAL = {"theorem": "Theorem", "lemma": "Lemma", "proposition": "Proposition",
          "corollary": "Corollary", "definition": "Definition", "assumption": "Assumption",

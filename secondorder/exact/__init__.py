@@ -1,24 +1,24 @@
 """Exact curvature; nothing here is approximated, but for estimates that state their error.
 
 One call each: gradients and products with vectors (``curvature``), whole matrices (``dense``),
-operators for SciPy (``operators``), diagonals, traces, spectral densities, solutions of systems
-(``solving``), eigenpairs, Laplace's approximation (``posterior``), and the objective for SciPy's
-optimizers. All of them work through the samples in chunks with ``batch_size``, and hand the
-chunks to an ``executor``.
+operators for SciPy (``operators``), diagonals, the objective for SciPy's optimizers, and in
+``spectra`` traces, spectral densities, solutions of systems, eigenpairs, Laplace's approximation.
+All of them work through the samples in chunks with ``batch_size``, and hand the chunks to an
+``executor``.
 """
 
 from ..checks import close_names
 from . import finite_differences
 from .curvature import gradient, hessian_vector_product, jacobian, sample_gradients, two_jet
 from .dense import fisher, gauss_newton, hessian
-from .densities import SpectralDensity, spectral_density
+from .spectra.densities import SpectralDensity, spectral_density
 from .diagonals import diagonal, diagonal_methods
-from .eigenpairs import Eigenpairs, eigenpairs
+from .spectra.eigenpairs import Eigenpairs, eigenpairs
 from .objectives import Objective, objective
 from .operators import CurvatureOperator, FisherOperator, GaussNewtonOperator, HessianOperator
-from .posterior import Posterior, posterior
-from .solving import Solution, solve
-from .traces import Trace, trace
+from .spectra.posterior import Posterior, posterior
+from .spectra.solving import Solution, solve
+from .spectra.traces import Trace, trace
 
 __all__ = ["CurvatureOperator", "Eigenpairs", "FisherOperator", "GaussNewtonOperator",
            "HessianOperator", "Objective", "Posterior", "Solution", "SpectralDensity", "Trace",

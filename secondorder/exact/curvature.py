@@ -11,7 +11,7 @@ import numpy as np
 
 from ..checks import check_l2, finite, instance_of, own_array, plain_array, require_bytes
 from ..compiled import forms
-from ..nets import Chain, Network, Workspace
+from ..nets import Chain, Network, Workspace, programs
 from ..nets.workspace import fresh
 from .chunks import Chunks
 from .columns import hessian_rows
@@ -406,5 +406,11 @@ def jacobian(network, x, max_bytes=2**30, batch_size=None, executor=None):
 
 
 def _jacobian_rows(network, loss, x, y):
-    outputs, saved = network.forward(x)
-    return network.require_finite(output_jacobian_at(saved, network, outputs), "the Jacobian")
+    work = programs.run(network, x)
+    if work is None:
+        outputs, saved = network.forward(x)
+        jacobian = output_jacobian_at(saved, network, outputs)
+    else:
+        jacobian = np.empty((*work.outputs.shape, network.size), network.dtype)
+        work.jacobian(network.theta, jacobian)
+    return network.require_finite(jacobian, "the Jacobian")

@@ -11,8 +11,7 @@ from .columns import hessian_rows
 from .curvature import check_network, output_jacobian_at, outputs_of, two_jet_at
 from .matrices import mean_matrix
 from .parameter_slices import parameter_slice
-from .symmetric import (mirror, require_finite_block, require_finite_rows, slices,
-                        symmetric_sum)
+from .symmetric import mirror, require_finite_block, require_finite_rows, slices, symmetric_sum
 
 MAX_BYTES = 2**30  # that the gradients for all drawn targets may take
 

@@ -9,8 +9,8 @@ from ..nets import Evaluation
 from ..nets.overriding import Follows
 from .chunks import Chunks
 from .columns import fisher_rows, gauss_newton_rows, hessian_rows, score_rows
-from .curvature import (check_network, evaluate, gauss_newton_product_at,
-                        hessian_vector_product_at, mean_of, product_sum)
+from .curvature import (check_network, evaluate, gauss_newton_product_at, hessian_vector_product_at,
+                        mean_of, product_sum)
 from .dense import FISHER_KINDS, drawn_scores
 from .diagonals import KINDS
 from .parameter_slices import parameter_slice

@@ -6,8 +6,9 @@ without one bears the numbers among its labels.
 
 from dataclasses import dataclass
 
+from ..formulas.latex import Branch, Leaf
+from ..formulas.tags import is_space, untagged
 from .labels import is_number
-from .latex import Branch, Leaf
 
 _CONTINUED = ("=", r"\leq", r"\le", r"\geq", r"\approx", "+", "-")
 
@@ -69,38 +70,20 @@ def anchors(entry, numbers):
     return parts
 
 
-def told(numbers):
-    """`(8a)`, `(4), (35)`."""
-    return ", ".join(f"({number})" for number in numbers)
-
-
-def untagged(nodes):
-    r"""The nodes without what stands in `\tag`, and the numbers that stand there."""
-    tags = tuple(node.tag for node in nodes if isinstance(node, Leaf) and node.tag)
-    nodes = [node for node in nodes if not (isinstance(node, Leaf) and node.tag)]
-    while tags and nodes and _is_space(nodes[-1]):
-        nodes.pop()
-    return nodes, tags
-
-
 def _lines_of(nodes):
     """The environment whose rows are the lines of a formula, or None."""
-    nodes = [node for node in nodes if not _is_space(node)]
+    nodes = [node for node in nodes if not is_space(node)]
     alone = len(nodes) == 1 and isinstance(nodes[0], Branch) and nodes[0].kind == "env"
     return nodes[0] if alone and nodes[0].name in ("aligned", "gathered") else None
 
 
 def _joined(env, lines, later):
     """Nodes of some lines; what goes on from the display before it stands further in."""
-    first = [node for cell in lines[0] for node in cell if not _is_space(node)]
+    first = [node for cell in lines[0] for node in cell if not is_space(node)]
     if later and first and isinstance(first[0], Leaf) and first[0].text in _CONTINUED:
-        k = next(k for k, cell in enumerate(lines[0]) if any(not _is_space(one) for one in cell))
+        k = next(k for k, cell in enumerate(lines[0]) if any(not is_space(one) for one in cell))
         lines[0][k] = [Leaf(r"\quad"), Leaf(" "), *lines[0][k]]
     if len(lines) == 1:
         return [node for cell in lines[0] for node in cell]
     return [Branch("env", [cell for row in lines for cell in row], env.name,
                    [len(row) for row in lines])]
-
-
-def _is_space(node):
-    return isinstance(node, Leaf) and node.text == " "

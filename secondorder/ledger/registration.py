@@ -3,7 +3,7 @@
 import functools
 from dataclasses import dataclass, field
 
-from . import registry
+from . import registry, tex_file
 from .comparisons import VerificationError
 from .labels import canonical
 from .registry import underlying, unknown
@@ -87,7 +87,7 @@ def _is_implementation(value):
     return wraps_code and bool(named) and "<lambda>" not in named
 
 
-def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, condition=None,
+def equation(paper, *labels, statement, kind, verdict, formula=None, corrected=None, condition=None,
              where=None, implements=(), weight=None, ours=False, unnumbered=(), uses=None):
     r"""Register a function as the check of one display of a paper, under every label it bears.
 
@@ -100,12 +100,13 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
         checked as one, names every number.
     statement : str
         What it states: one sentence in plain words.
-    formula : str
-        LaTeX as printed.
     kind : {"definition", "identity", "inequality", "approximation", "optimality", "algorithm", \
             "claim", "proof-step"}
     verdict : {"holds", "conditional", "erratum", "definition", "unchecked"}
         "unchecked" is what nobody has checked yet: its check returns an empty list.
+    formula : str, optional
+        LaTeX as printed; default: the display of the first label in `displays.tex` beside the
+        check (see `tex_file`), where a long one stands.
     corrected : str, optional
         LaTeX of the corrected form: required for "erratum"; a conditional display may have one too
         (its check then shows the printed form failing).
@@ -124,7 +125,7 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
         not at all.
     uses : str or tuple of str, optional
         Labels of the same paper that the derivation of this display rests on, whatever its code
-        calls; `()` says that it stands alone, None (default) that nobody has said it.
+        calls.  `()` says that it stands alone; by default (None) nothing is said.
         `PAPER LABEL` is one of another paper, for what joins two.
     unnumbered : True or tuple of str
         Labels (True: all of them) that no display of the paper bears, as it was read.  They can be
@@ -145,7 +146,8 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
              for value in _as_tuple(implements)]
 
     def register(check):
-        entry = Equation(paper, tuple(labels), statement, formula, kind, verdict, corrected,
+        texts = _texts(paper, labels, check, formula, corrected)
+        entry = Equation(paper, tuple(labels), statement, texts[0], kind, verdict, texts[1],
                          () if condition is None else _as_tuple(condition), where,
                          tuple(one.implementation for one in named),
                          tuple(one.outputs for one in named), check, weight, ours,
@@ -156,6 +158,16 @@ def equation(paper, *labels, statement, formula, kind, verdict, corrected=None, 
         registry.REGISTRY.add(entry)
         return check
     return register
+
+
+def _texts(paper, labels, check, formula, corrected):
+    """The formula and its corrected form, from `displays.tex` where none is given."""
+    if formula is not None or not labels or not callable(check):
+        return formula, corrected
+    try:
+        return tex_file.formulas_of(check, labels[0], corrected)
+    except (VerificationError, OSError, TypeError) as error:  # a check may have no source
+        raise VerificationError(f"[{paper}] {', '.join(map(str, labels))}: {error}") from None
 
 
 def _as_tuple(value):

@@ -6,8 +6,7 @@ import importlib.util
 import sys
 
 from .comparisons import VerificationError
-from .labels import (asked_for, canonical, in_order, named_in_part, papers_named,
-                     topic_pattern)
+from .labels import asked_for, canonical, in_order, named_in_part, papers_named, topic_pattern
 
 #: Keys of the papers, in the order of tables, and the modules that register their equations.
 PAPERS = {"residual-partitioning": "secondorder.papers.residual_partitioning.equations",
@@ -224,3 +223,18 @@ def qualified_name(implementation):
     module = getattr(target, "__module__", None)
     name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
     return f"{module}.{name}" if module else str(name)
+
+
+def short_name(paper, name):
+    """A qualified name without the package and without the paper's own room."""
+    room = room_of(paper)
+    return name.removeprefix(f"{room}." if room else "").removeprefix("secondorder.").removeprefix(
+        "papers.")
+
+
+def room_of(paper):
+    """The package in which a paper's checks stand, "" where they stand in none."""
+    module = REGISTRY.papers.get(paper)
+    if module is None and paper in REGISTRY.papers:
+        module = next((entry.check.__module__ for entry in REGISTRY.of(paper)), None)
+    return (module or "").rpartition(".")[0]

@@ -21,9 +21,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from . import registry
-from .equations import run_equation
-from .registry import qualified_name, underlying
-from .report import short_name
+from .registry import qualified_name, short_name, underlying
+from .runner import run_equation
 from .spoiling import NOTHING, made_wrong, modes_of, parts, with_part
 
 _SECONDS = 60  # a check that takes longer with a wrong implementation has noticed something

@@ -9,7 +9,6 @@ import numpy as np
 from .. import checks
 from ..checks.randomness import generator
 from ..compiled import forms
-from ..compiled.program import Work
 from . import programs
 from .layers import Activation, Chain, Linear, activation_function
 from .in_place.base import Promoted
@@ -168,12 +167,10 @@ class Network:
         TypeError
             If a layer changed the dtype; likewise.
         """
-        x, program = self.check_input(x), programs.program_of(self)
-        if program is not None:
-            work = (Work(program).resize(len(x)) if workspace is None
-                    else workspace.work(program, len(x)))
-            if work.forward(self.theta, _behaved(x)):
-                return work.outputs, programs.saved_of(self, work)
+        x = self.check_input(x)
+        work = programs.run(self, x, workspace)
+        if work is not None:
+            return work.outputs, programs.saved_of(self, work)
         return self._forward(x, self.chain if workspace is None else workspace.passes(self, len(x)))
 
     def _forward(self, x, passes):
@@ -188,14 +185,11 @@ class Network:
     def __call__(self, x):
         """Outputs (S, C) for a batch x (S, *input_shape), in an array of their own."""
         x = self.check_input(x)
-        program, passes = programs.program_of(self), self.chain
         with self.workspaces.lend(len(x)) as workspace:
-            if program is not None:
-                work = workspace.work(program, len(x))
-                if work.forward(self.theta, _behaved(x)):
-                    return work.outputs.copy()
-            elif not forms.is_literal():
-                passes = workspace.passes(self, len(x))
+            work = programs.run(self, x, workspace)
+            if work is not None:
+                return work.outputs.copy()
+            passes = self.chain if forms.is_literal() else workspace.passes(self, len(x))
             return self._forward(x, passes)[0].copy()
 
     def evaluate(self, loss, x, y, workspace=None):
@@ -277,16 +271,11 @@ class Evaluation:
         """Outputs and losses by the compiled passes: their work array; None where the network or
         the loss has none, or where something is not finite.
         """
-        network, program = self.network, programs.program_of(self.network)
         if self.workspace is not None and self.workspace.by_layers:
             return None
-        criterion = program and programs.criterion_of(self.loss_function, network)
-        if criterion is None:
-            return None
-        work = (Work(program).resize(self.samples) if self.workspace is None
-                else self.workspace.work(program, self.samples))
-        if not (work.forward(network.theta, _behaved(self.x))
-                and work.start(criterion, _behaved(self.y))):
+        criterion = programs.criterion_of(self.loss_function, self.network)
+        work = criterion and programs.run(self.network, self.x, self.workspace)
+        if work is None or not work.start(criterion, programs.behaved(self.y)):
             return None  # the literal passes find out where
         self.outputs, self.losses = work.outputs, work.losses
         return work
@@ -319,7 +308,7 @@ class Evaluation:
         return checks.finite_mean(mean, self.loss_function)
 
     def require_current(self):
-        """Raise RuntimeError if the network's parameters are no longer those of this evaluation.
+        """Raise RuntimeError if the network's parameters have changed since this evaluation.
 
         With a workspace nothing is compared: such an evaluation is its maker's own, for one step
         only.
@@ -372,11 +361,15 @@ class Evaluation:
 
     def write_hessian_product(self, v, out, room):
         """Hessian of the sum of the losses times v, by the compiled passes, in `out` (P,)."""
-        self.work.hessian_product(self.network.theta, _behaved(v), out, room)
+        self.work.hessian_product(self.network.theta, programs.behaved(v), out, room)
 
     def write_gauss_newton_product(self, v, middle, out, room):
         """Sum of J^T M J times v likewise; see `exact.curvature.gauss_newton_product_at`."""
-        self.work.gauss_newton_product(self.network.theta, middle, _behaved(v), out, room)
+        self.work.gauss_newton_product(self.network.theta, middle, programs.behaved(v), out, room)
+
+    def along(self, v):
+        """v^T gradient and v^T H v of the sum of the losses, floats, by the compiled passes."""
+        return self.work.along(self.network.theta, programs.behaved(v), self.workspace or fresh)
 
     @cached_property
     def gradient(self):
@@ -407,11 +400,6 @@ def _read_only(array):
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _behaved(array):
-    """The array in one piece and writeable, as compiled passes take it."""
-    return array if array.flags.carray else array.copy()
 
 
 def _own(array, source, workspace=None):

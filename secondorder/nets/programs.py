@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..compiled import forms, kinds
-from ..compiled.program import Criterion, Program
+from ..compiled.program import Criterion, Program, Work
 from .layers import (Activation, ActivationSaved, Chain, ChainSaved, Flatten, FlattenSaved,
                      Identity, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved, ReLU,
                      Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus, Tanh)
@@ -162,9 +162,26 @@ def program_of(network):
     return None if forms.is_literal() else settled(network).program
 
 
+def run(network, x, workspace=None):
+    """The work array behind the compiled forward pass, for inputs x that were checked; None where
+    the literal passes run, and where an output is not finite: they find out where.
+    """
+    program = program_of(network)
+    if program is None:
+        return None
+    rows = len(x)
+    work = Work(program).resize(rows) if workspace is None else workspace.work(program, rows)
+    return work if work.forward(network.theta, behaved(x)) else None
+
+
+def behaved(array):
+    """The array in one piece and writeable, as compiled passes take it."""
+    return array if array.flags.carray else array.copy()
+
+
 def criterion_of(loss, network):
-    """A loss as compiled passes see it, or None."""
-    entry = criteria.find(loss)
+    """A loss as compiled passes see it, or None: the literal one runs."""
+    entry = None if forms.is_literal() else criteria.find(loss)
     if entry is None:
         return None
     module, name, own = entry

@@ -106,9 +106,8 @@ class Sweep:
             if not _is_of_the_workers(error):
                 raise
             raise ChildProcessError(
-                "a worker process ended in the middle of a run (killed, or out of memory?), or the "
-                "scheduler of the workers did; finished runs are kept: the same command with "
-                "--resume goes on") from error
+                "a worker process ended in the middle of a run, or the scheduler did (killed, or "
+                "out of memory?). Finished runs are kept: --resume goes on") from error
         finally:
             for future in pending:
                 future.cancel()

@@ -1,9 +1,7 @@
 """The checker for your own layer, activation, loss or optimizer; it runs the papers' equations too.
 
-``derivatives`` holds the three channels on a user's own class; its parts are `subject`,
-`forward_checks`, `layer_checks`, `calls`, `channels`, `single_precision`, `activation_checks`,
-`activation_places`, `loss_checks`, `loss_targets`, `loss_model`; `recorder` collects what they
-find, as `findings`.
+``classes`` holds a user's own layer, activation or loss against three channels; `recorder` collects
+what they find, as `findings`.
 ``optimizer`` compares a training method with the contract that all share: `optimizer_checks`,
 `optimizer_runs`. ``derivative`` takes any function and what should be its derivative
 (`derivative_of`, `slips`). ``rule`` judges the rule that a layer has in residual partitioning, in
@@ -18,7 +16,7 @@ from ..checks import close_names
 from ..ledger import Result, run
 from ..ledger.mismatch import describe_mismatch
 
-_LAZY = {"layer": "derivatives", "activation": "derivatives", "loss": "derivatives",
+_LAZY = {"layer": "classes.layers", "activation": "classes.activations", "loss": "classes.losses",
          "derivative": "derivative_of", "optimizer": "optimizer_checks", "equation": "grading",
          "Grade": "grading", "rule": "..papers.residual_partitioning.rule_checks"}
 

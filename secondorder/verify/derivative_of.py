@@ -240,6 +240,6 @@ def _wrong_shape(recorder, kind, computed, point):
     if kind in ("jacobian", "gradient") and computed.shape == shape[::-1]:
         reference = first(point, point.theta)[0].value.reshape(shape)
         entries = describe_mismatch(computed, reference, names=("df", "differences"))
-    recorder.fact(kind, "shape", False, f"df has shape {computed.shape}, expected {shape}: that of "
-                  "f, then that of the point", entries)
+    recorder.fact(kind, "shape", False, f"df has shape {computed.shape}, expected {shape}: "
+                  "the shape of f, then of the point", entries)
     return recorder.report

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from ..checks import whole_number
 from ..ledger import registry
 from ..ledger.claims import Case
-from ..ledger.equations import run_equation
 from ..ledger.labels import heading
-from ..ledger.registry import qualified_name, underlying
-from ..ledger.report import short_name
+from ..ledger.registry import qualified_name, short_name, underlying
+from ..ledger.runner import run_equation
 from . import answers
 
 _REPLACING = threading.Lock()  # one function at a time has another one's place

@@ -18,10 +18,10 @@ from ..optimizers.contract import KEPT
 from ..optimizers.first_order import SGD
 from ..optimizers.norms import norm
 from ..optimizers.wrapper import Wrapper
+from .classes.loss_targets import default_targets
 from .findings import PROMOTES
-from .recorder import Recorder
-from .loss_targets import default_targets
 from .optimizer_runs import SPOILT, Runs, attributes, difference, forgotten, same, spoil
+from .recorder import Recorder
 
 _SAMPLES = 24
 

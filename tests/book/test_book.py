@@ -12,18 +12,18 @@ import pytest
 from PIL import Image
 
 from secondorder import cli, files
+from secondorder.formulas.latex import parse, to_latex
 from secondorder.ledger import Equal, Property
 from secondorder.ledger.claims import Printed
 from secondorder.ledger.displays import displays
-from secondorder.ledger.latex import parse, to_latex
 from secondorder.ledger.registration import Equation
 from secondorder.ledger.registry import REGISTRY
 
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
-from secondorder.book import (articles, code, evidence, folder, formulas, graph, pages,  # noqa: E402
-                              pictures, reported, symbols)
+from secondorder.book import articles, folder, graph, pages, pictures, reported  # noqa: E402
+from secondorder.book.parts import code, evidence, formulas, symbols  # noqa: E402
 
 
 # -- formulas --------------------------------------------------------------------------------------

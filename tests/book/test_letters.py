@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import secondorder
-from secondorder.book import symbols
+from secondorder.book.parts import symbols
 
 PACKAGE = Path(secondorder.__file__).parent
 CONTRIBUTING = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")

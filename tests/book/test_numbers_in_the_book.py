@@ -10,7 +10,8 @@ from secondorder.ledger.registry import REGISTRY
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
-from secondorder.book import articles, code, numbered  # noqa: E402
+from secondorder.book import articles  # noqa: E402
+from secondorder.book.parts import code, numbered  # noqa: E402
 
 PAPERS = ("residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton")
 

@@ -43,7 +43,6 @@ def test_every_command_that_takes_words_is_tried():
     assert taking == set(COMMANDS)
 
 
-@pytest.mark.everyday(6)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_any_order_means_the_same(command):
     words, options = COMMANDS[command]

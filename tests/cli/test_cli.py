@@ -304,7 +304,6 @@ def test_training_that_stops_before_the_first_epoch(run, words):
 # -- bad input -------------------------------------------------------------------------------------
 
 
-@pytest.mark.everyday(25)
 @pytest.mark.parametrize(
     "words, expected",
     [
@@ -640,7 +639,6 @@ def test_tour_fails_with_a_failing_check(run, monkeypatch):
     assert run("tour")[0] == 1
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
     rng = np.random.default_rng(seed)

@@ -211,7 +211,6 @@ def test_tour_writes_what_it_says():
 # -- a resumed run that differs ----------------------------------------------------------------
 
 
-@pytest.mark.everyday(7)
 @pytest.mark.parametrize("change, said", [
     (["--seed", "1"], "--seed 0, not 1"), (["--data", "digits"], "--data 'wine', not 'digits'"),
     (["--validation", "0.3"], "--validation 0.2, not 0.3"),

@@ -6,7 +6,8 @@ import inspect
 import pytest
 
 from secondorder.compiled.beside import BESIDE, beside
-from secondorder.ledger import page, registry
+from secondorder.ledger import registry
+from secondorder.ledger.pages import show
 from secondorder.nets import Linear
 
 
@@ -27,6 +28,6 @@ def test_both_are_there_and_the_compiled_one_says_its_formula(name):
 
 
 def test_a_page_names_it_in_a_line():
-    lines = page._implementation(registry.REGISTRY.select("ea-cg", None)[0], Linear.forward)
+    lines = show._implementation(registry.REGISTRY.select("ea-cg", None)[0], Linear.forward)
     assert "       compiled beside it: secondorder.compiled.dense.linear_forward" in lines
     assert beside("secondorder.nets.layers.linear.Linear.input_hessian") is None

@@ -132,7 +132,6 @@ def test_split_of_something_else(data):
         datasets.split(data)
 
 
-@pytest.mark.everyday(5)
 @pytest.mark.parametrize("data, interval, error, words", [
     (None, (0, 1), TypeError, "data must be a Dataset"),
     (np.ones((2, 2)), (0, 1), TypeError, "data must be a Dataset"),

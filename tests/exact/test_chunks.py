@@ -21,6 +21,7 @@ def processes():
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.everyday(80)
 @pytest.mark.parametrize("batch_size", [1, 5, 22, 23, 1000])
 @pytest.mark.parametrize("name", CALLS)
 def test_chunks_give_the_whole(name, batch_size):
@@ -102,6 +103,7 @@ def peak(compute):
         tracemalloc.stop()
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator", "FisherOperator"])
 def test_memory_of_one_chunk(operator):
     """A product over 20,000 samples against one over 500, beside the data."""
@@ -257,6 +259,7 @@ def test_the_error_of_a_chunk_comes_as_it_is(kind, processes):
                                "0"]
 
 
+@pytest.mark.thorough
 def test_a_worker_that_dies():
     """A clear error, the network unchanged and no process left behind."""
     before = set(multiprocessing.active_children())
@@ -277,6 +280,7 @@ def test_a_loss_that_cannot_be_sent(processes):
                           so.exact.gradient(*given, batch_size=5)), "the pool is of use still"
 
 
+@pytest.mark.thorough
 def test_results_that_nobody_asks_for_are_called_off():
     executor = Waiting(fails_at=99, first=(np.ones(3), None))
     results = Chunks(*problem(), batch_size=5, executor=executor).results(chunked.problem)

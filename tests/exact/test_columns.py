@@ -22,7 +22,6 @@ def draw(middle, loss="softmax", samples=4, seed=0, **options):
     return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
 
 
-@pytest.mark.everyday(11)
 @pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator"])
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_all_columns_at_once(middle, operator):
@@ -184,7 +183,6 @@ def parameters(net):
                 yield layer, name, where
 
 
-@pytest.mark.everyday(9)
 @pytest.mark.parametrize("operator", MATRICES)
 @pytest.mark.parametrize("middle", ["linear", "linear-frozen", "skip-nested", "chain-image"])
 def test_block_of_every_parameter(middle, operator):

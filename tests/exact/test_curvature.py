@@ -153,7 +153,6 @@ def test_taylor_rates(activation, name):
 # -- the two identities ----------------------------------------------------------------
 
 
-@pytest.mark.everyday(42)
 @pytest.mark.parametrize("middle", sorted(MIDDLE))
 def test_curvature_is_output_curvature_plus_the_bend_of_every_layer(middle):
     """v^T H v = mean [p_tangent^T f_pp p_tangent + sum over layers <y_bar, second_tangent>]."""
@@ -378,7 +377,6 @@ def test_blocks_do_not_claim_a_subclass_of_a_layer():
         so.exact.hessian(net, so.SquaredError(), np.ones((1, 2)), np.ones((1, 2)), method="blocks")
 
 
-@pytest.mark.everyday(9)
 @pytest.mark.parametrize("activation", SMOOTH)
 def test_all_zero_weights(activation):
     """Nothing divides by a weight, a slope or an activation."""

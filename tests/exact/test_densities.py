@@ -7,7 +7,7 @@ from scipy.special import stdtrit
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.exact import densities
+from secondorder.exact.spectra import densities
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,6 @@ def test_every_layer_in_the_middle(middle, kind):
     assert (trace.standard_error, trace.margin, trace.method) == (0, 0, "exact")
 
 
-@pytest.mark.everyday(29)
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("activation", ACTIVATION_NAMES)
 def test_every_activation_with_every_loss(activation, name):

@@ -28,7 +28,7 @@ def chosen(values, k, which):
 
 @pytest.fixture
 def by_products(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("secondorder.exact.eigenpairs"), "SMALL", 1)
+    monkeypatch.setattr(importlib.import_module("secondorder.exact.spectra.eigenpairs"), "SMALL", 1)
 
 
 @pytest.mark.parametrize("which", ["LA", "SA", "LM"])

@@ -12,7 +12,6 @@ from secondorder.exact.chunks import Chunks
 NAMES = [name for name in CALLS if name.startswith(("Hessian by", "Gauss-Newton", "Fisher, "))]
 
 
-@pytest.mark.everyday(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_entry_of_the_upper_triangle_is_sent_once(name):
     sent = []
@@ -30,7 +29,6 @@ def test_every_entry_of_the_upper_triangle_is_sent_once(name):
     assert np.array_equal(matrix, matrix.T)
 
 
-@pytest.mark.everyday(16)
 @pytest.mark.parametrize("parts", (1, 2, 5, 24, 100))
 @pytest.mark.parametrize("name", NAMES)
 def test_any_number_of_parts(name, parts, monkeypatch):

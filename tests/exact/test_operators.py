@@ -295,7 +295,6 @@ def problem_that_changes():
     return net, Weighted(), rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
 
 
-@pytest.mark.everyday(33)
 @pytest.mark.parametrize("used_before", [False, True])
 @pytest.mark.parametrize("batch_size", [None, 3])
 @pytest.mark.parametrize("form", ["hessian", "gauss_newton", "fisher-exact", "fisher-empirical"])

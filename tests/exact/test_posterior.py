@@ -187,7 +187,7 @@ def test_a_variance_of_noise_is_for_normal_outputs():
 
 def test_log_factorials():
     t = np.array([[0.0], [1.0], [2.0], [9.0]])
-    module = importlib.import_module("secondorder.exact.posterior")
+    module = importlib.import_module("secondorder.exact.spectra.posterior")
     found = [module.log_normaliser(so.PoissonNLL(full), t, t.shape, 1.0)
              for full in (False, True)]
     assert found[0] == pytest.approx(-np.log([1, 1, 2, 362880]).sum(), rel=1e-12)

@@ -8,7 +8,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.exact.definite import factor
+from secondorder.exact.spectra.definite import factor
 
 KINDS = ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")
 DENSE = {"hessian": so.exact.hessian, "gauss-newton": so.exact.gauss_newton,

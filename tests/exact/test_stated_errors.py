@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.exact import densities
+from secondorder.exact.spectra import densities
 from secondorder.exact.operators import operator_of
 
 # widths, activation, classes or numbers, samples: full rank, low rank, few parameters

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import secondorder as so
-from secondorder.exact import traces
+from secondorder.exact.spectra import traces
 
 
 def counting(matrix, dtype=float):

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse.linalg import aslinearoperator
 
 import secondorder as so
-from secondorder.exact import traces
+from secondorder.exact.spectra import traces
 
 SEEDS = 100
 

@@ -154,12 +154,18 @@ def main(paper, path, *options):
             print(f"[{', '.join(entry.labels)}]\n  text  {normal(wanted)}\n"
                   f"  shown {normal(entry.formula)}")
     if "--write" in options:
-        kept = KEPT.read_text()
-        table = "".join(f'"{label}" = "{value}"\n'
-                        for label, value in of_registrations(paper, found).items())
-        start = kept.index(f"[digests.{paper}]\n") + len(f"[digests.{paper}]\n")
-        end = kept.find("\n[", start)
-        KEPT.write_text(kept[:start] + table + (kept[end:] if end >= 0 else ""))
+        KEPT.write_text(written(KEPT.read_text(), paper, of_registrations(paper, found)))
+
+
+def written(kept, paper, digests):
+    """The text of `displays.toml` with other digests of a paper, at its end for a new one."""
+    heading = f"[digests.{paper}]\n"
+    table = "".join(f'"{label}" = "{value}"\n' for label, value in digests.items())
+    if heading not in kept:
+        return f"{kept.rstrip()}\n\n{heading}{table}\n[explained.{paper}]\n"
+    start = kept.index(heading) + len(heading)
+    end = kept.find("\n[", start)
+    return kept[:start] + table + (kept[end:] if end >= 0 else "")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from unittest import mock
 
 import pytest
 
-from secondorder.ledger import document, equations, page, registry
+from secondorder.ledger import registry, runner
+from secondorder.ledger.pages import equations_page, show
 
 #: For `parametrize`: one seed every day, two more in the thorough tests.
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2))]
@@ -23,7 +24,7 @@ def equation(entry, seed=0):
     key = (entry.check, seed)
     if key not in _results:
         began = time.process_time()
-        _results[key] = equations.run_equation(entry, seed)
+        _results[key] = runner.run_equation(entry, seed)
         _seconds[key] = time.process_time() - began
     return _results[key]
 
@@ -48,6 +49,6 @@ def failures(paper, seed=0):
 @contextlib.contextmanager
 def shared():
     """Pages and documents that are made inside are made of these results."""
-    with mock.patch.object(page, "run_equation", equation), \
-            mock.patch.object(document, "run_equation", equation):
+    with mock.patch.object(show, "run_equation", equation), \
+            mock.patch.object(equations_page, "run_equation", equation):
         yield

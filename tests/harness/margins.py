@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from secondorder.ledger import equations
+from secondorder.ledger import runner
 from secondorder.ledger.claims import Counterexample, Printed
 from secondorder.ledger.comparisons import CLEAR_MARGIN, Comparison
 from secondorder.ledger.registry import REGISTRY
@@ -66,7 +66,7 @@ def margins(paper, seeds, labels=()):
         if labels and not set(labels) & set(entry.labels):
             continue
         for seed in seeds:
-            result = equations.run_equation(entry, seed)
+            result = runner.run_equation(entry, seed)
             if not result.ok:
                 failed.append((seed, entry.labels, result.message))
             for claim in result.claims:

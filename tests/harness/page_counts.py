@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from secondorder.ledger import page, registry, sides
-from secondorder.ledger.equations import run_equation
+from secondorder.ledger import registry
 from secondorder.ledger.labels import canonical
+from secondorder.ledger.pages import both_sides, show
+from secondorder.ledger.pages.source import doc_lines
 from secondorder.ledger.registry import underlying
-from secondorder.ledger.source import doc_lines
+from secondorder.ledger.runner import run_equation
 
 #: Arguments by which a pass is handed memory: who has one is the fast form of something.
 BUFFERS = {"new", "out", "workspace"}
@@ -42,9 +43,9 @@ def counted(entry, run=run_equation):
     Both sides are there where every entry that the comparison's table has stands on the page, in a
     row of its own with the difference.
     """
-    text = page.show(entry.paper, entry.labels[0])
-    claim = sides.featured(run(entry).claims)
-    shown = claim is not None and all(line in text for line in sides.table(claim))
+    text = show.show(entry.paper, entry.labels[0])
+    claim = both_sides.featured(run(entry).claims)
+    shown = claim is not None and all(line in text for line in both_sides.table(claim))
     return Counted(entry.paper, entry.labels, len(text.splitlines()), claim is not None, shown,
                    literal_leads(entry))
 
@@ -94,7 +95,7 @@ def figures(counts):
     compared = [one for one in each if one.compares]
     return {"labels": len(each), "median": float(np.median(lines)),
             "nine in ten": float(np.percentile(lines, 90)), "longest": max(lines),
-            "one screen": np.mean([one.lines <= page.SCREEN for one in each]),
+            "one screen": np.mean([one.lines <= show.SCREEN for one in each]),
             "both sides": np.mean([one.both_sides for one in compared]),
             "literal first": np.mean([one.literal for one in each])}
 
@@ -113,7 +114,7 @@ def main(arguments=None):
         _tell(paper, counts)
         for one in counts if options.list else ():
             missing = [word for word, missed in (
-                (f"{one.lines} lines", one.lines > page.SCREEN),
+                (f"{one.lines} lines", one.lines > show.SCREEN),
                 ("one side only", one.compares and not one.both_sides),
                 ("fast form first", not one.literal)) if missed]
             if missing:

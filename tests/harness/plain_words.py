@@ -50,6 +50,13 @@ def paragraphs(markdown):
             if not text.startswith("|")]
 
 
+def records(paragraph):
+    """Parts of a line that a program wrote as `key (part), claim: measure: value` or as a list."""
+    if re.match(r"Differs from the paper: |[\w-]+ \([^)]*\), ", paragraph):
+        return re.split(r": |; ", paragraph)
+    return [paragraph]
+
+
 def without_formulas(text):
     """The text with code, formulas and links as the words that they stand for."""
     text = FORMULA.sub(" = ", CODE.sub(" = ", text))
@@ -128,12 +135,23 @@ def texts_of(node):
 
 
 def messages(source):
-    """Texts of the errors that a file raises, and of its warnings."""
-    for node in ast.walk(ast.parse(source)):
-        warned = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) \
-            and node.func.attr == "warn"
-        if isinstance(node, ast.Raise) or warned:
-            yield from texts_of(node)
+    """Texts of a file's code that may be sentences: errors, warnings, what is printed or shown.
+
+    Names of one to three words are left out, and so are LaTeX, HTML and patterns. Lines that begin
+    with two spaces are examples or tables.
+    """
+    for text in texts_of(without_docstrings(ast.parse(source))):
+        if len(text.split()) > 3 and "\\" not in text and "<" not in text:
+            yield from paragraphs(re.sub(r"^  .*", "", text, flags=re.M))
+
+
+def without_docstrings(tree):
+    """The tree without texts that stand by themselves."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            node.body = [line for line in node.body if not (
+                isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
+    return tree
 
 
 def titles(source):

@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from secondorder.ledger import registry
-from secondorder.ledger.report import short_name  # noqa: F401
+from secondorder.ledger.registry import short_name  # noqa: F401
 from secondorder.ledger.sabotage import (  # noqa: F401
     Unnoticed, by_label, fails, functions_of, replaced, unnoticed)
 from secondorder.ledger.spoiling import (  # noqa: F401

@@ -7,8 +7,8 @@ import pytest
 from secondorder import ledger
 from secondorder.cli import main
 from secondorder.ledger import labels, registry
+from secondorder.ledger.pages.report import _labels
 from secondorder.ledger.registry import REGISTRY
-from secondorder.ledger.report import _labels
 
 from test_ledger import register, toys  # noqa: F401
 
@@ -30,7 +30,6 @@ def test_labels_asked_for(text, expected):
     assert labels.asked_for(text, KNOWN) == expected
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("paper", ledger.PAPERS)
 def test_every_spelling_that_the_tables_print_is_understood(paper):
     for entry in REGISTRY.select(paper):

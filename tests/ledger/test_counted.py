@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from secondorder.ledger.counted import Counted, counted, multiplications
+from secondorder.ledger.multiplication_counter import Counted, counted, multiplications
 
 
 def test_products_are_counted_whoever_takes_part():

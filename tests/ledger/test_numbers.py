@@ -11,10 +11,12 @@ import pytest
 
 from harness import displays as texts
 from secondorder import ledger
-from secondorder.ledger import document, own_lines, terminal
-from secondorder.ledger.displays import anchors, displays, printed_numbers, told
+from secondorder.formulas import terminal
+from secondorder.formulas.latex import parse, to_latex
+from secondorder.formulas.tags import told
+from secondorder.ledger.displays import anchors, displays, printed_numbers
 from secondorder.ledger.labels import is_number
-from secondorder.ledger.latex import parse, to_latex
+from secondorder.ledger.pages import equations_page, own_lines
 from secondorder.ledger.registry import REGISTRY
 
 from test_ledger import double, register, toys  # noqa: F401
@@ -60,7 +62,6 @@ def test_numbers_are_those_that_are_listed(paper):
     assert wanted == {label for label in known if is_number(label)}
 
 
-@pytest.mark.everyday(30)
 @pytest.mark.parametrize("entry", shared())
 def test_each_of_several_stands_at_the_lines_that_bear_it_in_the_text(entry):
     if entry.labels[0] in ("74",) and entry.paper == "low-rank":
@@ -99,7 +100,7 @@ def test_in_a_terminal_numbers_stand_at_the_right_margin(paper):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_number_has_one_anchor_and_one_link_on_the_page(paper):
-    page = (document.folder_of(paper) / "EQUATIONS.md").read_text(encoding="utf-8")
+    page = (equations_page.folder_of(paper) / "EQUATIONS.md").read_text(encoding="utf-8")
     numbers = [label for label in REGISTRY.labels(paper) if is_number(label)]
     assert sorted(re.findall(r'<a id="eq-(\w+)">', page)) == sorted(numbers)
     links = re.findall(r"^\[\((\w+)\)\]\(#eq-(\w+)\): \[code, line \d+\].*\[check, line \d+\]",
@@ -132,7 +133,6 @@ def test_lines_that_go_on_stand_further_in_and_what_bears_none_stands_last(toys)
 
 # -- its own line of the code and of the check -----------------------------------------------------
 
-@pytest.mark.everyday(33)
 @pytest.mark.parametrize("entry", shared())
 def test_each_of_several_names_its_line_of_the_code_and_of_the_check(entry):
     for number in printed_numbers(entry):

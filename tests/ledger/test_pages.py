@@ -6,7 +6,8 @@ import pytest
 from harness import ledger_runs, page_counts
 from secondorder import ledger
 from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape,
-                                Property, Rate, folding, page, registry, sides)
+                                Property, Rate, registry)
+from secondorder.ledger.pages import both_sides, folding, show
 
 from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,
                          toys)  # noqa: F401
@@ -118,11 +119,11 @@ def test_latex_on_demand(toys):
 def test_long_code_is_cut_where_the_screen_ends_and_whole_behind_more(toys):
     register("1", implements=(page_counts.main,))
     text = ledger.show("toy", "1")
-    assert len(text.splitlines()) <= page.SCREEN
+    assert len(text.splitlines()) <= show.SCREEN
     assert "more lines of this code" not in ledger.show("toy", "1", more=True)
     register("2", implements=(ledger.equation,))
     text = ledger.show("toy", "2")
-    assert len(text.splitlines()) <= page.SCREEN
+    assert len(text.splitlines()) <= show.SCREEN
 
 
 def test_without_an_implementation_the_check_is_the_code(toys):
@@ -141,25 +142,26 @@ def test_show_refuses_unknown_labels(toys):
 def test_the_first_equality_that_is_not_zero_is_shown():
     zero = Equal("zero", [0.0], [0.0], 1e-9, scale=1.0)
     bound = AtMost("bound", [1.0], [2.0])
-    assert sides.featured([bound, zero, EQUAL]) is EQUAL
+    assert both_sides.featured([bound, zero, EQUAL]) is EQUAL
     fast = Equal("fast path, block 1", [1.0], [1.0 + 1e-12], 1e-9)
-    assert sides.featured([fast, EQUAL]) is EQUAL and sides.featured([fast, bound]) is fast
-    assert sides.featured([bound, zero]) is zero and sides.featured([bound]) is bound
-    assert sides.featured([Property("a", True), Printed(UNEQUAL)]) is None
+    assert both_sides.featured([fast, EQUAL]) is EQUAL
+    assert both_sides.featured([fast, bound]) is fast
+    assert both_sides.featured([bound, zero]) is zero and both_sides.featured([bound]) is bound
+    assert both_sides.featured([Property("a", True), Printed(UNEQUAL)]) is None
 
 
 def test_tables_of_inequalities_rates_and_complex_numbers():
-    lines = sides.table(AtMost("a", [[1.0, 5.0]], [[3.0, 5.5]]), limit=1)
+    lines = both_sides.table(AtMost("a", [[1.0, 5.0]], [[3.0, 5.5]]), limit=1)
     assert lines[0].split() == ["entry", "smaller", "larger", "margin"]
     assert lines[1].split() == ["[0,", "1]", "5", "5.5", "5.0e-01"], "where it is tightest"
     assert lines[2].startswith("1 of 2 entries, shape (1, 2); broken by 0.0e+00 of 5.5, allowed")
     steps = np.array([0.1, 0.05, 0.025])
-    lines = sides.table(Rate("cubic", steps, 7 * steps**3, order=3))
+    lines = both_sides.table(Rate("cubic", steps, 7 * steps**3, order=3))
     assert lines[0].split("  ")[-1] == "remainder / step^3"
     assert lines[1].split() == ["0.1", "0.007", "7"]
     assert lines[-1] == "order 3.000, expected 3 to 0.1"
-    assert "1+2j" in "".join(sides.table(Equal("a", [1 + 2j], [1 + 2j], 1e-9)))
-    assert sides.table(Equal("a", 2, 2.0, 1e-9))[1].split() == ["2", "2", "0.0e+00"]
+    assert "1+2j" in "".join(both_sides.table(Equal("a", [1 + 2j], [1 + 2j], 1e-9)))
+    assert both_sides.table(Equal("a", 2, 2.0, 1e-9))[1].split() == ["2", "2", "0.0e+00"]
 
 
 # -- folding ---------------------------------------------------------------------------------------

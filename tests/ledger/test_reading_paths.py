@@ -3,7 +3,7 @@
 import pytest
 
 from secondorder.cli import main
-from secondorder.ledger import reading_path
+from secondorder.ledger.pages import reading_path
 from secondorder.ledger.registry import REGISTRY
 from secondorder.studies import STUDIES
 

@@ -51,7 +51,6 @@ def comments(code):
         ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented)]
 
 
-@pytest.mark.everyday(33)
 @pytest.mark.parametrize("path", sorted(SCRIPTS),
                          ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_the_prose_of_a_script_is_whole(path):

@@ -191,7 +191,7 @@ def refused():
         (half, ValueError, "some that are not"),
         (row(nn.Linear(3, 3), nn.Linear(3, 2).double()), ValueError, "float32, float64"),
         (nn.Linear(3, 2).half(), TypeError, "float16"),
-        (nn.Conv2d(2, 4, 3, groups=2), TypeError, "groups=2; the layer here is that of groups=1"),
+        (nn.Conv2d(2, 4, 3, groups=2), TypeError, "groups=2; the layer here has groups=1"),
         (nn.Conv2d(2, 4, 3, dilation=2), TypeError, "dilation"),
         (nn.Conv2d(2, 4, 3, padding="same"), TypeError, "padding='same'"),
         (nn.Conv2d(2, 4, 3, padding=1, padding_mode="circular"), TypeError, "padding_mode"),

@@ -46,7 +46,6 @@ class Case:
             assert relative(found, expected) < self.tolerance
 
 
-@pytest.mark.everyday(29)
 @pytest.mark.parametrize("room", [1, convolution.ROOM], ids=["one by one", "many"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", LAYERS)

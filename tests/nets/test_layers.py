@@ -161,7 +161,6 @@ def test_second_tangent_leaves_out_what_is_none(bench):
     assert not layer.second_tangent(bench.saved, None, None, None).any()
 
 
-@pytest.mark.everyday(84)
 @pytest.mark.parametrize("moves", ["input", "parameters", "both", "y_bar"])
 def test_backward_tangent(bench, moves):
     """The derivative of `backward` while x, theta and y_bar move, by a complex step through

@@ -330,7 +330,6 @@ def test_mlp_is_drawn_from_its_rng():
 # -- forward and Evaluation ----------------------------------------------------------------
 
 
-@pytest.mark.everyday(33)
 @pytest.mark.parametrize("middle", sorted(MIDDLE))
 def test_outputs_against_decimals(middle):
     net = network(middle, np.random.default_rng(2))

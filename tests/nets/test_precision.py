@@ -29,7 +29,6 @@ def twins(make, loss, seed=3, samples=5):
     return single, single.astype("float64"), x.astype(np.float32), y
 
 
-@pytest.mark.everyday(19)
 @pytest.mark.parametrize("middle, name",
                          [(m, sorted(LOSSES)[i % len(LOSSES)]) for i, m in enumerate(MIDDLE)])
 def test_curvature_in_single_precision(middle, name):

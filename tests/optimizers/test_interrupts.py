@@ -174,7 +174,6 @@ def test_an_interrupt_anywhere_in_the_package(name):
     assert at > 1000
 
 
-@pytest.mark.everyday(10)
 @pytest.mark.parametrize("name", METHODS)
 def test_an_interrupt_by_a_signal_leaves_no_half_step(name):
     case = Case(name)
@@ -216,7 +215,6 @@ def test_a_failed_step_that_is_interrupted_leaves_everything_alone(name):
     assert at > 100
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("name", ["adam", "cubic over adam", "an author's direction"])
 def test_what_a_handler_saves_in_the_middle_of_a_step_is_whole(name):
     """The state of the last step that was settled, with the parameters of that step."""

@@ -41,6 +41,14 @@ def test_formulas_are_those_of_the_text(paper):
             assert displays.digest(entry.formula) == digests.get(label), label
 
 
+def test_digests_of_a_paper_that_is_new_are_written_at_the_end():
+    one = displays.written('[digests.a]\n"1" = "x"\n\n[explained.a]\n', "b", {"2": "y"})
+    assert tomllib.loads(one) == {"digests": {"a": {"1": "x"}, "b": {"2": "y"}},
+                                  "explained": {"a": {}, "b": {}}}
+    again = tomllib.loads(displays.written(one, "a", {"1": "z"}))
+    assert again["digests"] == {"a": {"1": "z"}, "b": {"2": "y"}}
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_no_exception_is_left_over(paper):
     labels = {entry.labels[0] for entry in REGISTRY.select(paper)}

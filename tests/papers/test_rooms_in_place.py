@@ -6,7 +6,6 @@ import pytest
 import secondorder as so
 from secondorder.nets import Activation, Chain, Linear, Network, Skip, Workspace
 from secondorder.nets.in_place import in_place
-from secondorder.papers.low_rank import curvature
 from secondorder.papers.residual_partitioning.fast import sums
 from secondorder.papers.residual_partitioning.in_place import curvature_sums
 from secondorder.papers.residual_partitioning.options import Options
@@ -56,21 +55,6 @@ def test_without_a_workspace_the_sums_are_the_literal_ones():
     evaluation, options = net.evaluate(so.SquaredError(), x, y), Options()
     np.testing.assert_array_equal(curvature_sums(evaluation, options),
                                   sums(evaluation, options)[2])
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("activation", ["relu", "softplus"])
-def test_the_tangent_along_a_direction_in_place(activation, dtype):
-    net, loss, workspace = network(dtype, activation), so.SoftmaxCrossEntropy(), Workspace()
-    v = np.random.default_rng(2).normal(size=net.size).astype(dtype)
-    for rows in (6, 9, 4):
-        x, y = batch(rows, True, rows)
-        literal = curvature.along(net.evaluate(loss, x, y), v)
-        found = curvature.along(net.evaluate(loss, x, y, workspace), v)
-        eps = float(np.finfo(dtype).eps)
-        np.testing.assert_allclose(found[0], literal[0], rtol=0, atol=64 * eps * np.abs(
-            literal[0]).max())
-        assert found[1] == pytest.approx(literal[1], rel=1e3 * eps)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -32,6 +32,7 @@ def new(width=8, height=5):
     return Figure(figsize=(width, height), layout="constrained")
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("low, high", [(0.3, 0.62), (0.9, 1.1), (5.0, 25.0), (1e-3, 2.0),
                                        (1e-9, 1e3), (1.0, 1.02)])
 def test_learning_curves_of_every_range(low, high):
@@ -111,6 +112,7 @@ def test_bound_beside_hessian():
     assert axes[2].get_ylim()[0] > 0  # nothing is negative, and no room is left for it
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("count", (3, 9, 16))
 def test_errors_of_many_curvatures(count):
     values = {f"curvature {n}": np.array([1.0 + n, 0.0, 1e-17, 0.5]) for n in range(count)}
@@ -143,6 +145,7 @@ def test_error_against_step():
     assert not faults(figure)
 
 
+@pytest.mark.thorough
 def test_rays_rates_and_matrices():
     figure, steps = new(13), np.linspace(-1, 3, 41)
     left, right = figure.subplots(1, 2)
@@ -163,6 +166,7 @@ def test_reports_of_verify():
     assert not faults(figure)
 
 
+@pytest.mark.thorough
 def test_the_line_of_a_plateau_does_not_lag_and_its_text_is_in_the_picture():
     loss = np.r_[np.full(20, 2.3), np.linspace(2.2, 1.5, 21)]
     kept = {"loss": loss.tolist(), "rate": np.geomspace(20, 0.1, 400).tolist()}

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder.ledger import registry
+from secondorder.studies import registry as study_registry
+from secondorder.studies.results import Results
 
 TEXT = (Path(__file__).resolve().parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))
@@ -35,8 +38,8 @@ def run(example, name="example"):
 
 
 def test_every_section_has_its_example():
-    sections = ("A layer", "A method", "An equation", "A paper")
-    assert [len(EXAMPLES[name]) for name in sections] == [1, 1, 1, 3]
+    sections = ("A layer", "A method", "An equation", "A paper", "A study", "A bridge")
+    assert [len(EXAMPLES[name]) for name in sections] == [1, 1, 1, 3, 1, 1]
 
 
 def test_parameters_are_kept_fixed_as_it_says():
@@ -120,6 +123,45 @@ def test_the_room_is_found_verified_and_trains(papers, tmp_path, monkeypatch):
     finally:
         for name in [name for name in sys.modules if name.partition(".")[0] == "my_room"]:
             del sys.modules[name]
+
+
+@pytest.mark.parametrize("wrong", [None, "theta / 2\n"])
+def test_the_study_is_judged_and_can_fail(wrong, monkeypatch):
+    studies = study_registry.Studies({"my-paper": "nowhere.equations"})
+    studies._loaded.add("my-paper")
+    monkeypatch.setattr(study_registry, "STUDIES", studies)
+    (example,) = EXAMPLES["A study"]
+    run(example if wrong is None else example.replace(wrong, "theta * 0.9\n"))
+    (one,) = studies.select("my-paper")
+    for settings in (one.full, one.quick):
+        asked = one.runs(settings, None)
+        results = Results({each.name: {"arguments": each.arguments, "seconds": 0.0,
+                                       "result": each.function(**each.arguments)}
+                           for each in asked})
+        verdict = one.judge(results, settings)["a"].verdict
+        assert verdict == ("undecided" if settings is one.quick else
+                           "held" if wrong is None else "did not hold")
+        one.draw(results, figure := Figure(), settings)
+        assert len(figure.axes[0].lines[0].get_xdata()) == len(asked)
+
+
+@pytest.mark.parametrize("wrong", [None, "/ len(x)"])
+def test_the_bridge_holds_and_its_check_can_fail(wrong, papers):
+    papers(bridges=None)
+    (example,) = EXAMPLES["A bridge"]
+    run(example if wrong is None else example.replace(wrong, "* len(x)"))
+    (result,) = so.verify.run("bridges", "linear-curvature")
+    assert result.ok == (wrong is None), result.message
+
+
+def test_the_names_of_a_method_have_their_examples_and_each_is_used_there():
+    rows = re.findall(r"^\| `(\w+)(?:\(.*?\))?` \| .*? \| (.*) \|$", SECTIONS["A method"], re.M)
+    assert [name for name, _ in rows] == ["direction", "gradient", "objective", "change", "details"]
+    code = "\n".join(example for examples in EXAMPLES.values() for example in examples)
+    for name, examples in rows:
+        for cls in re.findall(r"`([A-Z]\w+)`", examples):
+            (body,) = re.findall(rf"^class {cls}\(.*?(?=^\S|\Z)", code, re.M | re.S)
+            assert re.search(rf"def {name}\(|self\.{name}\b", body), (name, cls)
 
 
 # -- how much of the package an example has to know ------------------------------------------------

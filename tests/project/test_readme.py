@@ -12,7 +12,8 @@ import secondorder as so
 from secondorder import cli
 from harness.readme_commands import commands
 from secondorder.cli import layer_table
-from secondorder.ledger import registry, tally
+from secondorder.ledger import registry
+from secondorder.ledger.pages import counts
 from secondorder.studies import records
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,7 +105,7 @@ def test_layer_method_table_is_generated():
 
 def test_table_of_errata_is_generated():
     shown = re.search(r"<!-- errata by weight -->\n(.*?)\n<!-- end -->", README, re.S)[1]
-    assert shown == tally.errata_by_weight(), (
+    assert shown == counts.errata_by_weight(), (
         "rewrite it with: python -m secondorder verify --markdown --write")
 
 

@@ -26,6 +26,7 @@ def accuracy(net, x, y):
     return (net(x).argmax(axis=1) == y).mean()
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", METHODS)
 def test_digits(name):
     make, wanted = METHODS[name]
@@ -68,6 +69,7 @@ def adding(count, steps, rng):
     return np.stack([numbers, marks], axis=-1), (numbers * marks).sum(axis=1, keepdims=True)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("cubic", [False, True])
 def test_adding_over_ten_steps(cubic):
     rng = np.random.default_rng(0)

@@ -276,7 +276,6 @@ def test_a_branch_near_0_that_is_wrong_is_found():
     assert verify.activation(changed(nets.Tanh, slope=right))
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("function", [
     changed(ActivationFunction, value=lambda self, x: x * abs(x), slope=lambda self, x: 2 * abs(x),
             curvature=lambda self, x: 2 * np.sign(x)),
@@ -306,7 +305,6 @@ def test_a_short_interval_that_is_wrong_is_found(name, at):
     assert at < found < at + 1.2e-3
 
 
-@pytest.mark.everyday(7)
 @pytest.mark.parametrize("at", [0.0, -1.0, 1.0])
 @pytest.mark.parametrize("name", ["value", "slope"])
 @pytest.mark.parametrize("there", [0.5, np.nan])

@@ -9,7 +9,7 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Activation, Layer, Linear
-from secondorder.verify.channels import check_orders
+from secondorder.verify.classes.identities import check_orders
 from secondorder.verify.recorder import Recorder
 
 from test_verify_derivatives import PASSES, Quadratic, planted, text_of, wrong_passes
@@ -69,7 +69,6 @@ def test_a_tangent_of_nothing_must_be_zeros():
     )
 
 
-@pytest.mark.everyday(7)
 @pytest.mark.parametrize("name, first",
                          [("second_tangent", 0), ("second_tangent", 2), ("backward_tangent", 0),
                                          ("backward_tangent", 1)])

@@ -8,9 +8,9 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
-from secondorder.verify.derivatives import sample_shape
+from secondorder.verify.classes.layers import sample_shape
 from secondorder.verify.recorder import Recorder
-from secondorder.verify.subject import Subject
+from secondorder.verify.classes.layer_under_test import Subject
 
 from harness.shaped_layers import Mixing
 from test_verify_derivatives import (PASSES, RESULTS, SAMPLES, Quadratic, QuadraticSaved, Scale,
@@ -235,7 +235,6 @@ def test_a_pass_that_does_not_take_none():
     assert "a tangent that is None means zero" in text_of(report, "tangent")
 
 
-@pytest.mark.everyday(6)
 @pytest.mark.parametrize("name, which", RESULTS)
 def test_wrong_shapes_are_named(name, which):
     bad = planted(Quadratic, name, on_result(name, which, lambda part: part[:-1]))
@@ -243,7 +242,6 @@ def test_wrong_shapes_are_named(name, which):
     assert wrong_passes(report) == {name} and "shape" in text_of(report, name)
 
 
-@pytest.mark.everyday(5)
 @pytest.mark.parametrize("name, which", RESULTS)
 def test_float32_must_stay_float32(name, which):
     bad = planted(Quadratic, name, on_result(name, which, lambda part: part.astype(np.float64)))
@@ -407,7 +405,6 @@ def test_plot_without_curves_says_why():
 # -- images and sequences --------------------------------------------------------------------------
 
 
-@pytest.mark.everyday(3)
 @pytest.mark.parametrize("made", [lambda: Mixing((2, 3, 2), 3, rng=0),
                                   lambda: Mixing((3, 2), 4, axis=-1, rng=0),
                                   lambda: nets.Reshape((2, 3, 2), (4, 3)),

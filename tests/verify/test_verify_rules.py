@@ -183,7 +183,6 @@ def test_wrong_rules_are_named(name):
                              for finding in report.findings}, "only what is wrong is blamed"
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("factor, part", [(2, "u_out"), (2, "Z_in"), (3, "curvature")])
 def test_a_rule_that_is_too_large_is_a_bound_and_said_to_be_loose(factor, part):
     def backward(Z_in, curvature, *_):

@@ -85,11 +85,11 @@ def figure():
     words = [sentence(rate, curves[:, k, -1], runs[k, :, 0]) for k, rate in enumerate(RATES)]
     return Figure(
         title="A bound, and how far beyond it one may go",
-        look="At rate 1 the step ends at the lowest point of the bound, from rate 2 on the bound "
-             "promises nothing. Take the rate up to see how loose the bound is: one step lowers "
+        look="At rate 1 the step ends at the lowest point of the bound. From rate 2 on the bound "
+             "promises nothing. Take the rate up to see how loose the bound is. One step lowers "
              f"the loss most at a rate of {number_text(best)}; over {STEPS} steps "
              f"{number_text(too_much)} is already too much.",
-        source="A 13-6-3 tanh net on the 178 wines, all in one batch, before training; one unit of "
+        source="A 13-6-3 tanh net on the 178 wines, all in one batch, before training. One unit of "
                "the rate is the step −Ẇ/Ẅ to the bound's minimum. Computed by bound of the "
                "residual_partitioning room and two_jet.",
         labels=("3", "9", "algorithm-1", "claim-learning-rate"),

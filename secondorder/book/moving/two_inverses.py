@@ -110,8 +110,8 @@ def figure():
     return Figure(
         title="Two inverses that fit a batch alike",
         look="Take n / d′ down from 4. Above 1 the right inverse has too few features to fit the "
-             "batch; near 1 everything leaves its picture. Below 1 both fit the batch, each class "
-             "in one point, and only Moore-Penrose keeps the other wines near theirs.",
+             "batch; near 1 all points leave its picture. Below 1 both fit the batch, each class "
+             "in one point. Only Moore-Penrose keeps the other wines near their class.",
         source=f"{SAMPLES} of 178 wines, a RevMLP of width 14 with two blocks (ReLU), one-hot "
                f"targets, {STEPS} Gauss-Newton steps at rate {RATE}, one seed. Computed by "
                "direction of the reversible_gauss_newton room.",

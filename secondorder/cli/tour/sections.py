@@ -181,8 +181,7 @@ def reversible_gauss_newton(out, training, validation, seed, say):
     """Gauss-Newton through both inverses, Adam and SGD: like losses, different accuracies."""
     x, y = training.inputs[:REVERSIBLE], training.targets[:REVERSIBLE]
     say(f"reversible network, two blocks with a bottleneck of {BOTTLENECK}, {len(x)} digits in one "
-        "batch; every step of Gauss-Newton\nmoves the outputs alike, whichever inverse of the "
-        "Jacobian it takes")
+        "batch.\nA Gauss-Newton step moves the outputs alike with each inverse of the Jacobian.")
     exact = {"learning_rate": 1.0, "measure": False}
     methods = {"right inverse (the paper's)": Method(so.GaussNewton, exact, len(x), 20),
                "Moore-Penrose inverse": Method(so.GaussNewton, exact | {"inverse": "moore-penrose"},

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...checks import boolean, lookup
 from ...checks.randomness import generator
-from ...exact.posterior import Posterior, checked_precisions
+from ...exact.spectra.posterior import Posterior, checked_precisions
 from .curvatures import CURVATURES, check_real_network, curvatures_at, finite, positive_curvature
 from .products import mean_outer, symmetric
 from .rules import linear, units

@@ -76,7 +76,13 @@ def directional_curvature_at(evaluation, direction, form="exact", l2=0.0):
 
 
 def curvature_exact(evaluation, direction):
-    """Eq. (38)-(39), corrected: by one tangent and the gradients that the evaluation holds."""
+    """Eq. (38)-(39), corrected: by one tangent and the gradients that the evaluation holds.
+
+    Its compiled form are the walks `tangents` and `second_tangents` over the network's table.
+    """
+    if evaluation.work is not None:
+        a, h = evaluation.along(direction)
+        return a / evaluation.samples, h / evaluation.samples
     loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
     tangent, second_order = along(evaluation, direction)
     h = second_order + inner(tangent, loss.hessian_product(p, y, tangent))
@@ -87,10 +93,6 @@ def along(evaluation, direction):
     """The tangent of the outputs along the direction, and the sum over layers of <gradient in their
     output, its second derivative>.
     """
-    if evaluation.workspace is not None:
-        from .in_place import along as in_place
-
-        return in_place(evaluation, direction)
     chain, second_order, tangent = evaluation.network.chain, 0.0, None
     pieces = [direction[where] if where.stop > where.start else None for where in chain.slices]
     for layer, saved, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):

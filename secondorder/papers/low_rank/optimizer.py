@@ -97,7 +97,6 @@ class CubicRegularization(Wrapper):
     """
 
     state_names = ("sigma", "ascents", "skipped", "rejected")
-    by_layers = True
 
     # the options by their own names
     rates, averaging, curvature, coupled, ascent, adaptive, smallest_sigma = (

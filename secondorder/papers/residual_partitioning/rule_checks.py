@@ -13,18 +13,17 @@ import itertools
 import numpy as np
 
 from ...checks import whole_number
+from ...checks.randomness import generator
 from ...exact import hessian
 from ...nets import Activation, Linear, Network, Reshape, SoftmaxCrossEntropy
-from ...checks.randomness import generator
-from ...verify.derivatives import layer as check_passes
-from ...verify.derivatives import sample_shape
+from ...verify.classes.layer_under_test import Subject, none_if_empty, sublayers
+from ...verify.classes.layers import layer as check_passes, sample_shape
 from ...verify.recorder import Recorder
-from ...verify.subject import Subject, none_if_empty, sublayers
 from .fast import bound_at
 from .hessian import bounded_hessian
 from .options import Options
-from .rules import rules
 from .rule_quadratic import Quadratic, quotient
+from .rules import rules
 
 #: Largest quadratic form that is decomposed, and largest network around the layer.
 MOST_VARIABLES, MOST_PARAMETERS = 1500, 700

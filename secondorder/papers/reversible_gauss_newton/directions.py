@@ -22,9 +22,9 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
               recompute=False, drift_tolerance=1e-4, rng=None):
     """The Gauss-Newton direction, (P,): what is added at rate 1.
 
-    It is minus a generalised inverse of the Jacobian J of all outputs times eps, the gradient of
-    the SUM of the losses in the outputs. (The package's objective is the mean.) l2 times the
-    parameters is subtracted, a decoupled penalty.
+    It is minus J^+ eps, with J^+ a generalised inverse of the Jacobian of all outputs. eps is the
+    gradient of the SUM of the losses in the outputs. (The package's objective is the mean.) A
+    decoupled penalty, l2 times the parameters, is subtracted.
 
     Parameters
     ----------
@@ -130,8 +130,7 @@ def errors(loss, outputs, y, curvature):
         return eps
     H = loss.hessian(outputs, y)
     if not np.all(np.linalg.cond(H) < 0.1 / np.finfo(H.dtype).eps):
-        raise ValueError(f"curvature='loss' needs a loss whose Hessian in the outputs "
-                         f"is invertible, and that of {loss!r} is not (a softmax does not "
-                         f"see a constant added to all outputs); add a Ridge, or take "
-                         f"curvature='identity'")
+        raise ValueError(f"curvature='loss' needs an invertible Hessian in the outputs; {loss!r} "
+                         "has none (a softmax does not see a constant added to all outputs). "
+                         "Add a Ridge, or take curvature='identity'")
     return np.linalg.solve(H, eps[:, :, None])[:, :, 0]

@@ -108,21 +108,21 @@ def rank_message(step):
 def undecided_message(step):
     """One sentence on singular values that a damped inverse leaves out."""
     return (f"{step.undecided} singular values cannot be told from zero in "
-            f"{step.direction.dtype}; pseudo_inverse='damp' would give them the largest weight of "
-            f"all, and leaves them out; 'tikhonov' and 'truncate' do not depend on them")
+            f"{step.direction.dtype}. pseudo_inverse='damp' leaves them out, although they have "
+            f"the largest weight; 'tikhonov' and 'truncate' do not depend on them")
 
 
 def lost_message(step, form, limit):
     """One sentence on digits that a regularised step has lost."""
     return (f"rounding may move the step by {step.lost:.2g} of its size, more than {limit:.2g}: "
-            f"the squares of small singular values are known to few digits; "
-            f"pseudo_inverse={form!r} with a larger strength does without them")
+            f"the squares of small singular values have few digits. A larger strength with "
+            f"pseudo_inverse={form!r} needs none of them")
 
 
 def precision_message(step, missed, limit):
     """One sentence on a residual that is too large."""
     dtype = step.direction.dtype
     wider = "dtype='float64' or " if dtype == np.float32 else ""
-    return (f"the step misses {missed:.2g} of the error, more than {limit:.2g}, which {dtype} "
-            f"allows: the Jacobian is too badly conditioned for an exact inverse; take {wider}"
-            f"a regularised pseudo_inverse")
+    return (f"the step misses {missed:.2g} of the error; {dtype} allows {limit:.2g}. The Jacobian "
+            f"is too badly conditioned for an exact inverse: take {wider}a regularised "
+            f"pseudo_inverse")

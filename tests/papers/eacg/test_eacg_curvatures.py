@@ -245,6 +245,7 @@ def test_last_layer_and_first_step():
 NETS = 100
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize(("activation", "loss"), all_cases())
 def test_pch_is_positive_semidefinite_and_ordered(activation, loss):
     """100 nets for every activation and criterion: PSD, and PCH-1 >= PCH-2 >= the uncorrected."""

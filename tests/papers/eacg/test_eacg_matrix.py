@@ -43,7 +43,6 @@ def test_ranks_between(rank, joint):
     assert np.allclose(np.linalg.solve(matrix, -so.exact.gradient(*model)), step, atol=1e-10)
 
 
-@pytest.mark.everyday(30)
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("solver", ["exact", "ea-closed", "kfi"])
 @pytest.mark.parametrize("name", cases.UNUSUAL)

@@ -85,7 +85,6 @@ def test_against_dense_solves(solver, joint, l2, samples):
             assert relative(found, wanted) < 1e-10, extra
 
 
-@pytest.mark.everyday(32)
 @pytest.mark.parametrize("curvature", eacg.POSITIVE)
 @pytest.mark.parametrize("solver", eacg.SOLVERS)
 def test_always_a_descent_direction(solver, curvature):

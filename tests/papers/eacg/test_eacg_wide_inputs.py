@@ -97,7 +97,6 @@ def test_a_span_takes_the_same_steps_as_arrays_of_the_weights_size(iterations):
     assert np.allclose(Q.T @ Q, np.eye(3)) and np.allclose(Q @ A @ Q.T, F @ F.T)
 
 
-@pytest.mark.everyday(3)
 @pytest.mark.parametrize("solver, extra", OPTIONS, ids=str)
 def test_nothing_of_the_square_of_the_width(solver, extra):
     """At the width of a large image all arrays are as long as the inputs or the weights."""

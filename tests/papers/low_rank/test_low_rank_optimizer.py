@@ -39,7 +39,6 @@ def dense(method, x, y):
     )
 
 
-@pytest.mark.everyday(8)
 @pytest.mark.parametrize("base", BASES)
 def test_the_step_is_the_models_minimiser_along_the_bases_direction(base):
     method, x, y = made(BASES[base], sigma=20.0)

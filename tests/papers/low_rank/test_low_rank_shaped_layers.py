@@ -30,7 +30,6 @@ def test_diagonal(name):
     assert relative(found, H.diagonal()) < 1e-13
 
 
-@pytest.mark.everyday(9)
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("options", [{}, {"rates": "layer"}, {"rates": "layer", "coupled": False},
                                      {"rates": "variable"}, {"adaptive": True}],

@@ -22,7 +22,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.everyday(5)
 @pytest.mark.parametrize("name", LAYERS)
 def test_rule(name):
     layer, shape, tight = LAYERS[name]

@@ -115,6 +115,7 @@ def test_figure_3():
     assert set(judged("figure-3", accuracy((0.9, 0.89)), seeds=2).values()) == {UNDECIDED}
 
 
+@pytest.mark.thorough
 def test_competitive():
     assert set(judged("claim-competitive", better).values()) == {HELD}
     worse = judged("claim-competitive", lambda seed, method, **_: falling(
@@ -153,6 +154,7 @@ def test_memory():
     assert set(found.values()) == {DID_NOT_HOLD}
 
 
+@pytest.mark.thorough
 def test_state_of_adam_is_two_vectors():
     assert memory.bytes_of(0, "classifier", 784, "adam")["state"] == 2
     assert memory.bytes_of(0, "classifier", 784, "partitioning")["state"] == 0

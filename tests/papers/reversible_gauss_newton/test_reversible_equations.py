@@ -9,7 +9,7 @@ import pytest
 
 import secondorder as so
 from harness import ledger_runs
-from secondorder.ledger import folding
+from secondorder.ledger.pages import folding
 
 PAPER = "reversible-gauss-newton"
 LABELS = [*map(str, range(1, 81)), "theorem-4.3", "proposition-4.4", "assumption-4.1",

@@ -16,7 +16,6 @@ def rng():
     return np.random.default_rng(3)
 
 
-@pytest.mark.everyday(6)
 @pytest.mark.parametrize("bottleneck", (None, 5))
 @pytest.mark.parametrize("moves", ("first", "second"))
 @pytest.mark.parametrize("activation", ("tanh", "relu"))

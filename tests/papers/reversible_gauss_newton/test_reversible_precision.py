@@ -174,7 +174,6 @@ def test_three_points_in_a_plane_of_features():
         assert update(net, SQUARED, x, y, Options()).ranks.tolist() == [[2, 2], [3, 3]]
 
 
-@pytest.mark.everyday(6)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("bottleneck", (64, 256, 1000))
 def test_float32_on_badly_conditioned_features(bottleneck, seed):

@@ -14,15 +14,6 @@ from . import cases
           statement="The Hessian of one layer's weights: what EA-CG carries down layer by layer "
                     "and multiplies by the layer's inputs is the sum of outer products that the "
                     "low-rank paper writes index by index.",
-          formula=r"""\begin{aligned}
-              \mathbb{E}_i\left[(\mathbf{h}_i^{t-1} \mathbf{h}_i^{(t-1)T}) \otimes
-              \nabla^2_{\mathbf{b}^t} \xi_i\right] &= \mathbb{E}_i\left[
-              \frac{\partial^2 f}{\partial w_j^{(t),i} \partial w_s^{(t),r}}\right] \\
-              \nabla^2_{\mathbf{b}^{t-1}} \xi_i &= \text{diag}(\mathbf{h}_i^{(t-1)'})
-              \mathbf{W}^{tT} \nabla^2_{\mathbf{b}^t} \xi_i \mathbf{W}^t
-              \text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(\mathbf{h}_i^{(t-1)''} \odot
-              \mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)
-              \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
           uses=("ea-cg 4b", "ea-cg 4c", "low-rank 5", "low-rank 7", "low-rank 80"),
           implements=(layers.kronecker_mean, layers.of_instances, layers.by_outer_products))

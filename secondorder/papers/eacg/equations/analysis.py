@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, equation
-from ....ledger.counted import multiplications
+from ....ledger.multiplication_counter import multiplications
 from ....nets import mlp
 from .. import PAPER, complexity, curvatures, rules, systems
 from ..hessians import mean_outer
@@ -143,22 +143,6 @@ WIDE = (60, 50, 40, 30)
           statement="Operations and storage. Gauss-Newton and PCH need the same two products a "
                     "layer (the entry of the former may have lost an exponent), and the outer "
                     "products of the slopes, Batch times, which both leave out. All else is right.",
-          formula=r"""\begin{array}{llll}
-                  & \text{KFAC} & \text{KFRA} & \text{Ours} \\
-                  \text{Curvature Info.} & \text{Fisher} & \text{Gauss-Newton} & \text{PCH} \\
-                  \text{Time Required} & O(\text{Batch} \times \sum_{t=1}^k n_t^2) &
-                  O(\sum_{t=2}^k n_{t-1} n_t) & O(\sum_{t=2}^k n_{t-1}^2 n_t) \\
-                  \text{Solving Scheme} & \text{KFI} & \text{KFI} & \text{EA-CG} \\
-                  \text{Space Required} & O(\sum_{t=0}^{k-1} n_t^2 + \sum_{t=1}^k n_t^2) &
-                  O(\sum_{t=0}^{k-1} n_t^2 + \sum_{t=1}^k n_t^2) &
-                  O(\sum_{t=0}^{k-1} n_t + \sum_{t=1}^k n_t^2) \\
-                  \text{Time Required} &
-                  O(\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2]) &
-                  O(\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2]) &
-                  O(\text{CG} \times \sum_{t=1}^k [n_t^2 + 2n_t n_{t-1}])
-                  \end{array}""",
-          corrected=r"O(\sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t) + \text{Batch} \times "
-                    r"\sum_{t=1}^{k-1} n_t^2)",
           kind="claim", verdict="erratum", weight="substance",
           implements=(complexity.propagation_of_batch, complexity.propagation, complexity.slopes,
                       complexity.fisher,

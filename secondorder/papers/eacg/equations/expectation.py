@@ -89,16 +89,6 @@ def mean_step(W, H, *arguments):
 @equation(PAPER, "6",
           statement="One step down with the mean Hessian above in the place of each instance's "
                     "own; the diagonal term stays a mean over instances and is exact.",
-          formula=r"\begin{aligned} & \mathbb{E}_i[\nabla_{\mathbf{b}^{t-1}}^2 \xi_i] \\ & "
-                  r"\approx \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t "
-                  r"\text{diag}(\mathbf{h}_i^{(t-1)'}) \\ & \quad + "
-                  r"\text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} "
-                  r"\nabla_{\mathbf{b}^t} \xi_i)] \\ & = (\mathbf{W}^{tT} "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) \odot "
-                  r"\text{EhhT}^{(t-1)'} \\ & \quad + "
-                  r"\mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} "
-                  r"\nabla_{\mathbf{b}^t} \xi_i)]. \end{aligned}",
           kind="approximation", verdict="conditional", condition=ALIKE,
           implements=(curvatures.expectation_step, curvatures.expectation,
                       errors.expectation_error), uses=("4b", "u-expect"))
@@ -171,20 +161,6 @@ def covariance_by_loops(X, Y):
           statement="The exact mean minus (6), fed with the exact mean above, is the element-wise "
                     "covariance of what is carried down and the slopes' products; the diagonal "
                     "terms cancel.",
-          formula=r"\begin{aligned} & \mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) "
-                  r"\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t "
-                  r"\text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(\mathbf{h}_i^{(t-1)''}) "
-                  r"\odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)] \\ & - "
-                  r"\mathbb{E}_i[\text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t "
-                  r"\text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(\mathbf{h}_i^{(t-1)''}) "
-                  r"\odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)] \\ & = "
-                  r"\mathbb{E}_i[(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t) "
-                  r"\odot (\mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T})] - "
-                  r"(\mathbf{W}^{tT} \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) "
-                  r"\odot \text{EhhT}^{(t-1)'} \\ & = \text{Ele-Cov}(\mathbf{W}^{tT} "
-                  r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t, \mathbf{h}_i^{(t-1)'} \otimes "
-                  r"\mathbf{h}_i^{(t-1)'T}). \end{aligned}",
           kind="identity", verdict="holds",
           implements=(errors.expectation_error, errors.carried, hessians.ele_cov), uses=("4b", "6"))
 def equation_15(rng):
@@ -206,15 +182,6 @@ def equation_15(rng):
           where="Supplement D",
           statement="Cauchy-Schwarz: a squared covariance is at most the product of the "
                     "variances, entry by entry.",
-          formula=r"\begin{aligned} & \left\| \text{Ele-Cov}(\mathbf{W}^{tT} "
-                  r"\nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t, \mathbf{h}_i^{(t-1)'} \otimes "
-                  r"\mathbf{h}_i^{(t-1)'T}) \right\|_F^2 \\ & = \sum_{\mu, \nu} "
-                  r"\text{Cov}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i "
-                  r"\mathbf{W}^t]_{\mu\nu}, [\mathbf{h}_i^{(t-1)'} \otimes "
-                  r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu})^2 \\ & \leq \sum_{\mu, \nu} "
-                  r"\text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i "
-                  r"\mathbf{W}^t]_{\mu\nu}) \text{Var}([\mathbf{h}_i^{(t-1)'} \otimes "
-                  r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}). \end{aligned}",
           kind="inequality", verdict="holds", implements=(errors.covariance_bound, errors.variance),
           uses=("15",))
 def equation_16(rng):
@@ -244,19 +211,6 @@ def equation_16(rng):
           statement="The variance of a product of slopes is at most L^4. The printed bracket "
                     "squares each factor's mean; what is subtracted is the squared mean of the "
                     "product.",
-          formula=r"\begin{aligned} \text{Var}([\mathbf{h}_i^{(t-1)'} \otimes "
-                  r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}) & = \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'} "
-                  r"\otimes \mathbf{h}_i^{(t-1)'T}]_{\mu\nu}^2] - "
-                  r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'} \otimes "
-                  r"\mathbf{h}_i^{(t-1)'T}]_{\mu\nu}]^2 \\ & = "
-                  r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}^2 [\mathbf{h}_i^{(t-1)'}]_{\nu}^2] "
-                  r"- \mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}] "
-                  r"[\mathbf{h}_i^{(t-1)'}]_{\nu}]^2 \\ & \leq "
-                  r"\mathbb{E}_i[[\mathbf{h}_i^{(t-1)'}]_{\mu}^2 [\mathbf{h}_i^{(t-1)'}]_{\nu}^2] "
-                  r"\\ & \leq \mathbb{E}_i[L^2 L^2] = L^4. \end{aligned}",
-          corrected=r"""\text{Var}([\mathbf{h}' \otimes \mathbf{h}'^T]_{\mu\nu}) =
-                  \mathbb{E}_i[[\mathbf{h}']_{\mu}^2 [\mathbf{h}']_{\nu}^2] -
-                  (\mathbb{E}_i[[\mathbf{h}']_{\mu} [\mathbf{h}']_{\nu}])^2 \leq L^4""",
           kind="inequality", verdict="erratum", weight="extraction", implements=errors.variance,
           uses=())
 def equation_17(rng):

@@ -78,14 +78,6 @@ def equation_8a(rng):
           statement="One step down with negative entries of the diagonal corrected. The mean is "
                     "over the whole product h''_i (W^T g_i), and what is carried down is the "
                     "corrected matrix of the layer above.",
-          formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^{t-1}}^2} \xi_i] = (\mathbf{W}^{tT}
-                  \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] \mathbf{W}^t) \odot
-                  \text{EhhT}^{(t-1)'} + \text{Pos-Eig}(\text{diag}(\mathbb{E}_i[
-                  \mathbf{h}_i^{(t-1)''}] \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)))""",
-          corrected=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^{t-1}}^2} \xi_i] = (\mathbf{W}^{tT}
-                  \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i] \mathbf{W}^t) \odot
-                  \text{EhhT}^{(t-1)'} + \text{Pos-Eig}(\text{diag}(\mathbb{E}_i[
-                  \mathbf{h}_i^{(t-1)''} \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)]))""",
           kind="definition", verdict="erratum", weight="misprint",
           implements=(curvatures.pch_step, curvatures.pch, rules.LinearRule.carry,
                       rules.ActivationRule.carry), uses=("6", "8a", "pos-eig"))

@@ -115,41 +115,6 @@ def u_backprop(rng):
 @equation(PAPER, "b-ii",
           where="Supplement B (ii), case 1",
           statement="In a bias's gradient a row of W^T, not a column, meets the gradient above.",
-          formula=r"""\begin{aligned}
-                  \frac{\partial \xi_i}{\partial [\mathbf{b}^{k-1}]_r}
-                  &= \sum_s \frac{\partial \xi_i}{\partial [\mathbf{h}_i^k]_s}
-                  \frac{\partial [\mathbf{h}_i^k]_s}{\partial [\mathbf{b}^{k-1}]_r}
-                  = \sum_s \left\{ \frac{\partial \xi_i}{\partial [\mathbf{h}_i^k]_s}
-                  \sum_u \frac{\partial [\mathbf{h}_i^k]_s}{\partial [\mathbf{h}_i^{k-1}]_u}
-                  \frac{\partial [\mathbf{h}_i^{k-1}]_u}{\partial [\mathbf{b}^{k-1}]_r} \right\} \\
-                  &= \sum_s \left\{ \frac{\partial \xi_i}{\partial [\mathbf{h}_i^k]_s}
-                  \sum_u \frac{\partial [\mathbf{h}_i^k]_s}{\partial [\mathbf{h}_i^{k-1}]_u}
-                  \frac{\partial \sigma([\mathbf{W}^{k-1}]_u \mathbf{h}_i^{k-2} +
-                  [\mathbf{b}^{k-1}]_u)}{\partial [\mathbf{b}^{k-1}]_r} \right\} \\
-                  &= \sum_s \left\{ \frac{\partial \xi_i}{\partial [\mathbf{h}_i^k]_s}
-                  \frac{\partial [\mathbf{h}_i^k]_s}{\partial [\mathbf{h}_i^{k-1}]_r}
-                  \frac{\partial \sigma([\mathbf{W}^{k-1}]_r \mathbf{h}_i^{k-2} +
-                  [\mathbf{b}^{k-1}]_r)}{\partial [\mathbf{b}^{k-1}]_r} \right\} \\
-                  &= \sum_s \left\{ \frac{\partial \xi_i}{\partial [\mathbf{h}_i^k]_s}
-                  \frac{\partial [\mathbf{h}_i^k]_s}{\partial [\mathbf{h}_i^{k-1}]_r}
-                  \sigma'([\mathbf{W}^{k-1}]_r \mathbf{h}_i^{k-2} + [\mathbf{b}^{k-1}]_r)
-                  \right\} \\
-                  &= \sum_s \left\{ \frac{\partial \xi_i}{\partial [\mathbf{h}_i^k]_s}
-                  \frac{\partial [\mathbf{h}_i^k]_s}{\partial [\mathbf{h}_i^{k-1}]_r}
-                  [\mathbf{h}_i^{(k-1)'}]_r \right\} \\
-                  &= \sum_s \left\{ \frac{\partial \xi_i}{\partial [\mathbf{h}_i^k]_s}
-                  \frac{\partial([\mathbf{W}^k]_s \mathbf{h}_i^{k-1} +
-                  [\mathbf{b}^k]_s)}{\partial [\mathbf{h}_i^{k-1}]_r}
-                  [\mathbf{h}_i^{(k-1)'}]_r \right\} \\
-                  &= \sum_s \left\{ \frac{\partial \xi_i}{\partial [\mathbf{h}_i^k]_s}
-                  [\mathbf{W}^k]_{sr} [\mathbf{h}_i^{(k-1)'}]_r \right\}
-                  = [\mathbf{h}_i^{(k-1)'}]_r \nabla_{\mathbf{h}_i^k} \xi_i^T
-                  [\mathbf{W}^k]_{.r} \\
-                  &= [\mathbf{h}_i^{(k-1)'}]_r \nabla_{\mathbf{b}^k} \xi_i^T [\mathbf{W}^k]_{.r}
-                  = [\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{.r}
-                  \nabla_{\mathbf{b}^k} \xi_i \end{aligned}""",
-          corrected=r"""\frac{\partial \xi_i}{\partial [\mathbf{b}^{k-1}]_r} =
-                  [\mathbf{h}_i^{(k-1)'}]_r [\mathbf{W}^{kT}]_{r.} \nabla_{\mathbf{b}^k} \xi_i""",
           kind="proof-step", verdict="erratum", weight="misprint",
           implements=(hessians.bias_gradient_entry, Linear.input_gradient,
                       Activation.input_gradient), uses=())

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, Printed, Rate, Stated, equation
-from ....ledger.counted import counted
+from ....ledger.multiplication_counter import counted
 from ....nets import Activation, SquaredError
 from .. import PAPER, curvature, diagonal, first_derivatives, quantities, relu
 from ..curvature import directional_curvature_at
@@ -55,32 +55,6 @@ def tangents(at, direction, h=1e-6):
 
 @equation(PAPER, "39",
           statement="Curvature along g: the print leaves out f_pp between different hidden layers.",
-          formula=r"""\begin{aligned} \mathbf{g}^T \mathbf{H} \mathbf{g} &= \omega_j^i
-                      \frac{\partial^2 F}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t}
-                      \omega_t^s \\
-                      &+ 2 \sum_k \omega_j^i \left( \frac{\partial F}{\partial p^i}
-                      \eta_s^{(n,k),j} v^{(k-1),t} + \frac{\partial^2 F}{\partial p^i \partial
-                      p^l} v^{(n),j} u_m^l \eta_s^{(n,k),m} v^{(k-1),t} \right) \phi_t^{(k),s}
-                      \\
-                      &+ \sum_k \phi_j^{(k),i} \frac{\partial^2 F}{\partial p^l \partial p^q}
-                      u_m^l \eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,k),a} v^{(k-1),t}
-                      \phi_t^{(k),s} \\
-                      &+ 2 \sum_{k=2}^n \sum_{r=1}^{k-1} \phi_j^{(k),i} \frac{\partial
-                      F}{\partial p^l} u_m^l \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t}
-                      \phi_t^{(r),s} \end{aligned}""",
-          corrected=r"""\begin{aligned} \mathbf{g}^T \mathbf{H} \mathbf{g} &= \omega_j^i
-                        \frac{\partial^2 F}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t}
-                        \omega_t^s \\
-                        &+ 2 \sum_k \omega_j^i \left( \frac{\partial F}{\partial p^i}
-                        \eta_s^{(n,k),j} v^{(k-1),t} + \frac{\partial^2 F}{\partial p^i
-                        \partial p^l} v^{(n),j} u_m^l \eta_s^{(n,k),m} v^{(k-1),t} \right)
-                        \phi_t^{(k),s} \\
-                        &+ \sum_k \sum_r \phi_j^{(k),i} \frac{\partial^2 F}{\partial p^l
-                        \partial p^q} u_m^l \eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,r),a}
-                        v^{(r-1),t} \phi_t^{(r),s} \\
-                        &+ 2 \sum_{k=2}^n \sum_{r=1}^{k-1} \phi_j^{(k),i} \frac{\partial
-                        F}{\partial p^l} u_m^l \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t}
-                        \phi_t^{(r),s} \end{aligned}""",
           condition=(ONE_SAMPLE, STRAIGHT),
           uses=("3", "4", "5", "16"), kind="identity", verdict="erratum", weight="substance",
           implements=(relu.directional_curvature, curvature.by_explicit_eta, LinearRule.along,
@@ -173,16 +147,6 @@ def objective_hessian(at, last):
 @equation(PAPER, "table-2",
           statement="A step length for every weight: its curvature is the diagonal entry, s = i "
                     "and t = j without a sum; the unit step has to point downhill.",
-          formula=r"""\begin{array}{lll} \alpha_j^{(u),i}: & \frac{\partial F}{\partial p^i}
-                      v^{(n),j} & \frac{\partial^2 F}{\partial p^i \partial p^s} v^{(n),j}
-                      v^{(n),t} \\
-                      \alpha_j^{(w,k),i}: & \frac{\partial F}{\partial p^l} u_m^l
-                      \eta_i^{(n,k),m} v^{(k-1),j} & \frac{\partial^2 F}{\partial p^l \partial
-                      p^q} u_m^l \eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,k),a}
-                      v^{(k-1),t} \end{array}""",
-          corrected=r"""\frac{\partial^2 F}{\partial p^i \partial p^i} (v^{(n),j})^2, \quad
-                        \frac{\partial^2 F}{\partial p^l \partial p^q} u_m^l \eta_i^{(n,k),m}
-                        u_a^q \eta_i^{(n,k),a} (v^{(k-1),j})^2 \quad (\text{no sum over } i, j)""",
           condition=(ONE_SAMPLE, STRAIGHT),
           uses=("37", "38", "39", "80"), kind="algorithm", verdict="erratum", weight="misprint",
           implements=(diagonal.weight_curvatures, diagonal.hessian_diagonal_at,

@@ -13,14 +13,6 @@ from .convolution_cases import STRIDES, against, convolution_case
 @equation(PAPER, "54",
           statement="(47) by cases: the kernel's entry that an input meets; the print has no "
                     "upper bounds, so that it asks for entries beyond the kernel.",
-          formula=r"""\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}' \left(
-                      (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s} & i+1
-                      > \sigma s, j+1 > \tau t \\
-                      0 & \text{else} \end{cases}""",
-          corrected=r"""\frac{\partial v_t^s}{\partial x_j^i} = \begin{cases} \mathcal{A}'
-                        \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s}
-                        & 1 \le i+1-\sigma s \le k_h, 1 \le j+1-\tau t \le k_w \\
-                        0 & \text{else} \end{cases} \quad (w \text{ is } k_h \times k_w)""",
           condition=COUNTING,
           kind="identity", verdict="erratum", weight="misprint",
           implements=(convolution.dv_dx_by_cases, convolution.kernel_at), uses=("47", "48"))
@@ -68,22 +60,6 @@ def kernel_asked(c, beyond):
 
 @equation(PAPER, "56",
           statement="(51) by cases; as printed, entries where one of two indices agrees are 0.",
-          formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases}
-                      \mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}''
-                      \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s}
-                      x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s = p, j+1-\tau t = q \\
-                      \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau
-                      t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s > 0,
-                      i+1-\sigma s \neq p, j+1-\tau t > 0, j+1-\tau t \neq q \\
-                      0 & \text{else} \end{cases}""",
-          corrected=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i} = \begin{cases}
-                        \mathcal{A}' \left( (\tilde{x}_t^s)_k^l w_k^l \right) + \mathcal{A}''
-                        \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau t}^{i+1-\sigma s}
-                        x_{\tau t+q-1}^{\sigma s+p-1} & i+1-\sigma s = p, j+1-\tau t = q \\
-                        \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau
-                        t}^{i+1-\sigma s} x_{\tau t+q-1}^{\sigma s+p-1} & \text{else, with } 1
-                        \le i+1-\sigma s \le k_h, 1 \le j+1-\tau t \le k_w \\
-                        0 & \text{else} \end{cases}""",
           condition=COUNTING,
           kind="identity", verdict="erratum", weight="substance",
           implements=(convolution.d2v_dw_dx_by_cases, convolution.d2v_dw_dx_as_printed),
@@ -102,17 +78,6 @@ def equation_56(rng):
 
 @equation(PAPER, "57",
           statement="(50) by cases; the print has no upper bounds.",
-          formula=r"""\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \begin{cases}
-                      \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau
-                      t}^{i+1-\sigma s} w_{q+1-\tau t}^{p+1-\sigma s} & p+1 > \sigma s, i+1
-                      > \sigma s \\
-                      & q+1 > \tau t, j+1 > \tau t \\
-                      0 & \text{else} \end{cases}""",
-          corrected=r"""\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i} = \begin{cases}
-                        \mathcal{A}'' \left( (\tilde{x}_t^s)_k^l w_k^l \right) w_{j+1-\tau
-                        t}^{i+1-\sigma s} w_{q+1-\tau t}^{p+1-\sigma s} & 1 \le i+1-\sigma s,
-                        p+1-\sigma s \le k_h, 1 \le j+1-\tau t, q+1-\tau t \le k_w \\
-                        0 & \text{else} \end{cases}""",
           condition=COUNTING,
           kind="identity", verdict="erratum", weight="misprint",
           implements=convolution.d2v_dx_dx_by_cases, uses=("48", "50"))

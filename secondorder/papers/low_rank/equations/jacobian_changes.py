@@ -116,18 +116,6 @@ def equation_71(rng):
 @equation(PAPER, "72",
           statement="How Jacobians between layers change: the sum over the layers between, of "
                     "how the Jacobian of each of them changes.",
-          formula=r"""\begin{gathered} \frac{\partial \alpha_m^{(k,l),j}}{\partial w_t^{(q),s}}
-                      = \sum_{r=l+1}^k \alpha_b^{(k,r),j} \frac{\partial
-                      \beta_a^{(r),b}}{\partial w_t^{(q),s}} \alpha_m^{(r-1,l),a} \\
-                      = \begin{cases} 0 & k < q \\
-                      \sum_{r=q+1}^k \alpha_b^{(k,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                      w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \alpha_m^{(r-1,l),a} \\
-                      \quad + \alpha_b^{(k,q),j} \left( \lambda_{ps}^{(q),b} w_a^{(q),p}
-                      v^{(q-1),t} + \gamma_s^{(q),b} \delta_a^t \right) \alpha_m^{(q-1,l),a}
-                      & l < q \leq k \\
-                      \sum_{r=l+1}^k \alpha_b^{(k,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                      w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \alpha_m^{(r-1,l),a} & q
-                      \leq l \end{cases} \end{gathered}""",
           kind="identity", verdict="holds",
           implements=(curved.dalpha_dw, curved.dalpha_dw_by_cases), uses=("21", "69", "71"))
 def equation_72(rng):

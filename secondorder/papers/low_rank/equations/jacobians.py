@@ -71,14 +71,6 @@ def equations_19_20_and_70(rng):
           statement="alpha, the ordered product of the Jacobians between two layers (as the chain "
                     "of indices says), is the Jacobian of one layer's outputs in the other's; the "
                     "print has the running index i on the left for l, and other indices for k = l.",
-          formula=r"""\alpha_{j_i}^{(k,l),j_k} \equiv \begin{cases} \prod_{i=l+1}^k
-                      \beta_{j_{i-1}}^{(i),j_i} & k > l \\
-                      \delta_j^i & k = l \\
-                      0 & k < l \end{cases}""",
-          corrected=r"""\alpha_{j_l}^{(k,l),j_k} \equiv \begin{cases} \prod_{i=l+1}^k
-                        \beta_{j_{i-1}}^{(i),j_i} & k > l \\
-                        \delta_{j_l}^{j_k} & k = l \\
-                        0 & k < l \end{cases}""",
           kind="definition", verdict="erratum", weight="misprint", implements=quantities.alpha,
           uses=("20",))
 def equation_21(rng):
@@ -273,17 +265,6 @@ def straight_only(rng, channel, rule, right, layers):
 @equation(PAPER, "33",
           statement="Second derivatives of the last layer's outputs: an outer product of two eta "
                     "and the inputs of the lower layer.",
-          formula=r"""\begin{aligned} \frac{\partial^2 v^{(n),m}}{\partial w_j^{(k),i} \partial
-                      w_t^{(r),s}} &= \begin{cases} \frac{\partial \alpha_q^{(n,k),m}}{\partial
-                      w_t^{(r),s}} \gamma_i^{(k),q} v^{(k-1),j} & r > k \\
-                      0 & r = k \\
-                      \eta_i^{(n,k),m} \frac{\partial v^{(k-1),j}}{\partial w_t^{(r),s}} & r
-                      < k \end{cases} \\
-                      &= \begin{cases} \eta_s^{(n,r),m} \eta_i^{(r-1,k),t} v^{(k-1),j} & r > k
-                      \\
-                      0 & r = k \\
-                      \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t} & r < k \end{cases}
-                      \end{aligned}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional", implements=relu.d2v_dw_dw,
           uses=("24", "30", "32"))

@@ -143,22 +143,6 @@ def equation_40(rng):
           statement="Three limits of the step length. What is large must be h^2 beside 2 |a| c "
                     "(the print compares quantities of different dimension), the second needs |a| "
                     "under its root, and no sign of h.",
-          formula=r"""\alpha \approx \begin{cases} \frac{|\mathbf{g}^T \nabla f|}{\mathbf{g}^T
-                      \mathbf{H} \mathbf{g}} & |\mathbf{g}^T \mathbf{H} \mathbf{g}|
-                      \gg |\mathbf{g}^T \nabla f| \left( \sigma \|\mathbf{g}\|^3 \right) \text{
-                      and } \mathbf{g}^T \mathbf{H} \mathbf{g} > 0 \\
-                      \sqrt{\frac{2\mathbf{g}^T \nabla f}{\sigma \|\mathbf{g}\|^3}}
-                      & |\mathbf{g}^T \mathbf{H} \mathbf{g}| \ll |\mathbf{g}^T \nabla f| \left(
-                      \sigma \|\mathbf{g}\|^3 \right) \text{ and } \mathbf{g}^T \mathbf{H}
-                      \mathbf{g} > 0 \\
-                      2 \left| \frac{\mathbf{g}^T \mathbf{H} \mathbf{g}}{\sigma
-                      \|\mathbf{g}\|^3} \right| + \left| \frac{\mathbf{g}^T \nabla
-                      f}{\mathbf{g}^T \mathbf{H} \mathbf{g}} \right| & |\mathbf{g}^T \mathbf{H}
-                      \mathbf{g}| \gg |\mathbf{g}^T \nabla f| \left( \sigma \|\mathbf{g}\|^3
-                      \right) \text{ and } \mathbf{g}^T \mathbf{H} \mathbf{g} < 0 \end{cases}""",
-          corrected=r"""\frac{|a|}{h} \; (h^2 \gg 2 |a| c, h > 0), \quad \sqrt{2 |a| / c} \;
-                        (h^2 \ll 2 |a| c), \quad \frac{2 |h|}{c} + \frac{|a|}{|h|} \; (h^2
-                        \gg 2 |a| c, h < 0)""",
           uses=("37",), kind="approximation", verdict="erratum", weight="substance",
           implements=(steps.limits, steps.flat_limit_as_printed))
 def equation_41(rng):

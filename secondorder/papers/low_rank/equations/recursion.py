@@ -81,14 +81,6 @@ def equations_58_and_59(rng):
 @equation(PAPER, "60",
           statement="A derivative in the shared weights is the sum of those in the copies; in the "
                     "middle member the copy's indices pair with nothing.",
-          formula=r"""\frac{\partial(\cdot)}{\partial w_j^i} = \sum_k
-                      \frac{\partial(\cdot)}{\partial w_p^{(k),m}} \frac{\partial
-                      w_j^{(k),i}}{\partial w_j^i} = \sum_k \frac{\partial(\cdot)}{\partial
-                      w_j^{(k),i}}""",
-          corrected=r"""\frac{\partial(\cdot)}{\partial w_j^i} = \sum_k
-                        \frac{\partial(\cdot)}{\partial w_p^{(k),m}} \frac{\partial
-                        w_p^{(k),m}}{\partial w_j^i} = \sum_k \frac{\partial(\cdot)}{\partial
-                        w_j^{(k),i}}""",
           kind="identity", verdict="erratum", weight="misprint",
           implements=recurrence.sum_of_copies, uses=("58",))
 def equation_60(rng):
@@ -147,13 +139,6 @@ def equation_62(rng):
 @equation(PAPER, "63",
           statement="Second derivatives in the weights where A'' = 0; twice the one-sided sum, as "
                     "printed, is right only along one direction taken twice.",
-          formula=r"""\frac{\partial v_{(t)}^m}{\partial w_j^i \partial w_r^q} = \sum_{k,p}
-                      \frac{\partial v_{(t)}^m}{\partial w_j^{(k),i} \partial w_r^{(p),q}} = 2
-                      \sum_{k=2}^t \sum_{p=1}^{k-1} \eta_i^{(t,k),m} \eta_q^{(k-1,p),j}
-                      v_{(p-1)}^r""",
-          corrected=r"""\sum_{k=2}^t \sum_{p=1}^{k-1} \left( \eta_i^{(t,k),m}
-                        \eta_q^{(k-1,p),j} v_{(p-1)}^r + \eta_q^{(t,k),m} \eta_i^{(k-1,p),r}
-                        v_{(p-1)}^j \right)""",
           condition=STRAIGHT,
           kind="identity", verdict="erratum", weight="substance",
           implements=(recurrence.d2v_dw_dw_relu, recurrence.d2v_dw_dw_as_printed,
@@ -197,16 +182,6 @@ def equation_64(rng):
 @equation(PAPER, "65",
           statement="Second derivatives in weights and input; in the first term as printed the "
                     "copy's indices are lost.",
-          formula=r"""\begin{aligned} \frac{\partial v_{(t)}^m}{\partial w_r^q \partial x^i}
-                      &= \eta_s^{(t,1),j} \delta_i^s + \sum_k \frac{\partial
-                      \eta_q^{(t,1),m}}{\partial w_t^{(k),s}} w_i^s \\
-                      &= \eta_s^{(t,1),j} \delta_i^s + \sum_k \eta_q^{(t,k),m}
-                      \eta_s^{(k-1,1),r} w_i^s \end{aligned}""",
-          corrected=r"""\begin{aligned} \frac{\partial^2 v_{(t)}^m}{\partial w_r^q \partial
-                        x^i} &= \eta_q^{(t,1),m} \delta_i^r + \sum_k \frac{\partial
-                        \eta_s^{(t,1),m}}{\partial w_r^{(k),q}} w_i^s \\
-                        &= \eta_q^{(t,1),m} \delta_i^r + \sum_{k=2}^t \eta_q^{(t,k),m}
-                        \eta_s^{(k-1,1),r} w_i^s \end{aligned}""",
           condition=STRAIGHT,
           kind="identity", verdict="erratum", weight="misprint",
           implements=(recurrence.d2v_dw_dx_relu, relu.deta_dw), uses=("32", "60", "62"))

@@ -16,63 +16,6 @@ from .jacobian_changes import by_complex_steps, from_the_top
 @equation(PAPER, "74", "75",
           statement="How eta changes, by cases; for q < k the sum must have the lower layer's eta "
                     "and inputs, not those of layer k.",
-          formula=r"""\begin{aligned} \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}}
-                      &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
-                      w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
-                      \alpha_m^{(r-1,k),a} \gamma_l^{(k),m} \\
-                      \quad + \alpha_b^{(n,q),j} \left( \lambda_{ps}^{(q),b} w_a^{(q),p}
-                      v^{(q-1),t} + \gamma_s^{(q),b} \delta_a^t \right) \alpha_m^{(q-1,k),a}
-                      \gamma_l^{(k),m} & q > k \\
-                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \alpha_m^{(r-1,k),a}
-                      \gamma_l^{(k),m} \\
-                      \quad + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} & q = k \\
-                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \alpha_m^{(r-1,k),a}
-                      \gamma_l^{(k),m} \\
-                      \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
-                      \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \tag{74} \\
-                      &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
-                      w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a}
-                      \\
-                      \quad + \alpha_b^{(n,q),j} \lambda_{ps}^{(q),b} w_a^{(q),p} v^{(q-1),t}
-                      \eta_l^{(q-1,k),a} + \eta_s^{(n,q),j} \eta_l^{(q-1,k),t} & q > k \\
-                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} \\
-                      \quad + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} & q = k \\
-                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} \\
-                      \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
-                      \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \tag{75} \end{aligned}""",
-          corrected=r"""\begin{aligned} \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}}
-                        &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
-                        w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
-                        \alpha_m^{(r-1,k),a} \gamma_l^{(k),m} \\
-                        \quad + \alpha_b^{(n,q),j} \left( \lambda_{ps}^{(q),b} w_a^{(q),p}
-                        v^{(q-1),t} + \gamma_s^{(q),b} \delta_a^t \right) \alpha_m^{(q-1,k),a}
-                        \gamma_l^{(k),m} & q > k \\
-                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                        w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \alpha_m^{(r-1,k),a}
-                        \gamma_l^{(k),m} \\
-                        \quad + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} & q = k \\
-                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                        w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \alpha_m^{(r-1,k),a}
-                        \gamma_l^{(k),m} \\
-                        \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
-                        \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases} \tag{74} \\
-                        &= \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
-                        w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
-                        \eta_l^{(r-1,k),a} \\
-                        \quad + \alpha_b^{(n,q),j} \lambda_{ps}^{(q),b} w_a^{(q),p} v^{(q-1),t}
-                        \eta_l^{(q-1,k),a} + \eta_s^{(n,q),j} \eta_l^{(q-1,k),t} & q > k \\
-                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                        w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} \\
-                        \quad + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} & q = k \\
-                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                        w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a} \\
-                        \quad + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
-                        \eta_s^{(k-1,q),a} v^{(q-1),t} & q < k \end{cases}
-                        \tag{75} \end{aligned}""",
           kind="identity", verdict="erratum", weight="misprint",
           implements=(curved.deta_dw_unreduced, curved.deta_dw, curved.sum_above,
                       curved.deta_dw_as_printed, curved.sum_above_as_printed),
@@ -146,42 +89,6 @@ def second_derivatives(rng, rule):
 
 @equation(PAPER, "77",
           statement="The same written out; for q < k with the slip of (75).",
-          formula=r"""\frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}}
-                      = \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
-                      w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a}
-                      v^{(k-1),i} \\
-                      + \alpha_b^{(n,q),j} \lambda_{ps}^{(q),b} w_a^{(q),p} v^{(q-1),t}
-                      \eta_l^{(q-1,k),a} v^{(k-1),i} + \eta_s^{(n,q),j} \eta_l^{(q-1,k),t}
-                      v^{(k-1),i} & q > k \\
-                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} v^{(k-1),i}
-                      \\
-                      + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} v^{(k-1),i} & q = k
-                      \\
-                      \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                      w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a} v^{(k-1),i}
-                      \\
-                      + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p} \eta_s^{(k-1,q),a}
-                      v^{(q-1),t} v^{(k-1),i} + \eta_l^{(n,k),j} \eta_s^{(k-1,q),i} v^{(q-1),t}
-                      & q < k \end{cases}""",
-          corrected=r"""\frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}}
-                        = \begin{cases} \sum_{r=q+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b}
-                        w_a^{(r),d} w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t}
-                        \eta_l^{(r-1,k),a} v^{(k-1),i} \\
-                        + \alpha_b^{(n,q),j} \lambda_{ps}^{(q),b} w_a^{(q),p} v^{(q-1),t}
-                        \eta_l^{(q-1,k),a} v^{(k-1),i} + \eta_s^{(n,q),j} \eta_l^{(q-1,k),t}
-                        v^{(k-1),i} & q > k \\
-                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                        w_c^{(r),p} \eta_s^{(r-1,k),c} v^{(k-1),t} \eta_l^{(r-1,k),a}
-                        v^{(k-1),i} \\
-                        + \alpha_m^{(n,k),j} \lambda_{ls}^{(k),m} v^{(k-1),t} v^{(k-1),i} & q
-                        = k \\
-                        \sum_{r=k+1}^n \alpha_b^{(n,r),j} \lambda_{dp}^{(r),b} w_a^{(r),d}
-                        w_c^{(r),p} \eta_s^{(r-1,q),c} v^{(q-1),t} \eta_l^{(r-1,k),a}
-                        v^{(k-1),i} \\
-                        + \alpha_m^{(n,k),j} \lambda_{lp}^{(k),m} w_a^{(k),p}
-                        \eta_s^{(k-1,q),a} v^{(q-1),t} v^{(k-1),i} + \eta_l^{(n,k),j}
-                        \eta_s^{(k-1,q),i} v^{(q-1),t} & q < k \end{cases}""",
           kind="identity", verdict="erratum", weight="misprint",
           implements=(curved.d2v_dw_dw, curved.d2v_dw_dw_as_printed), uses=("24", "75", "76"))
 def equation_77(rng):
@@ -228,14 +135,6 @@ def equation_78(rng):
 
 @equation(PAPER, "79",
           statement="The blocks between output and hidden weights, as (35).",
-          formula=r"""\begin{aligned} \frac{\partial^2 F}{\partial u_j^i \partial w_t^{(k),s}}
-                      &= \frac{\partial F}{\partial p^i} \frac{\partial v^{(n),j}}{\partial
-                      w_t^{(k),s}} + \frac{\partial^2 F}{\partial p^i \partial p^l} v^{(n),j}
-                      \frac{\partial p^l}{\partial v^{(n),m}} \frac{\partial
-                      v^{(n),m}}{\partial w_t^{(k),s}} \\
-                      &= \frac{\partial F}{\partial p^i} \eta_s^{(n,k),j} v^{(k-1),t}
-                      + \frac{\partial^2 F}{\partial p^i \partial p^l} v^{(n),j} u_m^l
-                      \eta_s^{(n,k),m} v^{(k-1),t} \end{aligned}""",
           condition=ONE_SAMPLE,
           kind="identity", verdict="conditional", implements=relu.block_uw, uses=("24", "25", "26"))
 def equation_79(rng):
@@ -245,17 +144,6 @@ def equation_79(rng):
 @equation(PAPER, "80",
           statement="The blocks between hidden weights, with the second derivatives of the "
                     "outputs.",
-          formula=r"""\begin{aligned} \frac{\partial^2 F}{\partial w_i^{(k),l} \partial
-                      w_t^{(q),s}} &= \frac{\partial^2 F}{\partial p^a \partial p^b}
-                      \frac{\partial p^a}{\partial v^{(n),j}} \frac{\partial
-                      v^{(n),j}}{\partial w_i^{(k),l}} \frac{\partial p^b}{\partial v^{(n),c}}
-                      \frac{\partial v^{(n),c}}{\partial w_t^{(q),s}} + \frac{\partial
-                      F}{\partial p^m} \frac{\partial p^m}{\partial v^{(n),j}} \frac{\partial^2
-                      v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}} \\
-                      &= \frac{\partial^2 F}{\partial p^a \partial p^b} u_j^a \eta_l^{(n,k),j}
-                      v^{(k-1),i} u_c^b \eta_s^{(n,q),c} v^{(q-1),t} + \frac{\partial
-                      F}{\partial p^a} u_j^a \frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l}
-                      \partial w_t^{(q),s}} \end{aligned}""",
           condition=ONE_SAMPLE,
           kind="identity", verdict="conditional", implements=curved.block_ww,
           uses=("24", "26", "28", "77"))

@@ -68,13 +68,6 @@ def f_p_on_the_same_index(case, k):
 @equation(PAPER, "3", "34",
           statement="The block of the output weights: f_pp between two outer products of the last "
                     "outputs.",
-          formula=r"""\begin{gathered} \frac{\partial^2 f}{\partial u_j^i \partial u_t^s}
-                      = \frac{\partial^2 f}{\partial p^i \partial p^s} v^{(n),j} v^{(n),t}
-                      \tag{3} \\
-                      \frac{\partial^2 f}{\partial u_j^i \partial u_t^s} = \frac{\partial^2
-                      f}{\partial p^k \partial p^l} \frac{\partial p^k}{\partial u_j^i}
-                      \frac{\partial p^l}{\partial u_t^s} = \frac{\partial^2 f}{\partial p^i
-                      \partial p^s} v^{(n),j} v^{(n),t} \tag{34} \end{gathered}""",
           kind="identity", verdict="holds", implements=relu.block_uu, uses=("25", "27"))
 def equations_3_and_34(rng):
     # (3), (34)
@@ -86,24 +79,6 @@ def equations_3_and_34(rng):
 @equation(PAPER, "4", "6", "7", "35",
           statement="The blocks between output and hidden weights: two outer products, of a "
                     "matrix and two vectors each; true for every activation.",
-          formula=r"""\begin{gathered} \frac{\partial^2 f}{\partial u_j^i \partial w_t^{(k),s}}
-                      = \frac{\partial f}{\partial p^i} \eta_s^{(n,k),j} v^{(k-1),t}
-                      + \frac{\partial^2 f}{\partial p^i \partial p^l} v^{(n),j} u_m^l
-                      \eta_s^{(n,k),m} v^{(k-1),t} \tag{4} \\
-                      \frac{\partial^2 f}{\partial u_j^i \partial w_t^{(k),s}} = \left(
-                      \frac{\partial f}{\partial p^i} \times \eta_s^{(n,k),j}
-                      \times v^{(k-1),t} \right) + \left( a_{is} \times v^{(n),j}
-                      \times v^{(k-1),t} \right) \tag{6} \\
-                      a_{is} = \frac{\partial^2 f}{\partial p^i \partial p^l} u_m^l
-                      \eta_s^{(n,k),m} \tag{7} \\
-                      \begin{aligned} \frac{\partial^2 f}{\partial u_j^i \partial w_t^{(k),s}}
-                      &= \frac{\partial f}{\partial p^i} \frac{\partial v^{(n),j}}{\partial
-                      w_t^{(k),s}} + \frac{\partial^2 f}{\partial p^i \partial p^l} v^{(n),j}
-                      \frac{\partial p^l}{\partial v^{(n),m}} \frac{\partial
-                      v^{(n),m}}{\partial w_t^{(k),s}} \\
-                      &= \frac{\partial f}{\partial p^i} \eta_s^{(n,k),j} v^{(k-1),t}
-                      + \frac{\partial^2 f}{\partial p^i \partial p^l} v^{(n),j} u_m^l
-                      \eta_s^{(n,k),m} v^{(k-1),t} \end{aligned} \tag{35} \end{gathered}""",
           kind="identity", verdict="holds", implements=(relu.block_uw, relu.coefficient_a),
           uses=("24", "25", "26", "27"))
 def equations_4_6_7_and_35(rng):
@@ -133,28 +108,6 @@ def a_by_loops(case, k):
 @equation(PAPER, "5", "36",
           statement="The blocks between hidden weights where A'' = 0: f_pp between all pairs of "
                     "layers, and one more outer product where the layers differ.",
-          formula=r"""\begin{gathered} \begin{aligned} \frac{\partial^2 f}{\partial w_j^{(k),i}
-                      \partial w_t^{(r),s}} &= \frac{\partial^2 f}{\partial p^l \partial p^q}
-                      u_m^l \eta_i^{(n,k),m} v^{(k-1),j} u_a^q \eta_s^{(n,r),a} v^{(r-1),t} \\
-                      &+ \frac{\partial f}{\partial p^l} u_m^l \times \begin{cases}
-                      \eta_s^{(n,r),m} \eta_i^{(r-1,k),t} v^{(k-1),j} & r > k \\
-                      0 & r = k \\
-                      \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t} & r < k \end{cases}
-                      \end{aligned} \tag{5} \\
-                      \begin{aligned} \frac{\partial^2 f}{\partial w_j^{(k),i} \partial
-                      w_t^{(r),s}} &= \frac{\partial^2 f}{\partial p^l \partial p^q}
-                      \frac{\partial p^l}{\partial v^{(n),m}} \frac{\partial
-                      v^{(n),m}}{\partial w_j^{(k),i}} \frac{\partial p^q}{\partial v^{(n),a}}
-                      \frac{\partial v^{(n),a}}{\partial w_t^{(r),s}} + \frac{\partial
-                      f}{\partial p^l} \frac{\partial p^l}{\partial v^{(n),m}} \frac{\partial^2
-                      v^{(n),m}}{\partial w_j^{(k),i} \partial w_t^{(r),s}} \\
-                      &= \frac{\partial^2 f}{\partial p^l \partial p^q} u_m^l \eta_i^{(n,k),m}
-                      v^{(k-1),j} u_a^q \eta_s^{(n,r),a} v^{(r-1),t} \\
-                      &+ \frac{\partial f}{\partial p^l} u_m^l \times \begin{cases}
-                      \eta_s^{(n,r),m} \eta_i^{(r-1,k),t} v^{(k-1),j} & r > k \\
-                      0 & r = k \\
-                      \eta_i^{(n,k),m} \eta_s^{(k-1,r),j} v^{(r-1),t} & r < k \end{cases}
-                      \end{aligned} \tag{36} \end{gathered}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional",
           implements=(relu.block_ww, relu.through_outputs, relu.d2v_dw_dw),

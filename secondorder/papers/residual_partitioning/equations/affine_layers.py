@@ -91,16 +91,6 @@ def equation_5(rng):
           statement="Every part of the squared change of an output is multiplied and divided by "
                     "its fraction; by Jensen's inequality the square is at most the sum of the "
                     "squared parts, each over its fraction.",
-          formula=r"""\begin{aligned} \Delta y_{si}^{(\ell+1)2} &= \left(
-                  \sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)}
-                  \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}} +
-                  \sum_{j=1}^{m_\ell} \varphi_{sij}^{(\ell)}
-                  \frac{w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}}{\varphi_{sij}^{(\ell)}} \right)^2
-                  \tag{6} \\
-                  &\leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)}
-                  y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}} + \sum_{j=1}^{m_\ell}
-                  \frac{(w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} \tag{7}
-                  \end{aligned}""",
           uses=("4", "5"), kind="inequality", verdict="conditional", condition=FIRST_ORDER,
           implements=(coefficients.squared_change_bound, coefficients.output_change,
                       partitions.optimal))
@@ -150,15 +140,6 @@ def equation_8(rng):
 @equation(PAPER, "9",
           statement="First and second coefficients of the quadratics of the weights and inputs of "
                     "an affine layer.",
-          formula=r"""\begin{aligned} \dot{\mathcal{W}}_{ij}^{(\ell)} &\equiv \sum_{s=1}^S
-                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)} &
-                  \dot{\mathcal{Y}}_{sj}^{(\ell)} &\equiv \sum_{i=1}^{m_{\ell+1}}
-                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} w_{ij}^{(\ell)} \\
-                  \ddot{\mathcal{W}}_{ij}^{(\ell)} &\equiv \sum_{s=1}^S
-                  \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
-                  y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} & \ddot{\mathcal{Y}}_{sj}^{(\ell)}
-                  &\equiv \sum_{i=1}^{m_{\ell+1}} \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
-                  w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}} \end{aligned}""",
           uses=("4", "7"), kind="definition", verdict="holds",
           implements=(Stated(coefficients.affine, "W_dot", "W_ddot", "Y_dot", "Y_ddot"),))
 def equation_9(rng):

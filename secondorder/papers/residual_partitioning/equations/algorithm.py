@@ -26,29 +26,6 @@ TWO_READINGS = (
                     "parameter. (Wrong in print: Y_ddot is not divided by u again, u^(0) stands "
                     "for u^(1), the bias j = 0 and the loop over s are missing. Last: affine and "
                     "activation layers.)",
-          formula=r"""\begin{aligned}
-                  u_{si}^{(0)} &\leftarrow 0, \quad \ddot{Y}_{si}^{(L)} u_{si}^{(L)} \leftarrow
-                  \sqrt{f_{ii}} \sum_{i'=1}^{m_L} |u_{si'}^{(L)}| \sqrt{f_{i'i'}} \\
-                  \ddot{W}_{ij}^{(\ell)} &\leftarrow \frac{1}{S} \sum_{s=1}^S
-                  \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} |y_{sj}^{(\ell)}|, \quad j \in [m_\ell]
-                  \\
-                  \ddot{Y}_{sj}^{(\ell)} &\leftarrow \sum_{i=1}^{m_{\ell+1}}
-                  \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)} |w_{ij}^{(\ell)}| \\
-                  \ddot{Y}_{sj}^{(\ell)} &\leftarrow \left| \ddot{Y}_{si}^{(\ell+1)}
-                  \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 + \dot{Y}_{si}^{(\ell+1)}
-                  \ddot{\sigma}_\ell(y_{sj}^{(\ell)}) \right|
-                  \end{aligned}""",
-          corrected=r"""\begin{aligned}
-                  u_{si}^{(1)} &\leftarrow 0, \quad Z_{si}^{(L)} \leftarrow \sqrt{f_{ii}}
-                  \sum_{i'=1}^{m_L} u_{si'}^{(L)} \sqrt{f_{i'i'}} \\
-                  \ddot{W}_{ij}^{(\ell)} &\leftarrow \frac{1}{S} \sum_{s=1}^S
-                  Z_{si}^{(\ell+1)} |y_{sj}^{(\ell)}|, \quad j \in \{0\} \cup [m_\ell] \\
-                  Z_{sj}^{(\ell)} &\leftarrow \sum_{i=1}^{m_{\ell+1}} Z_{si}^{(\ell+1)}
-                  |w_{ij}^{(\ell)}| \\
-                  Z_{sj}^{(\ell)} &\leftarrow \left| |\dot{\sigma}_\ell(y_{sj}^{(\ell)})|
-                  Z_{sj}^{(\ell+1)} + \dot{Y}_{sj}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)})
-                  u_{sj}^{(\ell)} \right|
-                  \end{aligned}""",
           condition=TWO_READINGS, kind="algorithm", verdict="erratum", weight="substance",
           implements=(Stated(corrected_algorithm, "W_dot", "W_ddot", "delta"), LinearRule.forward,
                       LinearRule.backward, ActivationRule.forward, ActivationRule.backward,

@@ -12,8 +12,6 @@ from . import cases, reference
 from .claims import by_differences, in_case, is_refused, last_times, quadratics_bounded
 from .conditions import NOT_NEGATIVE
 
-F_AT = r"\Delta \mathbf{y}_s^{(L)} \odot \mathbf{e}_i"
-
 
 # -- the loss --------------------------------------------------------------------------------------
 
@@ -39,18 +37,6 @@ def derivatives_of_split(name, at, phi):
                     "phi, of points changed in a single output by 1 / phi as much; for a convex "
                     "loss Jensen's inequality makes it a sum of functions of single outputs, whose "
                     "derivatives are the coefficients at the output.",
-          formula=r"""\begin{aligned}
-                  \mathcal{L} &= \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s) =
-                  \sum_{s=1}^S f(\mathbf{y}_s^{(L)} + \Delta \mathbf{y}_s^{(L)} | \mathbf{x}_s)
-                  \tag{12} \\
-                  &= \sum_{s=1}^S f\left(\mathbf{y}_s^{(L)} + \sum_{i=1}^{m_L} """ + F_AT + r"""
-                  \mid \mathbf{x}_s\right) \tag{13} \\
-                  &= \sum_{s=1}^S f\left(\sum_{i=1}^{m_L} \varphi_{si}^{(L)}
-                  \left(\mathbf{y}_s^{(L)} + \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r"""\right)
-                  \mid \mathbf{x}_s\right) \tag{14} \\
-                  &\leq \sum_{s=1}^S \sum_{i=1}^{m_L} \varphi_{si}^{(L)} f\left(\mathbf{y}_s^{(L)} +
-                  \frac{1}{\varphi_{si}^{(L)}} """ + F_AT + r""" \mid \mathbf{x}_s\right) \tag{15}
-                  \end{aligned}""",
           kind="inequality", verdict="holds",
           implements=(theorems.split_loss, Stated(coefficients.output, "0", "1"),
                       Stated(SquaredError.value, bears=("12", "13")),

@@ -219,13 +219,6 @@ def tight(rng):
 @equation(PAPER, "extension-convolution",
           statement="A weight that is used at many places has fractions of its own at each: the "
                     "sum over places joins the sum over samples.",
-          formula=r"""\begin{aligned}
-                  u_{s o p}^{(\ell+1)} &= 1 + \sum_{c k} |y_{s c \pi(p,k)}^{(\ell)}| + \sum_{c k}
-                  |w_{o c k}| \, u_{s c \pi(p,k)}^{(\ell)}, \qquad \pi(p, k) = t p + k - q \\
-                  \ddot{W}_{o c k} &= \sum_s \sum_p Z_{s o p}^{(\ell+1)} \, |y_{s c
-                  \pi(p,k)}^{(\ell)}|, \qquad Z_{s c m}^{(\ell)} = \sum_{o, p, k \, : \, \pi(p,k) =
-                  m} Z_{s o p}^{(\ell+1)} \, |w_{o c k}|
-                  \end{aligned}""",
           kind="inequality", verdict="holds", ours=True,
           implements=(ConvolutionRule.forward, ConvolutionRule.backward),
           uses=("theorem-2", "algorithm-1"))

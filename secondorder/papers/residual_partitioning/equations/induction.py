@@ -82,15 +82,6 @@ def equation_25(rng):
           statement="The sum over the layers up to an affine one is the sum up to the layer "
                     "before, plus that layer's own part; the induction step starts from the claim "
                     "for the layer before, with the fractions of this layer still free.",
-          formula=r"""\begin{aligned}
-                  \sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}}
-                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} &= \sum_{\ell' \in P, \ell' \leq
-                  \ell-1} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} +
-                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \tag{26} \\
-                  &= \sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} +
-                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} +
-                  \text{const} \tag{27}
-                  \end{aligned}""",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(theorems.quantity, theorems.sum_up_to,
                       Stated(coefficients.affine, "W_ddot", "Y_ddot"),
@@ -118,14 +109,6 @@ def equations_26_and_27(rng):
 @equation(PAPER, "28", "29", "30",
           statement="At the first layer the inputs do not move, so that the quantity to minimise "
                     "is the layer's own sum, Y_ddot times the sum of y^2 / eps, for any fractions.",
-          formula=r"""\begin{aligned}
-                  & \sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} +
-                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)} \tag{28} \\
-                  &= \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \ddot{W}_{ij}^{(\ell)}
-                  \tag{29} \\
-                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
-                  \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \tag{30}
-                  \end{aligned}""",
           kind="proof-step", verdict="holds",
           implements=(theorems.quantity_of_first_layer, theorems.quantity,
                       Stated(coefficients.affine, "W_ddot")), uses=("11", "18", "27"))
@@ -223,13 +206,6 @@ def at_the_optimum(rng, first):
           statement="The optimal fractions of the first layer have the total gradient of its "
                     "outputs as denominator; at them the layer's sum is Y_ddot times the squared "
                     "total gradient of its outputs.",
-          formula=r"""\begin{aligned} \varepsilon_{sij}^{*(\ell)} &\equiv
-                      \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} \tag{32} \\
-                  \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
-                  \sum_{j=0}^{m_{\ell}} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} &=
-                  \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2}
-                  \tag{33}
-                  \end{aligned}""",
           kind="identity", verdict="holds",
           implements=(Stated(theorems.fractions_of_total_gradient, "eps"),
                       theorems.weighted_by_u, Stated(partitions.optimal, "eps"),
@@ -245,19 +221,6 @@ def equations_32_and_33(rng):
           statement="Above the first layer the quantity to minimise has two parts, what goes below "
                     "the layer and what stays in it; with the coefficients of (9) written out, the "
                     "fractions of each sample and output stand in one bracket.",
-          formula=r"""\begin{aligned}
-                  & \sum_{s=1}^S \sum_{j=1}^{m_\ell} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} +
-                  \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \ddot{W}_{ij}^{(\ell)} \tag{34} \\
-                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \sum_{j=1}^{m_\ell}
-                  \ddot{Y}_{si}^{(\ell+1)} \frac{w_{ij}^{(\ell)2}}{\varphi_{sij}^{(\ell)}}
-                  u_{sj}^{(\ell)2} + \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell}
-                  \ddot{Y}_{si}^{(\ell+1)} \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}
-                  \tag{35} \\
-                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(
-                  \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)}
-                  u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} + \sum_{j=0}^{m_\ell}
-                  \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right) \tag{36}
-                  \end{aligned}""",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(theorems.quantity_by_fractions, theorems.quantity,
                       Stated(coefficients.affine, "W_ddot", "Y_ddot"),
@@ -300,14 +263,6 @@ def equations_34_to_36(rng):
 
 @equation(PAPER, "37",
           statement="Fractions proportional to |y| and |w| u minimise the layer's quantity.",
-          formula=r"""\begin{aligned}
-                  \varepsilon_{sij}^{*(\ell)} &\equiv \frac{|y_{sj}^{(\ell)}|}
-                  {\sum_{j'=0}^{m_\ell} |y_{sj'}^{(\ell)}| +
-                  \sum_{j'=1}^{m_\ell} |w_{ij'}^{(\ell)}| |u_{sj'}^{(\ell)}|} \\
-                  \varphi_{sij}^{*(\ell)} &\equiv \frac{|w_{ij}^{(\ell)}| |u_{sj}^{(\ell)}|}
-                  {\sum_{j'=0}^{m_\ell} |y_{sj'}^{(\ell)}| + \sum_{j'=1}^{m_\ell} |w_{ij'}^{(\ell)}|
-                  |u_{sj'}^{(\ell)}|}
-                  \end{aligned}""",
           kind="optimality", verdict="conditional", condition=NOT_NEGATIVE,
           implements=(Stated(theorems.fractions, "eps", "phi"),
                       Stated(partitions.optimal, "eps", "phi")), uses=("36", "lemma-3"))
@@ -327,16 +282,6 @@ def equation_37(rng):
           statement="The denominators are the total gradient of the layer's outputs; at these "
                     "fractions the layer's quantity is Y_ddot times the squared total gradient of "
                     "its outputs.",
-          formula=r"""\begin{aligned}
-                  & \varepsilon_{sij}^{*(\ell)} \equiv \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}}
-                  \quad \varphi_{sij}^{*(\ell)} \equiv \frac{|w_{ij}^{(\ell)}|
-                  |u_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} \tag{38} \\
-                  & \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} \left(
-                  \sum_{j=1}^{m_\ell} \frac{(w_{ij}^{(\ell)}
-                  u_{sj}^{(\ell)})^2}{\varphi_{sij}^{(\ell)}} + \sum_{j=0}^{m_\ell}
-                  \frac{y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}} \right) = \sum_{s=1}^S
-                  \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} u_{si}^{(\ell+1)2} \tag{39}
-                  \end{aligned}""",
           kind="identity", verdict="holds",
           implements=(Stated(theorems.fractions_of_total_gradient, "eps", "phi"),
                       theorems.weighted_by_u, theorems.quantity_by_fractions,

@@ -95,20 +95,6 @@ def equations_20_and_21(rng):
 @equation(PAPER, "22",
           statement="Gradient of the lemma's objective in eta; the last form has its sign turned "
                     "round.",
-          formula=r"""\begin{aligned}
-                  \frac{\partial}{\partial \eta_i} \sum_{i'=1}^n \frac{x_{i'}^2}{p_{i'}} &=
-                  \sum_{i'=1}^n -\frac{x_{i'}^2}{p_{i'}^2} \frac{\partial p_{i'}}{\partial \eta_i}
-                  \\
-                  &= p_i \left(\frac{x_i^2}{p_i^2} - \sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2}
-                  \right)
-                  \end{aligned}""",
-          corrected=r"""\begin{aligned}
-                    \frac{\partial}{\partial \eta_i} \sum_{i'=1}^n \frac{x_{i'}^2}{p_{i'}} &=
-                    \sum_{i'=1}^n -\frac{x_{i'}^2}{p_{i'}^2} \frac{\partial p_{i'}}{\partial \eta_i}
-                    \\
-                    &= p_i \left(\sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2} -
-                    \frac{x_i^2}{p_i^2}\right)
-                    \end{aligned}""",
           kind="identity", verdict="erratum", weight="misprint",
           implements=(partitions.simplex_gradient, partitions.simplex_gradient_as_printed),
           uses=("21",))

@@ -87,14 +87,6 @@ def products_missed():
 @equation(PAPER, "2",
           statement="At every layer the model is at most a sum of univariate quadratics: of the "
                     "changes of that layer's inputs, and of the changes of all weights above.",
-          formula=r"\tilde{\mathcal{L}} \leq \tilde{\mathcal{L}}_\ell \equiv \sum_{s=1}^S "
-                  r"\sum_{j=1}^{m_\ell} \mathcal{Y}_{sj}^{(\ell)} + \sum_{\ell' \in P, \ell' \geq "
-                  r"\ell} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=1}^{m_{\ell'}} "
-                  r"\mathcal{W}_{ij}^{(\ell')}",
-          corrected=r"\tilde{\mathcal{L}}_\ell \equiv \mathcal{L}(0) + \sum_{s=1}^S "
-                    r"\sum_{j=1}^{m_\ell} \mathcal{Y}_{sj}^{(\ell)} + \sum_{\ell' \in P, \ell' "
-                    r"\geq \ell} \sum_{i=1}^{m_{\ell'+1}} \sum_{j=0}^{m_{\ell'}} "
-                    r"\mathcal{W}_{ij}^{(\ell')}",
           kind="inequality", verdict="conditional",
           weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
           implements=(theorems.bound_at_layer, theorems.quadratic, coefficients.affine,

@@ -6,13 +6,13 @@ import numpy as np
 
 from ....exact import finite_differences
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
-from ....ledger.counted import counted
+from ....ledger.multiplication_counter import counted
 from ....nets import Linear, Network, SquaredError
 from .. import PAPER, Bound, ResidualPartitioning, coefficients, theorems, total_gradient
-from ..fast import bound_at
-from ..rules import ActivationRule
 from ..explicit import explicit_bound, partitions_of
+from ..fast import bound_at
 from ..partitions import Partition
+from ..rules import ActivationRule
 from . import cases, reference
 from .claims import in_case, is_bound
 from .conditions import CORRECTED, FIRST_ORDER, WITHOUT_PRODUCTS
@@ -99,13 +99,6 @@ def claim_learning_rate(rng):
 @equation(PAPER, "claim-decrease",
           statement="The decrease that minimising the bound promises is achieved by the "
                     "second-order model as well.",
-          formula=r"""\begin{aligned}
-                  \tilde{\mathcal{L}}(\Delta w) &\leq \tilde{\mathcal{L}}_1(\Delta w) =
-                  \mathcal{L}(0) - \left(\lambda - \frac{\lambda^2}{2}\right) \sum_{\ell \in P, i,
-                  j}
-                  \frac{\dot{\mathcal{W}}_{ij}^{(\ell)2}}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \\
-                  \text{at} \quad \Delta w &= -\lambda \dot{\mathcal{W}} / \ddot{\mathcal{W}}
-                  \end{aligned}""",
           where="Section 1, the paragraph that introduces the method", kind="claim",
           uses=("3", "claim-learning-rate"), verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself "

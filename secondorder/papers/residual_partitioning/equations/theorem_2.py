@@ -56,17 +56,6 @@ def equation_40(rng):
                     "and a part with its curvature, which does not depend on any fraction; what "
                     "does is Y_ddot u^2 after the activation. (Here i = j, and the curvature is "
                     "that of layer l, whose index is not printed.)",
-          formula=r"""\begin{aligned}
-                  &\sum_{s=1}^S \sum_{j=1}^{m_\ell} \ddot{Y}_{sj}^{(\ell)} u_{sj}^{(\ell)2} \\
-                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \left(
-                  \ddot{Y}_{si}^{(\ell+1)} \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 +
-                  \dot{Y}_{si}^{(\ell+1)} \ddot{\sigma}(y_{sj}^{(\ell)}) \right) u_{sj}^{(\ell)2}
-                  \tag{41} \\
-                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
-                  \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 u_{sj}^{(\ell)2} + \text{const} \tag{42} \\
-                  &= \sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)}
-                  u_{si}^{(\ell+1)2} + \text{const} \tag{43}
-                  \end{aligned}""",
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(theorems.quantity_below_activation, Stated(coefficients.activation, "1"),
                       total_gradient.activation), uses=("11",))
@@ -132,17 +121,6 @@ def total_and_outputs(at):
                     "of all second coefficients, and that sum is Y_ddot u^2 at the outputs, up to "
                     "a constant. (Printed are sums with the limits of a layer l' that no sum runs "
                     "over, and (25) at l = L, where there is no layer; meant is l = L - 1.)",
-          formula=r"\tilde{\mathcal{L}}_1 = \sum_{\ell \in P} \sum_{i=1}^{m_{\ell'+1}} "
-                  r"\sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} = \sum_{s=1}^S \sum_{i=1}^{m_L} "
-                  r"\ddot{Y}_{si}^{(L)} u_{si}^{(L)2}",
-          corrected=r"""\begin{aligned}
-                    \tilde{\mathcal{L}}_1 &= \mathcal{L}(0) + \sum_{\ell \in P} \sum_{ij}
-                    \dot{W}_{ij}^{(\ell)} \Delta w_{ij}^{(\ell)} + \frac{c^2}{2} \sum_{\ell \in P}
-                    \sum_{ij} \ddot{W}_{ij}^{(\ell)} \quad \text{where all } |\Delta
-                    w_{ij}^{(\ell)}| = c \\
-                    \sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)} &=
-                    \sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} + \text{const}
-                    \end{aligned}""",
           kind="identity", verdict="erratum", weight="misprint", condition=NOTHING_CORRECTED,
           implements=(theorems.bound_of_equal_changes, Bound.value,
                       Stated(explicit_bound, "curvature")), uses=("3", "25"))

@@ -15,15 +15,6 @@ def half(state):
 
 @equation(PAPER, "58", "59",
           statement="The layer's Jacobian once more, with the letters A, B and C.",
-          formula=r"\begin{gathered} J_\ell=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ "
-                  r"\frac{\partial x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}A&0\\"
-                  r"B&C\end{pmatrix} \tag{58} \\ "
-                  r"=\Big(\frac{\partial x_L}{\partial x_\ell^{(1)}}\ \ \frac{\partial "
-                  r"x_L}{\partial x_\ell^{(2)}}\Big)\begin{pmatrix}"
-                  r"\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes I_{d/2}&0\\"
-                  r"\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}}"
-                  r"&\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^T"
-                  r"\otimes I_{d/2}\end{pmatrix} \tag{59} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(jacobians.own_jacobian, jacobians.kronecker), uses=("39",))
 def equations_58_and_59(rng):
@@ -43,13 +34,6 @@ def equations_58_and_59(rng):
 @equation(PAPER, "60", "61", "62", "63",
           statement="Its right inverse, from the pseudo-inverses of Kronecker products, which are "
                     "Kronecker products.",
-          formula=r"\begin{gathered} J_{\ell,1}^\dashv=\begin{pmatrix}A^+&0\\"
-                  r"-C^+BA^+&C^+\end{pmatrix} \tag{60} \\ "
-                  r"A^+=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^{T+}\otimes I_{d/2} "
-                  r"\tag{61} \\ "
-                  r"B=\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}} \tag{62} \\ "
-                  r"C^+=\sigma_\ell(V_\ell^{(1)}X_\ell^{(1)})^{T+}\otimes I_{d/2} "
-                  r"\tag{63} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(right_inverse.own_right_inverse, right_inverse.kronecker_pseudo_inverse,
                       right_inverse.triangular_right_inverse), uses=("41", "59"))
@@ -89,14 +73,6 @@ def equation_64(rng):
 @equation(PAPER, "65", "66",
           statement="B entry by entry, with names for what the paper writes in full: S and S' as "
                     "defined here stand in (67)-(79) too.",
-          formula=r"\begin{gathered} B_{i+\frac d2(j-1),\,a+\frac d2(b-1)}"
-                  r"=\Big(\frac{\partial x_\ell^{(2)}}{\partial w_\ell^{(1)}}"
-                  r"\Big)_{i+\frac d2(j-1),\,a+\frac d2(b-1)} \tag{65} \\ "
-                  r"=(S^T)_{j,b}\sum_k (W_{\ell,G})_{i,k}\,(V_\ell^{(1)})_{k,a}\,S'_{k,j} "
-                  r"\tag{66} \\ "
-                  r"S=\sigma_\ell(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}),\quad S'"
-                  r"=\sigma_\ell'(V_\ell^{(1)}X_\ell^{(1)}),\quad W_{\ell,G}"
-                  r"=W_\ell^{(2)} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(jacobians.cross_derivative, entries.entries_of_b),
           uses=("14", "15", "59", "u-vectorisation"))
@@ -120,18 +96,6 @@ def equations_65_and_66(rng):
 
 @equation(PAPER, "67", "68", "69", "70", "71", "72",
           statement="B A+ entry by entry: the sum over the hidden units, times S^T S^{T+}.",
-          formula=r"\begin{gathered} (BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)} "
-                  r"\tag{67} \\ "
-                  r"=\sum_{i_2,j_2}B_{i_1+\frac d2(j_1-1),\,i_2+\frac d2(j_2-1)}"
-                  r"\,(A^+)_{i_2+\frac d2(j_2-1),\,i_4+\frac d2(j_4-1)} \tag{68} \\ "
-                  r"=\sum_{i_2,j_2}B_{i_1+\frac d2(j_1-1),\,i_2+\frac d2(j_2-1)}"
-                  r"\,(S^{T+})_{j_2,j_4}\,\mathbb I(i_2=i_4) \tag{69} \\ "
-                  r"=\sum_{j_2,k}(S^T)_{j_1,j_2}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}"
-                  r"S'_{k,j_1}(S^{T+})_{j_2,j_4} \tag{70} \\ "
-                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}"
-                  r"\cdot\sum_{j_2}\{(S^T)_{j_1,j_2}(S^{T+})_{j_2,j_4}\} \tag{71} \\ "
-                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_4}S'_{k,j_1}"
-                  r"\,(S^TS^{T+})_{j_1,j_4} \tag{72} \end{gathered}",
           kind="proof-step", verdict="holds",
           implements=entries.product_with_pseudo_inverse, uses=("61", "66"))
 def equations_67_to_72(rng):
@@ -155,21 +119,6 @@ def equations_67_to_72(rng):
 
 @equation(PAPER, "73", "74", "75", "76", "77", "78", "79",
           statement="B A+ A entry by entry: S^T S^{T+} S^T takes the place of S^T in B.",
-          formula=r"\begin{gathered} (BA^+A)_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)} "
-                  r"\tag{73} \\ "
-                  r"=\sum_{i_4,j_4}(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}"
-                  r"A_{i_4+\frac d2(j_4-1),\,i_3+\frac d2(j_3-1)} \tag{74} \\ "
-                  r"=\sum_{i_4,j_4}(BA^+)_{i_1+\frac d2(j_1-1),\,i_4+\frac d2(j_4-1)}(S^T)"
-                  r"_{j_4,j_3}\,\mathbb I(i_4=i_3) \tag{75} \\ "
-                  r"=\sum_{j_4,k}(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}"
-                  r"\cdot(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3} \tag{76} \\ "
-                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}"
-                  r"\cdot\sum_{j_4}\{(S^TS^{T+})_{j_1,j_4}(S^T)_{j_4,j_3}\} \tag{77} \\ "
-                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}"
-                  r"\cdot(S^TS^{T+}S^T)_{j_1,j_3} \tag{78} \\ "
-                  r"=\sum_k(W_{\ell,G})_{i_1,k}(V_\ell^{(1)})_{k,i_3}S'_{k,j_1}\,(S^T)_{j_1,j_3} "
-                  r"\tag{79} "
-                  r"\end{gathered}",
           kind="proof-step", verdict="holds",
           implements=entries.product_back, uses=("59", "72"))
 def equations_73_to_79(rng):

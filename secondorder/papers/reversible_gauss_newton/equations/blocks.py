@@ -200,14 +200,6 @@ def proposition_4_4(rng):
 @equation(PAPER, "16", "56",
           statement="The first matrix of a block moves by the error of its half, brought back "
                     "through the inverse network, times the pseudo-inverse of the features.",
-          formula=r"\begin{gathered} W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)"
-                  r"-\frac{\alpha}{L}\underbrace{\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
-                  r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon\Big\}\,\sigma"
-                  r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)^+}_{\Delta_\ell^{(1)}} \tag{16} \\ "
-                  r"W_\ell^{(1)}(t+1)=W_\ell^{(1)}(t)-\tfrac{\alpha}{L}\Delta_\ell^{(1)},"
-                  r"\qquad \Delta_\ell^{(1)}=\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
-                  r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\epsilon"
-                  r"\Big\}{\sigma_{\ell-1}^{(2)}}^+ \tag{56} \end{gathered}",
           uses=("42", "55", "u-vectorisation"), kind="algorithm", verdict="holds",
           implements=(right_inverse.first_delta, jacobians.back_from_the_end,
                       jacobians.back_through_block))
@@ -228,17 +220,6 @@ def equations_16_and_56(rng):
 @equation(PAPER, "17", "57",
           statement="The second matrix moves likewise, after the part of the error that Delta1 "
                     "removes already; Delta1 stands there without alpha / L.",
-          formula=r"\begin{gathered} W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)"
-                  r"-\frac{\alpha}{L}\,\mathcal R^{(\frac d2,n)}\Big\{\frac{\partial"
-                  r"\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon"
-                  r"-\Big(\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}\Big)"
-                  r"\,{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}\Big\}\,\sigma"
-                  r"\big(V_\ell^{(1)}X_\ell^{(1)}\big)^+ \tag{17} \\ "
-                  r"W_\ell^{(2)}(t+1)=W_\ell^{(2)}(t)-\tfrac{\alpha}{L}\mathcal R^{(\frac d2,n)}"
-                  r"\Big\{\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\epsilon"
-                  r"-\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
-                  r"\mathbf w_\ell^{(1)}}{\mathcal R^{(\frac d2,d')}}^{-1}\{\Delta_\ell^{(1)}\}"
-                  r"\Big\}{\sigma_\ell^{(1)}}^+ \tag{57} \end{gathered}",
           uses=("16", "42", "55", "u-vectorisation"), kind="algorithm", verdict="holds",
           implements=(right_inverse.second_delta, Stated(sweep.block_update, "0", "1"),
                       jacobians.cross_derivative))

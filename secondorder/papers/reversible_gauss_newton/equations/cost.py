@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Rate, Stated, equation
-from ....ledger.counted import counted
+from ....ledger.multiplication_counter import counted
 from .. import PAPER, features, sweep
 from ..columns import to_theta
 from . import cases, reference, whole_networks

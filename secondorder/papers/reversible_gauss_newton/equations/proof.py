@@ -19,22 +19,6 @@ def plain_order(M, width=4, samples=3):
 @equation(PAPER, "33", "34", "35", "36", "37", "38", "39",
           statement="A layer's Jacobian in halves: that of the network above, times a lower "
                     "triangle of Kronecker products.",
-          formula=r"\begin{gathered} J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}"
-                  r"\frac{\partial\mathbf x_\ell}{\partial\mathbf w_\ell}"
-                  r"=\frac{\partial\mathbf x_L}{\partial(\mathbf x_\ell^{(1)},"
-                  r"\mathbf x_\ell^{(2)})}\,\frac{\partial(\mathbf x_\ell^{(1)},"
-                  r"\mathbf x_\ell^{(2)})}{\partial(\mathbf w_\ell^{(1)},\mathbf w_\ell^{(2)})} "
-                  r"\tag{33} "
-                  r"\\ =\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},"
-                  r"\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}"
-                  r"\sigma(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)})^T\otimes I_{d/2}&0\\ "
-                  r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}"
-                  r"&\sigma(V_\ell^{(1)}X_\ell^{(1)})^T\otimes I_{d/2}\end{pmatrix} \tag{36} \\ "
-                  r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},\frac{\partial"
-                  r"\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)"
-                  r"\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^T\otimes I_{d/2}&0\\ "
-                  r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf w_\ell^{(1)}}"
-                  r"&{\sigma_\ell^{(1)}}^T\otimes I_{d/2}\end{pmatrix} \tag{39} \end{gathered}",
           kind="identity", verdict="conditional", unnumbered=("34", "35", "37", "38"),
           condition=HALF_ORDER,
           implements=(jacobians.layer_jacobians, jacobians.kronecker, jacobians.cross_derivative,
@@ -89,13 +73,6 @@ def equations_40_and_41(rng):
 @equation(PAPER, "42",
           statement="The right inverse of a layer's Jacobian: that of the triangle, times the "
                     "Jacobian of the inverse network.",
-          formula=r"J_\ell^\dashv=\begin{pmatrix}{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I_{d/2}&0\\"
-                  r"-[{\sigma_\ell^{(1)}}^{T+}\otimes I_{d/2}]\frac{\partial"
-                  r"\mathbf x_\ell^{(2)}}{\partial"
-                  r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I_{d/2}]"
-                  r"&{\sigma_\ell^{(1)}}^{T+}\otimes I_{d/2}\end{pmatrix}\begin{pmatrix}"
-                  r"\frac{\partial\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\\ "
-                  r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
           kind="identity", verdict="conditional", condition=INDEPENDENT,
           implements=(right_inverse.layer_right_inverses, right_inverse.own_right_inverse),
           uses=("39", "41"))
@@ -111,16 +88,6 @@ def equation_42(rng):
 
 @equation(PAPER, "43", "44", "45", "46", "47",
           statement="J_l times its right inverse has the projections S+ S on its diagonal.",
-          formula=r"J_\ell J_\ell^\dashv=\Big(\frac{\partial\mathbf x_L}{\partial"
-                  r"\mathbf x_\ell^{(1)}},\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}"
-                  r"\Big)\begin{pmatrix}[\sigma_{\ell-1}^{(2)}{\sigma_{\ell-1}^{(2)}}^+]^T"
-                  r"\otimes I_{d/2}&0\\\Lambda&[\sigma_\ell^{(1)}{\sigma_\ell^{(1)}}^+]^T"
-                  r"\otimes I_{d/2}\end{pmatrix}\begin{pmatrix}\frac{\partial"
-                  r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}\\ "
-                  r"\frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}\end{pmatrix}",
-          corrected=r"\begin{pmatrix}[{\sigma_{\ell-1}^{(2)}}^+\sigma_{\ell-1}^{(2)}]^T"
-                    r"\otimes I_{d/2}&0\\\Lambda&[{\sigma_\ell^{(1)}}^+\sigma_\ell^{(1)}]^T"
-                    r"\otimes I_{d/2}\end{pmatrix}",
           kind="proof-step", verdict="erratum", weight="misprint",
           unnumbered=("43", "44", "45", "46"),
           implements=(right_inverse.layer_product, right_inverse.projection_of_columns,
@@ -205,16 +172,6 @@ def equation_53(rng):
 @equation(PAPER, "54",
           statement="The block below the diagonal vanishes where the second features are "
                     "independent.",
-          formula=r"\Lambda=\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
-                  r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]"
-                  r"-\big([\sigma_\ell^{(1)}{\sigma_\ell^{(1)}}^+]^T"
-                  r"\otimes I\big)\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
-                  r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
-          corrected=r"\Lambda=\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
-                    r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]"
-                    r"-\big([{\sigma_\ell^{(1)}}^+\sigma_\ell^{(1)}]^T"
-                    r"\otimes I\big)\frac{\partial\mathbf x_\ell^{(2)}}{\partial"
-                    r"\mathbf w_\ell^{(1)}}[{\sigma_{\ell-1}^{(2)}}^{T+}\otimes I]=0",
           kind="proof-step", verdict="erratum", weight="misprint", condition=INDEPENDENT,
           implements=right_inverse.remainder, uses=("47",))
 def equation_54(rng):

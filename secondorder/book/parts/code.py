@@ -1,0 +1,138 @@
+"""Code as HTML: numbered, coloured, with names that implement another label linked to it."""
+
+import functools
+import html
+import inspect
+import re
+from pathlib import Path
+
+from ...ledger.pages import source
+from ...ledger.registry import qualified_name, short_name, underlying
+from . import docstrings
+
+SHOWN = 24  # lines of a block that are seen; what is beyond is folded
+DEEPEST = 6  # indents that a wrapped line follows
+_PACKAGE = Path(__file__).resolve().parents[2]
+_CLASSES = (("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"),
+            ("Literal.Number", "m"), ("Comment", "c"), ("Name.Function", "f"), ("Name.Class", "f"))
+
+
+def plain(value):
+    """The function behind a method, property or compiled function."""
+    return inspect.unwrap(underlying(value))
+
+
+def address(value):
+    """The address of a block on its page."""
+    target = plain(value)
+    name = getattr(target, "__qualname__", target.__name__)
+    return re.sub(r"[^\w.-]+", "-", f"code-{target.__module__.rpartition('.')[2]}.{name}")
+
+
+def block(value, paper, links=None, named=False, own=None):
+    """One implementation.
+
+    Parameters
+    ----------
+    value : function, method or class
+    paper : str
+    links : dict of str to str, optional
+        Name of a function -> the address of the article, or of the block, that shows it.
+    named : bool
+        Whether other places of the page refer to this block: it then has an address.
+    own : dict, optional
+        Function and number of a line -> the addresses of a line that is a display's own.
+
+    Returns
+    -------
+    dict
+        ``name``, ``place`` (file and line), ``formula`` (HTML: the docstring's words), ``id`` (or
+        ""), ``lines`` and ``rest``: HTML of the first lines and of those that are folded;
+        ``count`` of the latter.
+    """
+    target = plain(value)
+    name = short_name(paper, qualified_name(value))
+    fields = {"name": name, "id": address(value) if named else "",
+              "place": "no source at hand", "formula": "", "lines": "", "rest": "", "count": 0}
+    try:
+        text, first = inspect.getsourcelines(target)
+        file = Path(inspect.getsourcefile(target)).resolve()
+    except (OSError, TypeError):
+        return fields
+    place = (file.relative_to(_PACKAGE.parent).as_posix() if file.is_relative_to(_PACKAGE)
+             else file.name)
+    rows = source.numbered_code(text, max(first, 1))
+    addresses = {number: ids for (function, number), ids in (own or {}).items()
+                 if function is target}
+    lines = numbered(rows, links or {}, getattr(target, "__name__", ""), addresses)
+    cut = len(lines) if len(lines) <= SHOWN + 3 else SHOWN  # three lines are not worth a fold
+    return fields | {"place": f"{place}:{max(first, 1)}",
+                     "formula": docstrings.shown(source.doc_lines(value)),
+                     "lines": "".join(lines[:cut]), "rest": "".join(lines[cut:]),
+                     "count": len(lines) - cut}
+
+
+def numbered(rows, links, own="", addresses=None):
+    """Pairs of number and text as HTML, one element a line: its number is drawn by the style, its
+    class says how deep it stands, so that what wraps hangs deeper than the line begins; `addresses`
+    has those of lines that are a display's own.
+    """
+    out = []
+    for (number, text), line in zip(rows, coloured([text for _, text in rows], links, own)):
+        depth = min((len(text) - len(text.lstrip())) // 4, DEEPEST)
+        ids = (addresses or {}).get(number, ())
+        names = [f"i{depth}"] * bool(depth) + ["own"] * bool(ids)
+        here = "".join(f'<b id="{one}"></b>' for one in ids)
+        quote = '"' if len(names) > 1 else ""
+        style = f" class={quote}{' '.join(names)}{quote}" if names else ""
+        out.append(f'<span{style} data-n={number}>'
+                   f'{here}{line}\n</span>')
+    return out
+
+
+def coloured(lines, links, own=""):
+    """Lines of Python as HTML; a name in `links` other than `own` is a link."""
+    out = [""]
+    for kind, text in _lexer().get_tokens("\n".join(lines)):
+        name, is_name = _class_of(kind)
+        linked = is_name and text in links and text != own
+        for k, part in enumerate(text.split("\n")):
+            if k:
+                out.append("")
+            shown = html.escape(part, quote=False)
+            if name and part.strip():
+                shown = f"<b class={name}>{shown}</b>"
+            out[-1] += f'<a class=ref href="{links[text]}">{shown}</a>' if linked else shown
+    return out[:len(lines)]
+
+
+@functools.cache
+def _lexer():
+    from pygments.lexers import PythonLexer
+
+    return PythonLexer(stripnl=False, ensurenl=False)
+
+
+@functools.cache
+def _class_of(kind):
+    """The class of a kind of token, and whether it is a name."""
+    path = str(kind).removeprefix("Token.")
+    return (next((letter for start, letter in _CLASSES if path.startswith(start)), ""),
+            path.startswith("Name"))
+
+
+@functools.cache
+def helpers(function):
+    """The functions of the same package of checks that a function names."""
+    return tuple(source.helpers(function))
+
+
+def other_side(check):
+    """A check and the helpers of its room that it calls, directly or not."""
+    functions, waiting = [], [inspect.unwrap(check)]
+    while waiting:
+        function = waiting.pop(0)
+        if function not in functions:
+            functions.append(function)
+            waiting += helpers(function)
+    return functions

@@ -1,0 +1,111 @@
+"""Formulas in LaTeX as MathML: converted by a library, then marked and made to answer."""
+
+import functools
+import html
+import re
+import unicodedata
+from xml.etree import ElementTree
+
+from ...formulas import marks, terminal
+from ...formulas.latex import to_latex
+
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+MARKED = "color:#FF0000;"  # how the converter writes \color{red}
+WIDE = 64  # signs of a line, as a terminal would show it, beyond which it gets the whole width
+
+
+class FormulaError(ValueError):
+    """A formula that cannot be set; the message names its label."""
+
+
+@functools.cache
+def _converter():
+    from math_core import LatexToMathML
+
+    return LatexToMathML(macros={"widetilde": r"\tilde{#1}", "mathrel": "{#1}"},
+                         xml_namespace=False)
+
+
+def mathml(latex, symbols=(), where=""):
+    """A formula as MathML text.
+
+    Parameters
+    ----------
+    latex : str
+        Parts inside ``{\\color{red} ...}`` are marked as changed.
+    symbols : collection of str
+        Letters that the paper's table explains: they get the attribute ``data-symbol``.
+    where : str
+        Named in the message of an error.
+
+    Raises
+    ------
+    FormulaError
+        If the library cannot convert it.
+    """
+    try:
+        text = _converter().convert_with_local_state(" ".join(latex.split()), displaystyle=True)
+    except Exception as error:  # the library's own, and whatever a strange formula raises
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()[0]
+        raise FormulaError(f"{where}: the formula cannot be set: {plain}") from error
+    # names of characters that HTML knows and XML does not
+    tree = ElementTree.fromstring(re.sub(r"&(?!amp;|lt;|gt;)\w+;",
+                                         lambda name: html.unescape(name[0]), text))
+    for element in tree.iter():
+        if element.get("style", "").strip() == MARKED:
+            del element.attrib["style"]
+            element.set("class", "changed")
+        letter = unicodedata.normalize("NFKC", element.text or "")
+        if element.tag == "mi" and letter in symbols:
+            element.set("data-symbol", letter)
+    return ElementTree.tostring(tree, encoding="unicode")
+
+
+def mathml_or_source(latex, symbols=()):
+    """A formula as MathML, or its LaTeX where an author's own has what cannot be set."""
+    try:
+        return mathml(latex, symbols)
+    except FormulaError:
+        return f"<pre>{html.escape(latex)}</pre>"
+
+
+def pair(printed, corrected, symbols=(), where=""):
+    """The formula as printed and as corrected, with what differs marked in both."""
+    nodes, _ = marks.marked_pair(printed, corrected)
+    return tuple(mathml(to_latex(side, "red"), symbols, where) for side in nodes)
+
+
+def is_wide(latex):
+    """Whether a formula needs the whole width of a page."""
+    bare = re.sub(r"\\tag\{[^}]*\}", "", latex)
+    return max(map(len, terminal.draw(bare)), default=0) > WIDE
+
+
+GREEK = {name: letter for name, letter in zip(
+    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi "
+    "psi omega".split(), "αβγδεζηθκλμνξπρστφχψω")}
+
+
+def prose(text):
+    """A sentence as HTML, with the letters that it names set as mathematics.
+
+    ``f_p``, ``W^T``, ``h''_i``, ``(.)`` and Greek names become what they mean; nothing else does.
+    """
+    out = html.escape(text, quote=False)
+    out = out.replace("(.)", "⊙").replace("(x)", "⊗").replace("&lt;=", "≤").replace("&gt;=", "≥")
+    out = re.sub(r"\b([A-Za-z]|" + "|".join(GREEK) + r")((?:'){0,2})_(\{[^}]*\}|[A-Za-z0-9]+)",
+                 lambda m: f"{_letter(m[1])}{m[2]}<sub>{_letters(m[3].strip('{}'))}</sub>", out)
+    out = re.sub(r"(?<=[\w>)])\^(\([^)]*\)|\{[^}]*\}|T|-1|[a-z0-9+]+)",
+                 lambda m: f"<sup>{m[1].strip('{}')}</sup>", out)
+    out = re.sub(r"(?<=</sup>)_(\{[^}]*\}|[A-Za-z0-9]+)",
+                 lambda m: f"<sub>{_letters(m[1].strip('{}'))}</sub>", out)
+    return re.sub(r"(?<![\w<&/])(" + "|".join(GREEK) + r")(?![\w(])",
+                  lambda m: _letter(m[1]), out)
+
+
+def _letter(name):
+    return f"<i>{GREEK.get(name, name)}</i>"
+
+
+def _letters(text):
+    return GREEK.get(text, text)

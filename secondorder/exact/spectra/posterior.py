@@ -1,0 +1,247 @@
+"""Laplace's approximation: a normal distribution of the parameters around the network's point."""
+
+import math
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.special import gammaln
+
+from ...checks import one_of, positive_number, whole_number
+from ...checks.randomness import generator
+from ...nets import BinaryCrossEntropy, PoissonNLL, SoftmaxCrossEntropy, SquaredError
+from ...nets.losses.by_output import stirling
+from ..chunks import Chunks
+from ..curvature import check_network, jacobian
+from ..diagonals import KINDS, diagonal
+from ..objectives import loss_sum
+from ..parameter_slices import parameter_slice
+from .definite import NAMES, factor
+from .solving import matrix_of
+
+STRUCTURES = ("full", "diagonal", "kronecker")
+
+
+def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structure="full",
+              noise_variance=1.0, rng=None, draws=1, layer=None, parameter=None, max_bytes=2**30,
+              batch_size=None, executor=None):
+    r"""Laplace's approximation of the distribution of the parameters, given the data.
+
+    With N samples, a prior N(0, I / tau) and C the curvature of the mean loss at theta,
+
+        p(theta' | data) ~ N(theta, Lambda^-1)    with    Lambda = N C / s^2 + tau I.
+
+    It is meant for a minimum of the objective with l2 = tau s^2 / N; nothing here looks for one.
+
+    Parameters
+    ----------
+    network : Network
+        It is copied; the posterior stays what it is when the network is trained on.
+    loss : Loss
+        The negative log-likelihood of a sample. `SquaredError` belongs to a normal distribution.
+    x, y
+        All data, as for :func:`gradient`: N samples, not a batch of them.
+    prior_precision : float
+        tau, positive.
+    kind : {"gauss-newton", "hessian", "fisher", "fisher-empirical", "fisher-sampled"}
+        C. With the Hessian Lambda may have negative eigenvalues, and is refused then.
+    structure : {"full", "diagonal"}
+        Of Lambda. Its Kronecker factors belong to a paper: see `so.eacg.posterior`.
+    noise_variance : float
+        s^2 of the outputs' normal distribution, for `SquaredError`; else 1.
+    rng, draws
+        Of the targets of ``"fisher-sampled"``.
+    layer, parameter
+        Only the parameters of a layer are uncertain, all others stay; see
+        :class:`HessianOperator`.
+    max_bytes : int
+        Limit of the matrix.
+    batch_size, executor
+        As for :func:`gradient`.
+
+    Returns
+    -------
+    Posterior
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If Lambda is not positive definite, with its smallest eigenvalue.
+    ValueError, TypeError, MemoryError, FloatingPointError
+        As :func:`hessian`; ``structure="kronecker"``.
+
+    Examples
+    --------
+    >>> import numpy as np, secondorder as so
+    >>> net, x = so.mlp([3, 4, 1], rng=0), np.random.default_rng(1).normal(size=(20, 3))
+    >>> p = so.exact.posterior(net, so.SquaredError(), x, np.sin(x[:, :1]), prior_precision=1.0)
+    >>> p.variance(x[:5]).shape, p.sample(rng=0).shape == net.theta.shape
+    ((5, 1), True)
+    """
+    one_of(KINDS, kind, "kind")
+    if one_of(STRUCTURES, structure, "structure") == "kronecker":
+        raise ValueError("structure='kronecker' needs the factors of a paper: use "
+                         "so.eacg.posterior(network, loss, x, y, prior_precision)")
+    tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
+    check_network(network)
+    where = parameter_slice(network, layer, parameter)
+    options = {"layer": layer, "parameter": parameter, "batch_size": batch_size,
+               "executor": executor}
+    problem, facts = (network, loss, x, y), (where, tau, s2, batch_size, executor)
+    rng = generator(rng)
+    if structure == "diagonal":
+        C = diagonal(*problem, kind, rng=rng, draws=draws, **options)
+        return Diagonal(*problem, *facts, C, f"the diagonal of {NAMES[kind]}")
+    C = matrix_of(kind, *problem, rng, draws, max_bytes=max_bytes, **options)
+    return Full(*problem, *facts, C, NAMES[kind])
+
+
+def checked_precisions(loss, prior_precision, noise_variance):
+    """tau and s^2; another variance than 1 is for normal outputs only."""
+    tau = positive_number(prior_precision, "prior_precision")
+    s2 = positive_number(noise_variance, "noise_variance")
+    if s2 != 1 and not isinstance(loss, SquaredError):
+        raise ValueError("noise_variance is for normal outputs, with SquaredError; with "
+                         f"{loss!r} it must be 1, got {s2:g}")
+    return tau, s2
+
+
+class Posterior:
+    """N(theta, Lambda^-1), made by :func:`posterior` or by `so.eacg.posterior`.
+
+    A kind of Lambda defines `_inverse`, `_root` and `log_determinant`.
+
+    Attributes
+    ----------
+    mean : (n,) array
+        theta, or the part of it that is uncertain.
+    place : slice
+        Where that stands in ``network.theta``.
+    prior_precision, noise_variance : float
+    samples : int
+        N.
+    log_determinant : float
+        log det Lambda.
+    """
+
+    def __init__(self, network, loss, x, y, where, prior_precision, noise_variance,
+                 batch_size=None, executor=None):
+        self.network, self.loss, self.place = network.copy(), loss, where
+        self.prior_precision, self.noise_variance = prior_precision, noise_variance
+        self.mean = network.theta[where].astype(np.float64)
+        evaluated = Chunks(network, loss, x, y, batch_size, executor)
+        self._loss_sum = float(evaluated.total(loss_sum, shape=(1,))[0])
+        self.samples = len(x)
+        self._normaliser = log_normaliser(loss, y, (self.samples, *network.output_shape),
+                                          noise_variance)
+
+    def _inverse(self, V):
+        """Lambda^-1 V for V (n, K)."""
+        raise NotImplementedError
+
+    def _root(self, Z):
+        """R Z for Z (n, K), with R R^T = Lambda^-1."""
+        raise NotImplementedError
+
+    def covariance(self, x_new, max_bytes=2**30):
+        """Covariance of the outputs at new inputs, (S, C, C): J Lambda^-1 J^T, J their Jacobian.
+
+        The outputs are the network's: no noise is added, and no link applied.
+        """
+        J = jacobian(self.network, x_new, max_bytes)[:, :, self.place].astype(np.float64)
+        samples, outputs, n = J.shape
+        rows = self._inverse(J.reshape(-1, n).T).T.reshape(J.shape)
+        return np.einsum("sin,sjn->sij", J, rows)
+
+    def variance(self, x_new, max_bytes=2**30):
+        """Variance of every output at new inputs, (S, C): the diagonal of `covariance`."""
+        return np.einsum("sii->si", self.covariance(x_new, max_bytes)).copy()
+
+    def sample(self, rng=None, count=None):
+        """Parameters drawn from the distribution, (P,); (count, P) with a count.
+
+        All parameters of the network are returned; those without uncertainty are unchanged.
+        """
+        rng, number = generator(rng), 1 if count is None else whole_number(count, "count", 1)
+        Z = rng.standard_normal((len(self.mean), number))
+        theta = np.tile(self.network.theta, (number, 1))
+        theta[:, self.place] = self.mean + self._root(Z).T
+        return theta[0] if count is None else theta
+
+    def log_evidence(self):
+        """Logarithm of the marginal likelihood of the data, by Laplace's approximation.
+
+        log p(data | theta) + (n log tau - tau |theta|^2 - log det Lambda) / 2, n parameters that
+        are uncertain. Its maximum over `prior_precision` or networks chooses among them.
+
+        Raises
+        ------
+        TypeError
+            If the loss is no negative log-likelihood whose normalising constant is known.
+        """
+        if self._normaliser is None:
+            raise TypeError(f"log_evidence: {self.loss!r} is not known as the negative logarithm "
+                            "of a probability; SquaredError, SoftmaxCrossEntropy, PoissonNLL and "
+                            "BinaryCrossEntropy with pos_weight 1 are")
+        tau, theta = self.prior_precision, self.mean
+        likelihood = -self._loss_sum / self.noise_variance + self._normaliser
+        prior = len(theta) * math.log(tau) - tau * (theta @ theta)
+        return float(likelihood + (prior - self.log_determinant) / 2)
+
+    def __repr__(self):
+        return (f"{type(self).__name__}({len(self.mean)} parameters, {self.samples} samples, "
+                f"prior_precision={self.prior_precision:g})")
+
+
+class Full(Posterior):
+    """Lambda = L L^T, Cholesky's factor."""
+
+    def __init__(self, *facts_and_C):
+        *facts, C, what = facts_and_C
+        super().__init__(*facts)
+        weight = self.samples / self.noise_variance
+        precision = weight * C.astype(np.float64) + self.prior_precision * np.eye(len(C))
+        self._L = factor(precision, f"{weight:g} times {what} + {self.prior_precision:g} I",
+                         "a larger prior_precision or another kind makes it so")
+        self.log_determinant = 2 * float(np.sum(np.log(self._L.diagonal())))
+
+    def _inverse(self, V):
+        return cho_solve((self._L, True), V)
+
+    def _root(self, Z):
+        return solve_triangular(self._L, Z, lower=True, trans="T")
+
+
+class Diagonal(Posterior):
+    """Lambda is a diagonal."""
+
+    def __init__(self, *facts_and_C):
+        *facts, C, what = facts_and_C
+        super().__init__(*facts)
+        weight = self.samples / self.noise_variance
+        self._entries = weight * C.astype(np.float64) + self.prior_precision
+        if self._entries.min() <= 0:
+            raise np.linalg.LinAlgError(
+                f"{weight:g} times {what} + {self.prior_precision:g} I is not positive definite: "
+                f"its smallest eigenvalue is {self._entries.min():.3g}; a larger prior_precision "
+                "or another kind makes it so")
+        self.log_determinant = float(np.sum(np.log(self._entries)))
+
+    def _inverse(self, V):
+        return V / self._entries[:, None]
+
+    def _root(self, Z):
+        return Z / np.sqrt(self._entries)[:, None]
+
+
+def log_normaliser(loss, y, shape, noise_variance):
+    """log p(y | outputs) + loss / s^2, summed over samples; None for a loss that is no model."""
+    if type(loss) is SquaredError:
+        return -math.prod(shape) / 2 * math.log(2 * math.pi * noise_variance)
+    if type(loss) is SoftmaxCrossEntropy:
+        return 0.0
+    if type(loss) is BinaryCrossEntropy and np.all(np.asarray(loss.pos_weight) == 1):
+        return 0.0
+    if type(loss) is PoissonNLL:
+        t = loss.prepare_target(y, shape, np.dtype(np.float64))
+        return float(np.sum((stirling(t) if loss.full else 0.0) - gammaln(t + 1)))
+    return None

@@ -1,0 +1,116 @@
+"""Both sides of a comparison as numbers, side by side: a few entries, shapes, the difference."""
+
+import re
+
+import numpy as np
+
+from ..claims import Printed
+from ..comparisons import AtMost, Comparison, Equal, Rate
+from .folding import case_of, split_case
+
+_FAST = re.compile(r"\bfast\b|through the layers")
+
+
+def featured(claims):
+    """The comparison that a page shows: the first equality with numbers that are not all zero,
+    those of a fast path behind the others.
+
+    Without an equality it is the first inequality, else the first rate; None where nothing is
+    compared.
+    """
+    held = [claim for claim in claims if isinstance(claim, Comparison)]
+    for kind in (Equal, AtMost, Rate):
+        mine = [claim for claim in held if isinstance(claim, kind)]
+        if mine:
+            mine.sort(key=lambda claim: bool(_FAST.search(claim.what)))  # else as they stand
+            return next((claim for claim in mine if claim.left.any() or claim.right.any()), mine[0])
+    return None
+
+
+def featured_failure(claims, kind=Printed):
+    """The first claim for the form as printed (or of another kind that must fail), or None."""
+    return next((claim for claim in claims if isinstance(claim, kind)), None)
+
+
+def title(claim):
+    """What is compared, and on which case."""
+    case = case_of(claim)
+    return split_case(claim.what)[0] + (f" ({case})" if case else "")
+
+
+def table(claim, names=("code", "check"), limit=3):
+    """Lines: entries of both sides with their difference, and below them shape and error.
+
+    Parameters
+    ----------
+    claim : Equal, AtMost, Rate, or one that must fail and wraps them
+    names : pair of str
+        How to call the two sides of an equality.
+    limit : int
+        How many entries.
+
+    Returns
+    -------
+    list of str
+    """
+    claim = claim if isinstance(claim, Comparison) else claim.claim
+    if isinstance(claim, Rate):
+        return _rate(claim, limit)
+    if isinstance(claim, AtMost):
+        names, third, gap = ("smaller", "larger"), "margin", claim.right - claim.left
+        order = np.argsort(gap, axis=None, kind="stable")
+    else:
+        third, gap = "difference", claim.left - claim.right
+        order = _telling(claim)
+    rows = [["entry" if claim.left.ndim else "", *names, third]]
+    for flat in order[:limit]:
+        place = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
+        rows.append([_place(place), _number(claim.left[place]), _number(claim.right[place]),
+                     f"{abs(gap[place]):.1e}" if third == "difference" else f"{gap[place]:.1e}"])
+    lines = columns(rows)
+    size = claim.left.size
+    shown = f"{min(limit, size)} of {size} entries, shape {claim.left.shape}; " \
+        if size > limit else ""
+    return [*lines, f"{shown}{measured(claim)}"]
+
+
+def _telling(claim):
+    """Places of entries: the worst ones of what fails, else the largest ones."""
+    if claim.holds:
+        weight = np.maximum(np.abs(claim.left), np.abs(claim.right))
+    else:
+        weight = np.abs(claim.left - claim.right)
+    return np.argsort(-weight, axis=None, kind="stable")
+
+
+def measured(claim):
+    """Error and what is allowed, in words."""
+    if isinstance(claim, Rate):
+        return f"order {claim.fitted_order:.3f}, expected {claim.order:g} to {claim.tolerance:.2g}"
+    scale = f" of {claim.scale:.3g}" if claim.scale != 1 else ""
+    if isinstance(claim, AtMost):
+        return f"broken by {claim.error:.1e}{scale}, allowed {claim.tolerance:.1e}"
+    return f"error {claim.error:.1e}{scale}, allowed {claim.tolerance:.1e}"
+
+
+def _rate(claim, limit):
+    rows = [["step", "remainder", f"remainder / step^{claim.order:g}"]]
+    for step, remainder in zip(claim.steps[:limit], claim.remainders[:limit]):
+        rows.append([f"{step:.3g}", f"{remainder:.6g}", f"{remainder / step**claim.order:.4g}"])
+    return [*columns(rows), measured(claim)]
+
+
+def columns(rows):
+    """Rows of texts in columns of one width each, numbers at the right."""
+    sizes = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join([row[0].ljust(sizes[0]), *(cell.rjust(size) for cell, size
+                                                 in zip(row[1:], sizes[1:]))]).rstrip()
+            for row in rows]
+
+
+def _place(place):
+    return f"[{', '.join(map(str, place))}]" if place else ""
+
+
+def _number(value):
+    return f"{complex(value):.6g}" if np.iscomplexobj(value) else f"{float(value):.8g}"

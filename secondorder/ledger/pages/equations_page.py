@@ -1,0 +1,281 @@
+"""The page of a whole paper, `EQUATIONS.md`: contents, errata, symbols, every display.
+
+The text holds nothing that was measured, so that it is the same on every machine.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import sys
+from pathlib import Path
+
+from ...formulas import latex, marks, terminal
+from ...formulas.tags import told
+from .. import registry
+from ..claims import Case
+from ..comparisons import RELATIVE_TO, VerificationError
+from ..displays import anchors, displays
+from ..labels import heading, is_number
+from ..registration import Condition
+from ..registry import qualified_name, short_name
+from ..runner import run_equation
+from . import counts, folding, own_lines
+from .source import place_of
+
+_WIDE = 105  # columns on one line from which a formula is broken at relations and signs
+
+
+def markdown(paper):
+    """The page of a paper: its errata, its symbols, every display with formula, verdict and code.
+
+    Formulas stand in ``math`` fences, which code hosts render.  What an erratum changes is in
+    colour, names of code are links to file and line, and the claims of each display are folded.
+
+    Parameters
+    ----------
+    paper : str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        Unknown paper, or one without equations.
+    VerificationError
+        If a check raises, so that there is nothing to document.
+    """
+    entries = registry.REGISTRY.select(paper)
+    paper = entries[0].paper
+    folder = folder_of(paper)
+    lines = [f"# {paper}: every equation, executed", "", *_errata(entries), "",
+             f"Written by `secondorder verify {paper} --markdown`; change the checks instead. "
+             f"`secondorder verify {paper}` runs them, `secondorder show {paper} LABEL` shows one "
+             "with its numbers.", "", *_contents(entries), *_symbols(paper), *_conditions(entries)]
+    for entry in entries:
+        lines += ["", *_display(entry, folder)]
+    return "\n".join([*lines, "", RELATIVE_TO]) + "\n"
+
+
+def folder_of(paper):
+    """Where the paper's page belongs: its room, or beside the file of its first check; or None."""
+    module = registry.REGISTRY.papers[paper]
+    if module is not None:
+        return Path(importlib.util.find_spec(module.rpartition(".")[0]).origin).parent
+    entries = registry.REGISTRY.of(paper)
+    try:
+        return Path(inspect.getsourcefile(inspect.unwrap(entries[0].check))).resolve().parent
+    except (IndexError, OSError, TypeError):
+        return None
+
+
+# -- what stands above the displays ----------------------------------------------------------------
+
+def _errata(entries):
+    """In ten lines at most: what is counted, errata of substance one by one, the others by name."""
+    lines = [f"{counts.labels(entries)}: {counts.verdicts(entries)}."]
+    errata = [entry for entry in entries if entry.weight == "substance"]
+    if errata:
+        lines += ["", "Errata of substance:", ""]
+        room = 6
+        lines += [f"- {_link(entry)}: {entry.statement}"
+                  for entry in errata[:room if len(errata) <= room else room - 1]]
+        if len(errata) > room:
+            lines.append(f"- and {_links(errata[room - 1:])}")
+    others = [f"{name}: {_links(mine)}" for name, mine in (
+        ("Misprints", [entry for entry in entries if entry.weight == "misprint"]),
+        ("What the text that was read may have lost", [entry for entry in entries
+                                                       if entry.weight == "extraction"])) if mine]
+    if others:
+        lines += ["", ". ".join(others) + "."]
+    return lines
+
+
+def _first_sentence(text):
+    text = " ".join(text.split())
+    match = re.match(r".*?[a-z)0-9]\.(?=\s+[A-Z(])", text)
+    return match[0] if match else text
+
+
+def _anchor(entry):
+    return f"label-{entry.labels[0]}"
+
+
+def _link(entry):
+    return f"[{_short(entry.labels)}](#{_anchor(entry)})"
+
+
+def _links(entries):
+    return ", ".join(map(_link, entries))
+
+
+def _short(labels):
+    """`(8a), (8b)`, `theorem-1`, `(33) to (39)`."""
+    names = [f"({label})" if is_number(label) else label for label in labels]
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"
+
+
+def _contents(entries):
+    lines = ["## Contents", "", "| display | verdict | states |", "|---|---|---|"]
+    for entry in entries:
+        sentence = _first_sentence(entry.statement).replace("|", "\\|")
+        lines.append(f"| {_link(entry)} | {counts.verdict_of(entry)} | {sentence} |")
+    return lines
+
+
+def _symbols(paper):
+    """The paper's symbols, from the table in its room's docstring or as they were registered."""
+    rows = [(symbol, "", text) for symbol, text
+            in registry.REGISTRY.symbols.get(paper, {}).items()]
+    header = ("paper", "", "meaning")
+    module = registry.REGISTRY.papers[paper]
+    if module is not None:
+        room = importlib.import_module(module.rpartition(".")[0])
+        header, *rows = _table_of(room.__doc__ or "") or [header]
+    if not rows:
+        return []
+    cells = [header, ("---",) * len(header), *rows]
+    return ["", "## Symbols", "", *("| " + " | ".join(cell.replace("|", "\\|") for cell in row)
+                                    + " |" for row in cells)]
+
+
+def _table_of(text):
+    """Rows of the first table in a docstring, whose columns a line of ``=`` marks."""
+    lines = text.splitlines()
+    rules = [k for k, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line.strip())]
+    if len(rules) < 3:
+        return []
+    starts = [match.start() for match in re.finditer("=+", lines[rules[0]])]
+    rows = []
+    for line in [*lines[rules[0] + 1:rules[1]], *lines[rules[1] + 1:rules[2]]]:
+        cells = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None])]
+        if cells[0] or not rows:
+            rows.append([_code(cell, k) for k, cell in enumerate(cells)])
+        else:  # a row that goes on
+            rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells)]
+    return rows
+
+
+def _code(cell, column):
+    """What is marked as code in a docstring, as Markdown has it; a first column is all code."""
+    cell = cell.replace("``", "`")
+    return f"`{cell}`" if column == 0 and cell and cell != "paper" and "(not" not in cell else cell
+
+
+def _conditions(entries):
+    conditions = dict.fromkeys(one for entry in entries for one in entry.conditions
+                               if isinstance(one, Condition))
+    if not conditions:
+        return []
+    return ["", "## Conditions", "", *(f"- **{one.name}**: {one.text}" for one in conditions)]
+
+
+# -- one display -----------------------------------------------------------------------------------
+
+def _display(entry, folder):
+    result = run_equation(entry)
+    if not result.claims and result.ok is not None:
+        raise VerificationError(f"[{entry.paper}] {', '.join(entry.labels)} cannot be documented: "
+                                f"{result.message}")
+    anchors = "".join(f'<a id="label-{label}"></a>' for label in entry.labels)
+    lines = [f"## {heading(entry.labels)}", "", f"{anchors}**{counts.verdict_of(entry)}**, "
+             f"{entry.kind}. {entry.statement}", "",
+             *(line for mark in counts.marks(entry) for line in (f"*{mark}*", "")),
+             *_formulas(entry, folder), ""]
+    if entry.where:
+        lines.append(f"- Where: {entry.where}")
+    for one in entry.conditions:
+        lines.append(f"- Condition: **{one.name}**." if isinstance(one, Condition)
+                     else f"- Condition: {one}")
+    if entry.implements:
+        names = ", ".join(_linked(value, short_name(entry.paper, qualified_name(value)), folder)
+                          for value in entry.implements)
+        lines.append(f"- Implemented by {names}.")
+    check = _linked(entry.check, entry.check.__name__, folder)
+    if result.ok is None:
+        return [*lines, f"- Not checked yet: {check} is where its check belongs."]
+    lines.append(f"- Checked by {check}.")
+    return lines + _claims([claim for claim in result.claims if not isinstance(claim, Case)])
+
+
+def _formulas(entry, folder):
+    if not entry.corrected and not terminal.drawable(entry.formula):
+        return ["```math", inspect.cleandoc(entry.formula), "```"]
+    if not entry.corrected:
+        return _math(None, entry, entry.formula, latex.parse(entry.formula), folder)
+    (printed, corrected), marked = marks.marked_pair(entry.formula, entry.corrected)
+    if any(leaf.marked for leaf in latex.leaves(corrected)):
+        printed = latex.parse(entry.formula)  # as it stands: what is new below says enough
+    return [*_math("As printed:", entry, entry.formula, printed, folder), "",
+            *_math("Corrected, with what changed in red:" if marked else "Corrected:", entry,
+                   entry.corrected, corrected)]
+
+
+def _math(caption, entry, text, nodes, folder=None):
+    """A fence for each display with the paper's number, and for the printed ones (those with a
+    folder) a link to it and its own lines of code.
+
+    A single one stands as it is registered, if nothing is marked and it is not broken.
+    """
+    lines, parts = [caption, ""] if caption else [], displays(entry, nodes)
+    for part in parts:
+        broken = latex.broken(part.nodes, _WIDE, _columns)
+        as_it_is = len(parts) == 1 and broken is part.nodes \
+            and not any(leaf.marked for leaf in latex.leaves(part.nodes))
+        shown = inspect.cleandoc(text) if as_it_is else latex.to_latex(broken).strip()
+        linked = part.numbers and folder is not None
+        if linked:
+            lines += ["".join(f'<a id="eq-{one}"></a>' for one in anchors(entry, part.numbers)), ""]
+        tag = rf" \tag{{{', '.join(part.numbers)}}}" if part.numbers else ""
+        lines += ["```math", shown + tag, "```", ""]
+        if linked:
+            lines += [_own(entry, part.numbers, folder), ""]
+    return lines[:-1]
+
+
+def _own(entry, numbers, folder):
+    """The numbers of a display as links to it, with links to their lines of code and check."""
+    place = own_lines.code_line(entry, numbers[0]), own_lines.check_line(entry, numbers[0])
+    links = [_to_line(line.file, line.number, f"{name}, line {line.number}", folder)
+             for name, line in zip(("code", "check"), place) if line]
+    return f"[{told(numbers)}](#eq-{numbers[0]}): {'; '.join(links)}."
+
+
+def _columns(nodes):
+    return max(map(terminal.columns, terminal.draw(nodes, 10_000)), default=0)
+
+
+def _linked(value, name, folder):
+    """A name as a link to its file and line, where the page's folder leads to it."""
+    place = place_of(value)
+    if place is None or folder is None:
+        return f"`{name}`"
+    return _to_line(*place, f"`{name}`", folder)
+
+
+def _to_line(file, line, text, folder):
+    """A text as a link to a line of a file, where the page's folder leads to it."""
+    top = Path(sys.modules["secondorder"].__file__).resolve().parent
+    if not (file.is_relative_to(top) and folder.is_relative_to(top)) \
+            and not file.is_relative_to(folder):
+        return text
+    return f"[{text}]({Path(os.path.relpath(file, folder)).as_posix()}#L{line})"
+
+
+def _claims(claims):
+    """The list of what is checked, folded; claims that differ only in their case are one line."""
+    lines = []
+    for _, same in folding.folded(claims):
+        demands = dict.fromkeys(_demand(claim) for claim in same)
+        suffix = f" ({len(same)} cases)" if len(same) > 1 else ""
+        lines += [f"- {demand}{suffix}" for demand in list(demands)[:1]]
+    count = f"{len(claims)} claim{'s' * (len(claims) != 1)} checked"
+    return ["", "<details>", f"<summary>{count}</summary>", "", *lines, "", "</details>"]
+
+
+def _demand(claim):
+    """What is demanded, without the case."""
+    return claim.requirement().replace(claim.what, folding.split_case(claim.what)[0], 1)

@@ -1,0 +1,214 @@
+r"""Which line of the code, and which line of the check, is a display's own.
+
+A comment of nothing but numbers, at the end of a line or above it, says whose line it is: `# (36)`
+or `# (5), (36)`; in a check a text that names the number does, too. Where no line says so, the line
+of the code is the one that makes what a function returns that names the number, and the line of the
+check the first that claims something.
+"""
+
+import ast
+import functools
+import inspect
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...formulas.tags import told as told_numbers
+from .. import claims, comparisons
+from ..displays import printed_numbers
+from ..labels import is_number
+from ..registry import underlying
+from .source import doc_lines, helpers
+
+_MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
+_NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
+_CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
+           if inspect.isclass(kind) and name not in ("Case", "VerificationError")}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file, and the function that it is part of."""
+
+    file: Path
+    number: int
+    function: object
+
+    def __str__(self):
+        return f"{self.file.name}:{self.number}"
+
+
+def code_line(entry, label):
+    """The line of the code that is a label's own; None where there is no source.
+
+    Parameters
+    ----------
+    entry : Equation
+    label : str
+        One of its labels.
+
+    Returns
+    -------
+    Line or None
+        Of a check that names no code, which then is the code, the line of the check.
+    """
+    if not entry.implements:
+        return check_line(entry, label)
+    functions = [plain(value) for value in entry.implements]
+    for function in functions:
+        if _of_the_paper(function, entry) and label in marks(function):
+            return _line(function, marks(function)[label][0])
+    named = [function for function, numbers in zip(functions, entry.bears) if label in numbers]
+    named += [function for function in functions
+              if label in _NUMBER.findall(" ".join(doc_lines(function)))]
+    function = [*named, functions[0]][0]
+    return _line(function, returned(function))
+
+
+def check_line(entry, label):
+    """The line of the check, or of a helper of its room, that is a label's own; None as above."""
+    functions = _check_and_helpers(inspect.unwrap(entry.check))
+    for lines_of in (marks, mentions):
+        for function in functions:
+            if label in lines_of(function):
+                return _line(function, lines_of(function)[label][0])
+    line = claimed(functions[0], functions[1:])
+    return _line(functions[0], returned(functions[0]) if line is None else line)
+
+
+def told(entry):
+    """Own lines in words, one text for numbers that share theirs: `code rules.py:8, check ...`."""
+    numbers = printed_numbers(entry) or entry.labels[:1]
+    same, files, parts = {}, [], []
+    for number in numbers:
+        same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
+    for lines, mine in same.items():
+        names = [f"{'' if line.file in files[-2:] else line.file.name + ':'}{line.number}"
+                 if line else "no source at hand" for line in lines]
+        files += [line.file for line in lines if line]
+        code, check = names if parts else (f"code {names[0]}", f"check {names[1]}")
+        parts.append((told_numbers(mine) + " " if len(same) > 1 else "") + f"{code}, {check}")
+    return parts
+
+
+@functools.cache
+def _check_and_helpers(check):
+    """A check and the helpers of its room that it calls, directly or not."""
+    functions, waiting = [], [check]
+    while waiting:
+        function = waiting.pop(0)
+        if function not in functions:
+            functions.append(function)
+            waiting += helpers(function)
+    return functions
+
+
+@functools.cache
+def marks(function):
+    """Number -> the lines of a function that bear it as their own, counted from its first."""
+    lines_of, waiting = {}, ()
+    for k, line in enumerate(_source(function).splitlines()):
+        match = _MARK.search(line)
+        numbers = re.findall(r"[\w.]+", match[1]) if match else []
+        alone = match is not None and not line[:match.start()].strip()
+        for number in waiting if alone or not match else [*waiting, *numbers]:
+            lines_of.setdefault(number, []).append(k)
+        waiting = numbers if alone else ()
+    return lines_of
+
+
+@functools.cache
+def mentions(function):
+    """Number -> the lines of a function on which a text begins that names it: `"(36): both parts"`.
+    """
+    lines_of = {}
+    doc = getattr(function, "__doc__", None)
+    for node in ast.walk(_tree(function)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != doc:
+            for number in _NUMBER.findall(node.value):
+                lines_of.setdefault(number, []).append(node.lineno - 1)
+    return {number: sorted(lines) for number, lines in lines_of.items() if is_number(number)}
+
+
+def returned(function):
+    """The line that makes what a function (of a class: its last method) returns."""
+    tree = _tree(function)
+    returns = [node for node in ast.walk(tree)
+               if isinstance(node, ast.Return) and node.value is not None]
+    if not returns:
+        return max((node.lineno - 1 for node in ast.walk(tree) if isinstance(node, ast.stmt)),
+                   default=0)
+    last = max(returns, key=lambda node: node.lineno)
+    if isinstance(last.value, ast.Name):  # made further up
+        lines = [node.lineno for node in ast.walk(tree) if last.value.id in _targets(node)]
+        return max(lines, default=last.lineno) - 1
+    return last.lineno - 1
+
+
+def claimed(function, others=()):
+    """The first line of a function that makes a claim, or has one of the others make it."""
+    claiming = _CLAIMS | {one.__name__ for one in others
+                          if _CLAIMS & set(one.__code__.co_names)}
+    lines = [node.lineno for node in ast.walk(_tree(function)) if isinstance(node, ast.Call)
+             and (_name(node.func) in claiming or _says(node))]
+    return min(lines) - 1 if lines else None
+
+
+def _name(function):
+    return getattr(function, "id", getattr(function, "attr", ""))
+
+
+def _says(call):
+    """Whether a call begins with words, as all do that make a claim: `case.equal("its mean", ...)`.
+    """
+    text = ast.unparse(call.args[0]) if call.args else ""
+    return text.startswith(("'", '"', "f'", 'f"')) and " " in text
+
+
+def plain(value):
+    """The function or class behind a method, a property or a compiled function."""
+    return inspect.unwrap(underlying(value))
+
+
+def _targets(node):
+    """The names that an assignment gives a value, or part of one."""
+    if not isinstance(node, (ast.Assign, ast.AugAssign)):
+        return []
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    names = [one.value if isinstance(one, ast.Subscript) else one for one in targets]
+    return [one.id for one in names if isinstance(one, ast.Name)]
+
+
+def _of_the_paper(function, entry):
+    """Whether a function stands in the paper's own room, where its numbers mean something."""
+    room = entry.check.__module__.partition(".equations")[0]
+    return (function.__module__ or "").startswith(room)
+
+
+@functools.cache
+def _source(function):
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return ""
+
+
+@functools.cache
+def _tree(function):
+    """The syntax of a function without its decorators, which say what it checks."""
+    try:
+        tree = ast.parse(textwrap.dedent(_source(function)))
+    except SyntaxError:  # a lambda in the middle of a statement
+        return ast.Module([], [])
+    for node in tree.body:
+        node.decorator_list = []
+    return tree
+
+
+def _line(function, offset):
+    try:
+        first = max(inspect.getsourcelines(function)[1], 1)
+        return Line(Path(inspect.getsourcefile(function)).resolve(), first + offset, function)
+    except (OSError, TypeError):
+        return None

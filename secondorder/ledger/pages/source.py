@@ -1,0 +1,121 @@
+"""The lines of code that compute: without docstrings and decorators, with their places."""
+
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+from ..registry import underlying
+
+_LONGEST = 60
+_PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
+
+
+def place_of(implementation):
+    """File and line of a function or class; None where there is no source."""
+    target = inspect.unwrap(underlying(implementation))
+    try:
+        _, first = inspect.getsourcelines(target)
+        return Path(inspect.getsourcefile(target)).resolve(), max(first, 1)
+    except (OSError, TypeError):
+        return None
+
+
+def code_of(implementation, name):
+    """Name, place and numbered lines of a function or a class's methods, without docstrings."""
+    target = inspect.unwrap(underlying(implementation))
+    try:
+        lines, first = inspect.getsourcelines(target)
+        file = Path(inspect.getsourcefile(target)).resolve()
+    except (OSError, TypeError):
+        return [f"{name}  (no source at hand)"]
+    inside = file.is_relative_to(_PACKAGE_FOLDER)
+    place = file.relative_to(_PACKAGE_FOLDER.parent).as_posix() if inside else file.name
+    code = numbered_code(lines, max(first, 1))
+    shown = [f"{number:5d}  {line}".rstrip() for number, line in code[:_LONGEST]]
+    if len(code) > _LONGEST:
+        shown.append(f"       ... {len(code) - _LONGEST} more lines")
+    return [f"{name}  ({place}:{max(first, 1)})", *shown]
+
+
+def doc_lines(implementation, longest=5):
+    """The docstring's own words before its sections: what it computes, formula included.
+
+    Of several paragraphs those after the first are kept while they fit.
+    """
+    text = inspect.getdoc(inspect.unwrap(underlying(implementation))) or ""
+    text = re.split(r"\n+[A-Z][a-z]+\n-{3,}", text)[0].strip()
+    lines = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        written = [line.rstrip() for line in paragraph.splitlines() if line.strip()]
+        if lines and len(lines) + len(written) > longest:
+            break
+        lines += written
+    return lines[:longest]
+
+
+def numbered_code(lines, first):
+    """Pairs of number and text of the lines that are neither docstring nor decorator nor blank."""
+    try:
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except SyntaxError:  # a lambda in the middle of a statement
+        tree = ast.Module([], [])
+    dropped = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        for decorator in node.decorator_list:
+            dropped.update(range(decorator.lineno, decorator.end_lineno + 1))
+        if ast.get_docstring(node, clean=False) is not None:
+            dropped.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return [(first + k, line.rstrip()) for k, line in enumerate(lines)
+            if k + 1 not in dropped and line.strip()]
+
+
+def reference_code(check):
+    """The code of a check and of the helpers of its room's `equations` that it calls.
+
+    Random cases (modules named `cases`) are left out: they are shown as the live case.
+    """
+    codes, waiting = {}, [inspect.unwrap(check)]
+    while waiting:
+        function = waiting.pop(0)
+        if function not in codes:
+            codes[function] = code_of(function, function.__name__)
+            waiting += helpers(function)
+    lines = [line for code in codes.values() for line in ("", *code)][1:]
+    if len(lines) <= 2 * _LONGEST:
+        return lines
+    return lines[:2 * _LONGEST] + [f"       ... {len(lines) - 2 * _LONGEST} more lines"]
+
+
+def helpers(function):
+    """The functions that a function names and that stand in the same package of checks."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return []
+    package = function.__module__.rpartition(".")[0]
+    functions = []
+    for node in ast.walk(tree):
+        value = named(node, function.__globals__)
+        if not inspect.isfunction(value) or value is function:
+            continue
+        here, _, module = value.__module__.rpartition(".")
+        same = value.__module__ == function.__module__ or (package and here == package)
+        if same and module != "cases" and value not in functions:
+            functions.append(value)
+    return functions
+
+
+def named(node, names):
+    """What a name, or an attribute of a module, stands for; None for anything else."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        owner = names.get(node.value.id)
+        if inspect.ismodule(owner) and owner.__name__ in sys.modules:
+            return getattr(owner, node.attr, None)
+    return None

@@ -1,0 +1,75 @@
+"""`displays.tex`: the long displays of a room, or of an edition, by label.
+
+A line `%= 36` has the label of the display below it, `%= 36 corrected` that of its corrected form;
+other lines that begin with `%` are remarks.
+"""
+
+import functools
+import inspect
+from pathlib import Path
+
+from .comparisons import VerificationError
+
+NAME = "displays.tex"
+MARK = "%= "
+CORRECTED = " corrected"
+
+
+def read(file):
+    """The displays of a file.
+
+    Parameters
+    ----------
+    file : Path
+
+    Returns
+    -------
+    dict of str to str
+        Label -> LaTeX, in the file's order.
+
+    Raises
+    ------
+    VerificationError
+        The file is not there, or has a display without a label, or one label twice.
+    """
+    if not file.is_file():
+        raise VerificationError(f"there is no {file}")
+    return dict(_read(file, file.stat().st_mtime_ns))
+
+
+@functools.cache
+def _read(file, changed):
+    """The displays of a file as it was written at that time."""
+    displays, label = {}, None
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith(MARK):
+            label = line.removeprefix(MARK).strip()
+            if label in displays:
+                raise VerificationError(f"{file}, line {number}: {label} stands there twice")
+            displays[label] = []
+        elif not line.lstrip().startswith("%") and line.strip():
+            if label is None:
+                raise VerificationError(f"{file}, line {number}: no label stands before it "
+                                        "('%= 1')")
+            displays[label].append(line)
+    return {label: "\n".join(lines) for label, lines in displays.items()}
+
+
+def formulas_of(check, label, corrected=None):
+    """The formula of a check from the file beside it, and its corrected form unless that is given.
+
+    Raises
+    ------
+    VerificationError
+        The file is not there or does not have the label.
+    """
+    file = folder_of_checks(check) / NAME
+    displays = read(file)
+    if label not in displays:
+        raise VerificationError(f"no formula is given, and {file} has no '{MARK}{label}'")
+    return displays[label], corrected or displays.get(label + CORRECTED)
+
+
+def folder_of_checks(check):
+    """The folder in which a check stands."""
+    return Path(inspect.getsourcefile(inspect.unwrap(check))).resolve().parent

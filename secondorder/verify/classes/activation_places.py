@@ -1,0 +1,245 @@
+"""Places where an activation function changes its form: its kinks, declared or not, 0 and +-1."""
+
+import numpy as np
+
+from ...exact.finite_differences import Difference, central
+from ..differences import column, rounding
+
+METHODS = ("value", "slope", "curvature")
+FARTHEST = 768.0  # beyond, x + h itself is rounded
+DISTANCE = 0.02  # that random points keep from kinks
+_CELL = 1 / 64
+_FINEST = 1e-4
+_SUSPECTS = 12
+_CELLS = 4000
+_GRID, _SCANNED = 1e-3, 20000
+
+
+class Places:
+    """What the checker of an activation function looks at beside random points.
+
+    Attributes
+    ----------
+    function : ActivationFunction
+    recorder : Recorder
+    kinks : (n,) array
+        Declared ones.
+    undeclared : list of float
+        Those that were found.
+    core : (float, float)
+        Where it is looked at densely.
+    """
+
+    def of(self, name, x):
+        """One method on a copy of x, as an array."""
+        return np.asarray(getattr(self.function, name)(np.array(x)))
+
+    def _distance(self, points):
+        points = np.asarray(points)
+        if not self.kinks.size:
+            return np.full(points.shape, np.inf)
+        return np.abs(points[..., None] - self.kinks).min(axis=-1)
+
+    def _near_undeclared(self, x):
+        """Near undeclared kinks the kinks are reported, not the wrong entries beside them."""
+        near = np.zeros(x.shape, dtype=bool)
+        for kink in self.undeclared:
+            near |= np.abs(x - kink) < DISTANCE
+        return near
+
+    def _slope_reference(self, x):
+        return column(central(lambda t: self.of("value", x + t[0]), np.zeros(1)))
+
+    # -- short intervals and single points ---------------------------------------------------------
+
+    def _scan(self, usable):
+        """slope and curvature on a fine grid: a short interval holds no random point."""
+        low, high = self.core
+        x = np.arange(low, high, max(_GRID, (high - low) / _SCANNED)) + _GRID / np.e
+        x = x[(x < high) & (self._distance(x) > DISTANCE)]
+        for name, source in (("slope", "value"), ("curvature", "slope")):
+            if (x.size and usable[METHODS.index(name)] and usable[METHODS.index(source)]
+                    and not self.recorder.wrong("slope", name)):
+                size = np.maximum.reduce([np.ones_like(x), np.abs(x), np.abs(self.of(source, x))])
+                self._derivative(name, source, True, x, rounding(size), " on a fine grid")
+
+    def _at_special_points(self, usable):
+        """value and slope at 0 and +-1, which random points miss: sin(x) / x has no value at 0."""
+        for place in (0.0, -1.0, 1.0):
+            if place in self.kinks or not self.core[0] < place < self.core[1]:
+                continue
+            if self._near_undeclared(np.array([place]))[0]:
+                continue
+            with np.errstate(all="ignore"):
+                self._continuous(place, f"x = {place:g}", "a formula of its own for one point?")
+                x = np.array([place])
+                if usable[1] and not self.recorder.wrong("slope", "value"):
+                    reference = self._slope_reference(x)
+                    self.recorder.compare(
+                        "slope", f"slope at x = {place:g} against differences of value",
+                        self.of("slope", x), reference.value, reference.error + rounding(1.0),
+                        names=("slope", "differences"), optional=True, scale=1.0)
+
+    def _beside(self, usable):
+        """slope and curvature on both sides of kinks, of 0 and of +-1, where functions change their
+        form, one-sided and up to a millionth: random points keep away from kinks, and rarely fall
+        into a narrow interval.
+        """
+        for name, source in (("slope", "value"), ("curvature", "slope")):
+            if not (usable[METHODS.index(name)] and usable[METHODS.index(source)]):
+                continue
+            if self.recorder.wrong("slope", name, "kinks", "value"):
+                return
+            for place in sorted({*self.kinks.tolist(), 0.0, -1.0, 1.0}):
+                for side in (-1.0, 1.0):
+                    x = self._points_beside(place, side)
+                    if not x.size:
+                        continue
+                    reference = self._one_sided_reference(source, x, place)
+                    computed = self.of(name, x)
+                    if not self.recorder.compare(
+                            name, f"{name} against differences of {source} just "
+                            f"{'above' if side > 0 else 'below'} x = {place:.4g}", computed,
+                            reference.value, reference.error, names=(name, "differences"),
+                            optional=True, scale=max(1.0, float(np.abs(reference.value).max()))):
+                        off = np.abs(computed - reference.value) / (reference.error + 1e-12)
+                        self.recorder.report.findings[-1].entries += (
+                            f"\n  the largest difference is at x = {x[np.argmax(off)]:.6g}")
+
+    def _points_beside(self, place, side):
+        """Points at falling distances on one side of a place, in the core and off other kinks."""
+        distances = DISTANCE * 2.0 ** -np.arange(0.5, 15) * max(1.0, abs(place))
+        x = place + side * distances
+        others = self.kinks[self.kinks != place]
+        clear = [distance < np.abs(others - point).min(initial=np.inf) for distance, point
+                 in zip(distances, x)]
+        return x[np.array(clear) & (x > self.core[0]) & (x < self.core[1])]
+
+    def _one_sided_reference(self, source, x, place):
+        """Differences of a method at points beside a place, with steps that stay on their side."""
+        eps = np.finfo(float).eps
+        steps = np.minimum(np.abs(x - place) / 4, eps ** (1 / 3))
+        parts = [column(central(lambda t, point=point: self.of(source, np.array([point + t[0]])),
+                                np.zeros(1), h)) for point, h in zip(x, steps)]
+        value, error = (np.concatenate(part) for part in zip(*parts))
+        size = np.maximum(1.0, np.abs(self.of(source, x)))  # of what may cancel inside
+        return Difference(value, error + 5 * eps * size / steps)
+
+    # -- kinks -------------------------------------------------------------------------------------
+
+    def _find_kinks(self, low, high):
+        """Look for kinks and jumps of value that are not declared."""
+        cell = max(_CELL, (high - low) / _CELLS)
+        edges = np.arange(low, high, cell) + cell / np.e
+        if len(edges) < 2:
+            return
+        # of slopes over 1e-5, with room to spare
+        noise = 1e-8 * np.abs(self.of("value", edges)).max()
+        jumps = self._jump(edges[:-1], edges[1:])
+        for cell in np.argsort(-jumps)[:_SUSPECTS]:
+            place, jump = self._refine(edges[cell], edges[cell + 1])
+            known = np.concatenate([self.kinks, self.undeclared])
+            if jump > max(0.3 * jumps[cell], 1e-3,
+                          noise) and not np.any(np.abs(known - place) < 1e-3):
+                self.undeclared.append(place)
+
+    def _tell_kinks(self):
+        for place in sorted(self.undeclared):
+            left, right = self._one_sided(place)
+            if self._is_step(place, left, right):
+                before, after = self.of("value", place + 2 * _FINEST * np.array([-1.0, 1.0]))
+                self.recorder.fact("value", f"continuous at {place:.4g}", False,
+                                   f"jumps near x = {place:.4g}",
+                                   f"from {before:.6g} to {after:.6g}",
+                                   "a function with a step has no derivative "
+                                   "there, and no declared kink makes it right")
+                continue
+            self.recorder.fact("kinks", f"kink at {place:.4g} declared", False,
+                               f"undeclared kink at x = {place:.4g}",
+                               f"the slope of value jumps from {left:.6g} to {right:.6g}",
+                               f"declare it: kinks = ({place:.9g},)")
+        if not self.undeclared:
+            self.recorder.fact("kinks", "no undeclared kink", True, "")
+
+    def _snapped(self, place):
+        """Where a kink is: where slope itself jumps, or 0, if that is within the search's width."""
+        if not np.isfinite(place):
+            return place
+        left, right = place - 2 * _FINEST, place + 2 * _FINEST
+        try:
+            before, after = (float(self.of("slope", np.array([end]))[0]) for end in (left, right))
+            while abs(after - before) > 1e-3:  # down to two neighbouring numbers
+                middle = (left + right) / 2
+                if not left < middle < right:
+                    return 0.0 if left <= 0 <= right else left
+                here = float(self.of("slope", np.array([middle]))[0])
+                if abs(here - before) < abs(after - here):
+                    left = middle
+                else:
+                    right = middle
+        except Exception:  # what slope raises is reported where slope itself is checked
+            pass
+        return 0.0 if abs(place) <= 2 * _FINEST else place
+
+    def _is_step(self, place, left, right):
+        """Whether value itself changes at a place by more than its slopes on both sides explain."""
+        ends = self.of("value", place + _FINEST * np.array([-1.0, 1.0]))
+        return abs(ends[1] - ends[0]) > 2 * _FINEST * (2 * abs(left) + 2 * abs(right) + 1)
+
+    def _jump(self, left, right):
+        """Change of the slope between the ends of cells, and a step of value inside, divided by the
+        width.
+
+        Slopes are differences of value just outside of the cells.
+        """
+        h = 1e-5
+        outer = (self.of("value", right + h) - self.of("value", right)) / h
+        inner = (self.of("value", left) - self.of("value", left - h)) / h
+        rise = (self.of("value", right) - self.of("value", left)) / (right - left)
+        return np.maximum(np.abs(outer - inner), np.abs(rise - (outer + inner) / 2))
+
+    def _refine(self, left, right):
+        """Bisect a cell towards the larger jump."""
+        while right - left > _FINEST:
+            middle = (left + right) / 2
+            halves = self._jump(np.array([left, middle]), np.array([middle, right]))
+            left, right = (left, middle) if halves[0] >= halves[1] else (middle, right)
+        return (left + right) / 2, float(self._jump(np.array([left]), np.array([right]))[0])
+
+    def _one_sided(self, place):
+        near, h = 2 * _FINEST, 1e-5
+        at = self.of("value",
+                     np.array([place - near - h, place - near, place + near, place + near + h]))
+        return (at[1] - at[0]) / h, (at[3] - at[2]) / h
+
+    def _at_kinks(self):
+        """At a kink value is continuous, the slope is one of the one-sided slopes or between them,
+        nothing is NaN.
+        """
+        for kink in self.kinks:
+            at = {name: float(self.of(name, np.array([kink]))[0]) for name in METHODS}
+            self.recorder.fact("kinks", f"finite at {kink:.4g}",
+                               all(np.isfinite(list(at.values()))),
+                               f"not finite at the kink x = {kink:.4g}", str(at))
+            self._continuous(kink, f"the kink x = {kink:.4g}",
+                             "at a kink the slope jumps; value must be continuous")
+            left, right = self._one_sided(kink)
+            low, high = min(left, right), max(left, right)
+            slack = 1e-2 * (abs(left) + abs(right) + 1e-3)
+            self.recorder.fact("slope", f"between the sides at {kink:.4g}",
+                               low - slack <= at["slope"] <= high + slack,
+                               f"at the kink x = {kink:.4g} the slope is {at['slope']:.6g}, "
+                               "outside the one-sided slopes",
+                               f"left {left:.6g}, right {right:.6g}")
+
+    def _continuous(self, kink, where, hint):
+        """The rise of value across a place must vanish with the distance; that of a step stays."""
+        at = {distance: self.of("value", kink + distance * max(1.0, abs(kink))
+                                * np.array([-1.0, 0.0, 1.0]))
+              for distance in (1e-5, 1e-9)}
+        wide, near = (float(np.abs(np.diff(values)).max()) for values in at.values())
+        before, here, after = at[1e-9]
+        self.recorder.fact("value", f"continuous at {kink:.4g}", near <= 0.1 * wide + 1e-8
+                           * (1 + abs(here)), f"jumps at {where}",
+                           f"left {before:.6g}, at the {'kink' if 'kink' in where else 'point'} "
+                           f"{here:.6g}, right {after:.6g}", hint)

@@ -1,0 +1,254 @@
+"""The checker for your own activation: value, slope, curvature, and its kinks."""
+
+import numpy as np
+
+from ... import checks
+from ...checks.randomness import generator
+from ...exact.finite_differences import central
+from ...nets import ActivationFunction, activation_function
+from ..differences import column, nested, rounding
+from ..findings import PROMOTES
+from ..recorder import Recorder, pure_call
+from .activation_places import DISTANCE, FARTHEST, METHODS, Places
+from .identities import check_orders
+
+_RANGE = 6.0
+_POINTS = 60
+_TAIL_POINTS = 40
+
+
+def activation(function, rng=0, tolerance=1e-8, interval=None):
+    """Check an activation function: value, slope and curvature against each other, off its kinks,
+    and the kinks.
+
+    Parameters
+    ----------
+    function : ActivationFunction or str
+        An object with `value`, `slope` and `curvature`, and optionally `kinks`, `jet`,
+        `piecewise_linear`; or a name.
+    rng : None, int or numpy.random.Generator
+    tolerance : float
+        Relative difference that is allowed on top of the predicted error of the differences.
+    interval : (float, float), optional
+        Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink. From
+        there in blocks of doubling width to 768 on both sides, as far as the function is finite.
+        In the blocks, slopes are resolved to about 2e-10 of the larger of 1 and the function. The
+        report says how far the blocks went.
+
+    Returns
+    -------
+    Report
+        True when nothing is wrong.
+
+    Raises
+    ------
+    TypeError
+        If `value`, `slope` or `curvature` is missing, or a class was given instead of an instance.
+    ValueError
+        If `tolerance` is not positive, `kinks` are not numbers, the name is unknown, or `interval`
+        is not two finite numbers, the smaller first.
+    """
+    if isinstance(function, str):
+        function = activation_function(function)
+    _require_methods(function)
+    recorder = Recorder(repr(function), tolerance)
+    interval = None if interval is None else checks.interval(interval, "interval")
+    return _ActivationChecks(function, recorder, generator(rng), interval).run()
+
+
+def _require_methods(function):
+    if isinstance(function, type):
+        raise TypeError(f"function must be an instance, got the class {function.__name__}: call it "
+                        "first")
+    missing = [name for name in METHODS if not callable(getattr(function, name, None))
+               or getattr(type(function), name, None) is getattr(ActivationFunction, name)]
+    if missing:
+        raise TypeError(f"activation {type(function).__name__} lacks "
+                        f"{', '.join(f'{name}(x)' for name in missing)}")
+
+
+class _ActivationChecks(Places):
+    """One activation function with points off its declared kinks."""
+
+    def __init__(self, function, recorder, rng, interval):
+        self.function, self.recorder, self.rng = function, recorder, rng
+        self.kinks = np.asarray(getattr(function, "kinks", ()), dtype=float).ravel()
+        if not np.isfinite(self.kinks).all():
+            raise ValueError(f"kinks must be finite numbers, got {getattr(function, 'kinks')!r}")
+        reach = max(_RANGE, *(np.abs(self.kinks) + 2)) if self.kinks.size else _RANGE
+        self.core = (-reach, reach) if interval is None else interval
+        points = np.concatenate([rng.uniform(*self.core, _POINTS), rng.standard_normal(_POINTS)])
+        points = points[(points > self.core[0]) & (points < self.core[1])]
+        points = points[self._distance(points) > DISTANCE]
+        if len(points) < 2:
+            raise ValueError(f"interval {interval} holds no points off the kinks "
+                             f"{tuple(self.kinks.tolist())}")
+        self.x = np.sort(points[:len(points) // 2 * 2]).reshape(2, -1)
+        self.tails = [] if interval is not None else [*self._blocks(-1.0), *self._blocks(1.0)]
+        self.undeclared = []
+
+    def _blocks(self, side):
+        """Intervals of doubling width beyond the core on one side, as far as value is finite."""
+        near = self.core[1]
+        while near < FARTHEST:
+            far = min(2 * near, FARTHEST)
+            try:
+                with np.errstate(all="ignore"):
+                    values = self.of("value", side * np.linspace(near, far, _TAIL_POINTS))
+                if not np.isfinite(values).all():
+                    return
+            except Exception:  # what value raises is reported where value itself is checked
+                return
+            yield tuple(sorted((side * near, side * far)))
+            near = far
+
+    def run(self):
+        usable = [self._usable(name) for name in METHODS]
+        if usable[0]:
+            self._find_kinks(*self.core)
+            with np.errstate(over="ignore", invalid="ignore"):
+                for region in self.tails:
+                    self._find_kinks(*region)
+            self.undeclared = [self._snapped(place) for place in self.undeclared]
+            self._tell_kinks()
+            self._derivative("slope", "value", usable[1], self.x)
+            slope_right = usable[1] and not self.recorder.wrong("slope")
+            self._derivative("curvature", "slope" if slope_right else None, usable[2], self.x)
+            self._scan(usable)
+            self._at_special_points(usable)
+            self._beside(usable)
+            if all(usable) and not self.recorder.wrong("slope", "curvature"):
+                self._tails()
+            low, high = (f([end for region in (self.core, *self.tails) for end in region])
+                         for f in (min, max))
+            self.recorder.note(f"looked at x from {low:g} to {high:g} (set another range with "
+                               "interval=)")
+        if all(usable):
+            self._jet()
+            self._flags()
+            self._at_kinks()
+            if not self.recorder.wrong() and np.abs(self.x).max() <= FARTHEST:
+                self._rates()
+            self._curves()
+        return self.recorder.sorted_report()
+
+    # -- what every method owes --------------------------------------------------------------------
+
+    def _usable(self, name):
+        """Shape, dtype, purity, entry by entry; whether the numbers can be compared at all."""
+        recorder, x = self.recorder, self.x
+        try:
+            result = np.asarray(pure_call(recorder, name, getattr(self.function, name), ("x",),
+                                          (x,)))
+            narrow = np.asarray(getattr(self.function, name)(x.astype(np.float32)))
+            part = self.of(name, x[:, ::-3])
+            extreme = self._extremes(name)
+        except Exception as problem:  # whatever a user's method raises is the finding
+            return recorder.fact(name, "runs", False, f"raised {type(problem).__name__}: {problem}")
+        if not recorder.fact(name, "shape", result.shape == x.shape, "must keep the shape of x",
+                             f"x has shape {x.shape}, the result {result.shape}"):
+            return False
+        for given, got in (("float64", result), ("float32", narrow)):
+            recorder.fact(
+                name, f"keeps {given}", got.dtype == given, f"turns {given} into {got.dtype}",
+                hint="write constants as Python numbers and make arrays with the dtype of x",
+                kind=PROMOTES if given == "float32" else "fact")
+        recorder.fact(name, "no NaN", not np.isnan(extreme).any(), "is NaN for inputs of +-750",
+                      hint="inf / inf or inf - inf: choose the form by the sign of x")
+        return (recorder.fact(name, "finite", np.isfinite(result).all(),
+                              "is not finite for ordinary inputs")
+                and recorder.compare(name, f"{name} of some entries against the same entries of "
+                                           f"{name}", part,
+                                     result[:, ::-3], names=("of some", "of all"),
+                                     hint="must act entry by entry"))
+
+    def _extremes(self, name):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self.of(name, np.array([-750.0, 750.0]))
+
+    # -- derivatives -------------------------------------------------------------------------------
+
+    def _tails(self):
+        """slope and curvature beyond the core; faults of one block are not reported again later."""
+        for low, high in self.tails:
+            x = np.sort(self.rng.uniform(low, high, _TAIL_POINTS))
+            where = f" for x from {low:g} to {high:g}"
+            with np.errstate(over="ignore", invalid="ignore"):
+                for name, source in (("slope", "value"), ("curvature", "slope")):
+                    if not self.recorder.wrong("slope", name):
+                        size = np.maximum(1.0, np.abs(self.of(source, x)))
+                        self._derivative(name, source, True, x, rounding(size), where)
+
+    def _derivative(self, name, source, usable, x, noise=0.0, where=""):
+        """slope against differences of value; curvature against those of slope, or twice value."""
+        if not usable:
+            return
+        if source == "value":
+            reference, against = self._slope_reference(x), "differences of value"
+        elif source == "slope":
+            reference = column(central(lambda t: self.of("slope", x + t[0]), np.zeros(1)))
+            against = "differences of slope"
+        else:
+            reference = nested(lambda t: self._slope_reference(x + t))
+            against = "differences of value, twice"
+        computed = self.of(name, x)
+        near = self._near_undeclared(x)
+        far = np.where(np.abs(x) > FARTHEST, np.abs(x), 0.0)  # x + h itself is rounded there
+        noise = noise + rounding(far * np.maximum(np.abs(reference.value), np.abs(computed)))
+        error = np.where(near, np.inf, reference.error + noise)
+        if not self.recorder.compare(name, f"{name} against {against}{where}", computed,
+                                     reference.value, error,
+                                     names=(name, "differences"), optional=bool(where)):
+            finding = self.recorder.report.findings[-1]
+            worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
+            finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
+
+    def _jet(self):
+        if not callable(getattr(self.function, "jet", None)):
+            return
+        for name, got in zip(METHODS, self.function.jet(self.x.copy())):
+            self.recorder.compare("jet", f"{name} of jet against {name}", np.asarray(got),
+                                  self.of(name, self.x), names=("jet", name))
+
+    def _rates(self):
+        """Taylor remainders over all points at once, along lines that stay off the kinks."""
+        steps = DISTANCE / 2 * 2.0 ** -np.arange(5)
+        value, slope, curvature = (self.of(name, self.x) for name in METHODS)
+
+        def draw():
+            direction = self.rng.uniform(0.5, 1.0, self.x.shape)
+            terms = value, direction * slope, direction**2 / 2 * curvature
+
+            def remainders(order):
+                return np.array([np.abs(self.of("value", self.x + t * direction) - sum(
+                    term * t**k for k, term in enumerate(terms[:order]))).max() for t in steps])
+
+            return steps, remainders
+        check_orders(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max()
+                     + 1)
+
+    def _curves(self):
+        steps = np.logspace(-1, -9, 33)
+        for name, source in (("slope", "value"), ("curvature", "slope")):
+            expected = self.of(name, self.x)
+            size = float(np.linalg.norm(expected)) or 1.0
+            errors = [np.linalg.norm((self.of(source, self.x + h) - self.of(source, self.x - h))
+                                     / (2 * h) - expected)
+                      / size for h in steps]
+            self.recorder.report.curves[name] = steps, np.array(errors)
+
+    # -- flags -------------------------------------------------------------------------------------
+
+    def _flags(self):
+        """`piecewise_linear` and `monotone`, where stated, must be true of the function."""
+        if getattr(self.function, "piecewise_linear", False):
+            second = nested(lambda t: self._slope_reference(self.x + t))
+            self.recorder.compare("piecewise_linear",
+                                  "curvature of a function declared piecewise linear",
+                                  np.zeros(self.x.shape), second.value,
+                                  np.where(self._near_undeclared(self.x), np.inf, second.error),
+                                  names=("zero", "differences"), scale=1.0)
+        if getattr(self.function, "monotone", False):
+            lowest = float(self._slope_reference(self.x).value.min())
+            self.recorder.fact("monotone", "slope >= 0", lowest > -1e-6,
+                               f"declared monotone, but its slope goes down to {lowest:.6g}")

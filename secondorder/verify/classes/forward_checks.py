@@ -1,0 +1,250 @@
+"""Is `forward` a pure function of its input and the current parameters?
+
+All other passes are compared with it.
+"""
+
+import copy
+
+import numpy as np
+
+from ...ledger.mismatch import describe_mismatch
+from ..recorder import arrays_in
+from .layer_under_test import parameter_arrays, sublayers
+
+_STALE_HINT = ("stale parameters: read layer.parameters[...] in every pass; do not keep a copy or "
+               "an alias made at construction, because a network moves the arrays")
+
+_STATE_HINT = "stale state: the layer keeps something from a previous forward call"
+
+
+def check_copy(recorder, original):
+    """A deep copy of the layer, or None (with a finding) if none can be made that stands alone."""
+    try:
+        layer = copy.deepcopy(original)
+    except Exception as problem:  # whatever a user's class raises here is the finding
+        recorder.fact("deepcopy", "copy", False,
+                      f"copy.deepcopy(layer) raised {type(problem).__name__}: {problem}")
+        return None
+    pairs = list(zip(parameter_arrays(original), parameter_arrays(layer)))
+    shared = [name for (name, a), (_, b) in pairs if np.shares_memory(a, b)]
+    same = all(a.shape == b.shape and np.array_equal(a, b) for (_, a), (_, b) in pairs)
+    recorder.fact("deepcopy", "parameters of the copy", same,
+                  "the copy has other parameters than the layer")
+    alone = recorder.fact("deepcopy", "copy is independent", layer is not original and not shared,
+                          f"the copy shares {', '.join(shared) or 'everything'} with the layer")
+    return layer if alone and same else None
+
+
+def check_forward(subject, network_layer):
+    """All checks of `forward`; whether the other passes can be judged at all.
+
+    Parameters
+    ----------
+    subject : Subject
+    network_layer : bool
+        Whether the layer can be put into a network (a subclass of `Layer`).
+    """
+    recorder, x = subject.recorder, subject.x
+    returned = subject.call("forward", x)
+    if not recorder.fact("forward", "returns y, saved", isinstance(returned, tuple)
+                         and len(returned) == 2, "must return the pair (y, saved)",
+                         f"it returned {type(returned).__name__}"):
+        return False
+    y, saved = returned
+    rows = isinstance(y, np.ndarray) and y.ndim >= 2 and len(y) == len(x)
+    if not recorder.fact("forward", "one row per sample", rows,
+                         "must return an array with one row per sample",
+                         f"x has shape {x.shape}, y has shape {np.shape(y)}"):
+        return False
+    finite = recorder.fact("forward", "finite", np.isfinite(y).all(),
+                           "gives non-finite outputs for ordinary inputs")
+    recorder.fact("forward", "dtype", y.dtype == x.dtype, f"turns float64 inputs into {y.dtype}")
+    _check_saved(recorder, x, y, saved)
+    return finite and all([
+        _check_state(subject, y), _check_rows(subject, y), _check_parameters_are_live(subject, y),
+        _check_setters(subject), not network_layer or _check_layer_contract(subject, y)])
+
+
+def _check_saved(recorder, x, y, saved):
+    for name, value in (("input", x), ("output", y)):
+        field = getattr(saved, name, None)
+        if name == "input" and recorder.wrong("forward"):
+            continue  # an x that was changed in place is reported as such
+        if recorder.fact(
+            "forward", f"saved.{name}", field is not None, f"saved has no field {name}",
+            f"saved is a {type(saved).__name__}; it must be a NamedTuple with input and output"):
+            recorder.compare("forward", f"saved.{name} against {'x' if name == 'input' else 'y'}",
+                             field, value, names=(f"saved.{name}", name))
+
+
+def _check_state(subject, y):
+    """Calls must not depend on earlier calls, nor overwrite what they returned."""
+    recorder = subject.recorder
+    again = subject.call("forward", subject.x)[0]
+    if not recorder.compare("forward", "y of a second call on the same x against the first", again,
+                            y, names=("second call", "first call"),
+                            hint="forward must be deterministic"):
+        return False
+    other = subject.rng.standard_normal(subject.shape)
+    fresh = copy.deepcopy(subject.unused)
+    fresh.forward(subject.x.copy())
+    result = fresh.forward(other.copy())[0]
+    expected = copy.deepcopy(subject.unused).forward(other.copy())[0]
+    untouched = np.array(result)
+    ok = recorder.compare("forward",
+                          "y of a second call on another x against a fresh copy of the layer",
+                          result, expected, names=("second call", "fresh copy"), hint=_STATE_HINT)
+    fresh.forward(subject.x.copy())
+    if np.array_equal(expected, y) and _backward_disagrees(subject, y, 0, slice(None)):
+        ok = recorder.fact("forward", "follows x", False,
+                           "y does not follow x: another x gives the same y", hint=_STATE_HINT)
+    same = recorder.fact("forward", "results stay", np.array_equal(result, untouched),
+                         "a later call overwrites the array that an earlier call returned",
+                         hint="return a new array, or copy the buffer")
+    return ok and same
+
+
+def _check_rows(subject, y):
+    """Each row of y depends on its own row of x only; a shorter batch gives the same rows."""
+    recorder, x = subject.recorder, subject.x
+    names = ("other rows changed", "y")
+    changed = subject.rng.standard_normal(x.shape)
+    changed[0] = x[0]
+    row = subject.forward(changed)[:1]
+    ok = recorder.compare("forward", "row 0 of y after the other rows of x changed", row, y[:1],
+                          names=names,
+                          hint="a sample leaks into another one: no statistics over the batch")
+    short = subject.forward(x[:1])
+    return ok & recorder.compare("forward", "y of a batch of one against row 0 of y", short, y[:1],
+                                 names=("batch of one", "y"),
+                                 hint="a sample leaks into another one")
+
+
+def _check_parameters_are_live(subject, y):
+    """A parameter changed in place must show in y, unless `backward` agrees that it may not."""
+    recorder, ok = subject.recorder, True
+    for name, where, _ in subject.blocks:
+        moved = subject.theta.copy()
+        moved[where] += subject.rng.uniform(0.5, 1.0, moved[where].shape)
+        if np.array_equal(subject.forward(theta=moved),
+                          y) and _backward_disagrees(subject, y, 1, where):
+            ok = recorder.fact("forward", f"follows {name}", False,
+                               f"y does not follow the parameter {name}: changing "
+                               f"layer.parameters[{name!r}] in place "
+                               "leaves y as it was", hint=_STALE_HINT)
+        else:
+            recorder.fact("forward", f"follows {name}", True, "")
+    return ok and _check_fixed_parameters_are_live(subject, y)
+
+
+def _check_fixed_parameters_are_live(subject, y):
+    """Parameters that are not trained may still be set: y must follow them."""
+    layer = copy.deepcopy(subject.unused)
+    fixed = parameter_arrays(layer, trainable=False)
+    if not fixed:
+        return True
+    for _, value in fixed:
+        value += subject.rng.uniform(0.5, 1.0, value.shape)
+    moved = not np.array_equal(layer.forward(subject.x.copy())[0], y)
+    names = ", ".join(name for name, _ in fixed)
+    return subject.recorder.fact("forward", f"follows {names}", moved,
+                                 f"y does not follow the fixed parameters {names}: changing them "
+                                 "in place leaves y as it was", hint=_STALE_HINT)
+
+
+def _backward_disagrees(subject, y, which, where):
+    """Whether `backward` says that the input (0) or the parameters (1) matter; a broken `backward`
+    counts as yes.
+    """
+    try:
+        bar = subject.after_forward("backward", subject.x, subject.theta, np.ones_like(y))[which]
+        return bool(np.any(bar[where]))
+    except Exception:  # `backward` is judged on its own later
+        return True
+
+
+def _check_setters(subject):
+    """`layer.weight = value` must act as a change in place of the parameter does, where such an
+    attribute exists.
+    """
+    recorder, ok = subject.recorder, True
+    if len(sublayers(subject.layer)) > 1:
+        return True
+    for name in getattr(subject.layer, "parameters", {}):
+        layer = copy.deepcopy(subject.layer)
+        expected_layer = copy.deepcopy(subject.layer)
+        value = layer.parameters[name] + 0.5
+        expected_layer.parameters[name][...] = value
+        if not hasattr(layer, name):
+            continue
+        try:
+            setattr(layer, name, value.copy())
+        except AttributeError:  # a read-only attribute promises nothing
+            continue
+        where = f"after layer.{name} = value"
+        stored = recorder.compare("forward", f"layer.parameters[{name!r}] {where}",
+                                  layer.parameters[name], value,
+                                  names=("parameter", "value"), hint=_STALE_HINT)
+        output = recorder.compare("forward", f"y {where} against the same change in place",
+                                  layer.forward(subject.x.copy())[0],
+                                  expected_layer.forward(subject.x.copy())[0],
+                                  names=("after setting", "in place"), hint=_STALE_HINT)
+        ok = ok and stored and output
+    return ok
+
+
+def _check_layer_contract(subject, y):
+    """What a network asks of a layer: size, output shape, parameters that can be moved."""
+    recorder, layer = subject.recorder, subject.layer
+    ok = recorder.fact("forward", "size", layer.size == subject.theta.size,
+                       f"layer.size is {layer.size}, the trainable parameters have "
+                       f"{subject.theta.size} entries")
+    try:
+        said = tuple(layer.output_shape(subject.shape[1:]))
+    except Exception as problem:  # reported as it is
+        said = f"{type(problem).__name__}: {problem}"
+    ok &= recorder.fact("forward", "output_shape", said == y.shape[1:],
+                        f"output_shape({subject.shape[1:]}) says {said}, forward gives rows of "
+                        f"shape {y.shape[1:]}")
+    if ok and subject.theta.size:
+        ok &= _check_moved(subject)
+    return ok
+
+
+def _check_moved(subject):
+    """A network moves the parameters into its own vector: the layer must read them there."""
+    class Owner:
+        pass
+
+    layer, owner = copy.deepcopy(subject.layer), Owner()
+    theta = subject.theta.copy()
+    layer.bind(theta, owner)
+    theta += 0.5
+    expected = subject.forward(theta=theta)
+    got = layer.forward(subject.x.copy())[0]
+    return subject.recorder.compare("forward",
+                                    "y after a network moved the parameters and changed them", got,
+                                    expected, names=("in a network", "in place"), hint=_STALE_HINT)
+
+
+def check_state_of_pass(subject, name, saved, args, result):
+    """A pass must use `saved`, not what the last forward call left, and keep what it returned."""
+    recorder = subject.recorder
+    before = [(label, value.copy()) for label, value in arrays_in(result, name)]
+    subject.layer.forward(subject.rng.standard_normal(subject.shape))
+    again = subject.call(name, saved, *args)
+    for (label, old), (_, new) in zip(before, arrays_in(again, name)):
+        slack = 1e-12 * (1 + np.abs(old).max(initial=0))
+        if old.shape != new.shape or not np.allclose(old, new, rtol=1e-9, atol=slack):
+            recorder.fact(name, "uses saved", False,
+                          f"{label} changes after another forward call, with the same saved",
+                          describe_mismatch(new, old, names=("after", "before"), limit=3),
+                          "stale state: take what is needed from `saved`, not from the layer")
+            return
+    # the second call has other arguments, so that a buffer that is used again shows
+    subject.call(name, saved, *[None if arg is None else 2 * arg + 1 for arg in args])
+    unchanged = all(np.array_equal(old, value)
+                    for (_, old), (_, value) in zip(before, arrays_in(result, name)))
+    recorder.fact(name, "pure", unchanged,
+                  "a later call overwrites the array that an earlier call returned",
+                  hint="return a new array, or copy the buffer")

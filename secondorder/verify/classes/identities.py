@@ -1,0 +1,297 @@
+"""The channels that compare a layer's passes with each other and with a whole network.
+
+They run on passes that agree with differences: a pass that is known to be wrong would only be
+named again.
+"""
+
+import copy
+
+import numpy as np
+
+from ...exact import gradient, hessian_vector_product, two_jet
+from ...exact.finite_differences import (central, gradient_of_objective, objective, taylor_order,
+                                         taylor_remainders)
+from ...nets import Activation, Linear, Network, Reshape, SquaredError
+from .layer_under_test import MOST_ENTRIES, none_if_empty
+
+_SLACK = 0.35
+_LINE_TRIES = 20
+_LINES = 3
+
+
+def check_identities(checks):
+    """What ties the passes together, to rounding: nothing here is a difference quotient."""
+    layer, saved, recorder = checks.subject.layer, checks.saved, checks.recorder
+    x_t, x_2, theta_t = checks.x_tangent, checks.x_second, none_if_empty(checks.theta_tangent)
+    y_bar, y_bar_t = checks.y_bar, checks.y_bar_tangent
+    x_bar, theta_bar = layer.backward(saved, y_bar)
+    y_t = layer.tangent(saved, x_t, theta_t)
+    y_2 = layer.second_tangent(saved, x_t, x_2, theta_t)
+    x_bar_t, theta_bar_t = layer.backward_tangent(saved, x_t, theta_t, y_bar, y_bar_t)
+
+    def inner(a, b):
+        return 0.0 if b is None else float(np.sum(a * b))
+
+    def same(name, what, left, right):
+        scale = sum(abs(term) for term in left + right)
+        recorder.compare(name, what, sum(left), sum(right), names=("left", "right"),
+                         scale=max(scale, 1.0))
+
+    same("backward", "<y_bar, y_tangent> against <x_bar, x_tangent> + <theta_bar, theta_tangent>",
+         [inner(y_bar, y_t)], [inner(x_bar, x_t), inner(theta_bar, theta_t)])
+    recorder.compare("parameter_gradients", "rows summed over samples against theta_bar",
+                     layer.parameter_gradients(saved, y_bar).sum(axis=0), theta_bar,
+                     names=("sum", "theta_bar"))
+    same("backward_tangent",
+         "the derivative of that identity: <y_bar, y_second> + <y_bar_tangent, y_tangent> against "
+         "<x_bar_tangent, x_tangent> + <x_bar, x_second> + <theta_bar_tangent, theta_tangent>",
+         [inner(y_bar, y_2), inner(y_bar_t, y_t)],
+         [inner(x_bar_t, x_t), inner(x_bar, x_2), inner(theta_bar_t, theta_t)])
+    _check_polarisation(checks, inner, same)
+    _check_contraction(checks)
+
+
+def _check_polarisation(checks, inner, same):
+    """<w, H v> from `backward_tangent` is (q(v + w) - q(v) - q(w)) / 2 with q from
+    `second_tangent`.
+    """
+    layer, saved, rng = checks.subject.layer, checks.saved, checks.subject.rng
+    v = checks.x_tangent, checks.theta_tangent
+    w = rng.standard_normal(v[0].shape), rng.standard_normal(v[1].shape)
+
+    def q(direction):
+        return inner(checks.y_bar,
+                     layer.second_tangent(saved, direction[0], None, none_if_empty(direction[1])))
+
+    zero = np.zeros_like(checks.y_bar)
+    x_part, theta_part = layer.backward_tangent(saved, v[0], none_if_empty(v[1]), checks.y_bar,
+                                                zero)
+    both = v[0] + w[0], v[1] + w[1]
+    same("second_tangent",
+         "polarisation: <w, H v> by backward_tangent against (q(v + w) - q(v) - q(w)) / 2",
+         [inner(x_part, w[0]), inner(theta_part, w[1])], [q(both) / 2, -q(v) / 2, -q(w) / 2])
+
+
+def _check_contraction(checks):
+    """x_tangent^T H_x x_tangent sample by sample, from both forward passes."""
+    layer, saved, samples = checks.subject.layer, checks.saved, len(checks.y)
+    x_t = checks.x_tangent.reshape(samples, -1)
+    H_x = layer.input_hessian(saved, checks.y_bar, checks.H_y)
+    y_t = layer.tangent(saved, checks.x_tangent, None).reshape(samples, -1)
+    y_2 = layer.second_tangent(saved, checks.x_tangent, None, None)
+    expected = np.einsum("si,sij,sj->s", y_t, checks.H_y,
+                         y_t) + (checks.y_bar * y_2).reshape(samples, -1).sum(axis=1)
+    checks.recorder.compare(
+        "input_hessian", "x_tangent^T H_x x_tangent against tangent and second_tangent",
+        np.einsum("si,sij,sj->s", x_t, H_x, x_t), expected, names=("input_hessian", "tangents"))
+    scale = float(np.abs(H_x).max()) or 1.0
+    checks.recorder.compare("input_hessian", "H_x against its transpose", H_x,
+                            H_x.transpose(0, 2, 1), scale=scale, names=("H_x", "transposed"))
+
+
+def check_rates(checks):
+    """Taylor remainders along a line: order 2 with the gradient, 3 with the Hessian too.
+
+    The outputs pass through a cosine first, so that the remainders do not vanish for layers that
+    are linear.
+    """
+    subject, recorder = checks.subject, checks.recorder
+    shift = checks.y_bar
+
+    def scalar(point):
+        x, theta = point[:subject.x.size].reshape(subject.x.shape), point[subject.x.size:]
+        return float(np.sum(np.cos(subject.forward(x, theta) + shift)))
+
+    start = np.concatenate([subject.x.ravel(), subject.theta])
+    sine, cosine = np.sin(checks.y + shift), np.cos(checks.y + shift)
+
+    def draw():
+        line = _line_off_kinks(scalar, start, subject.rng)
+        if line is None:
+            return None
+        direction, steps = line
+        x_t = direction[:subject.x.size].reshape(subject.x.shape)
+        theta_t = none_if_empty(direction[subject.x.size:])
+        saved = subject.call("forward", subject.x)[1]
+        y_t = subject.call("tangent", saved, x_t, theta_t)
+        y_2 = subject.call("second_tangent", saved, x_t, None, theta_t)
+        derivatives = [scalar(start), -np.sum(sine * y_t), -np.sum(cosine * y_t**2 + sine * y_2)]
+        return steps, lambda order: taylor_remainders(scalar, start, direction, derivatives[:order],
+                                                      steps)
+
+    if not check_orders(recorder, {"tangent": 2, "second_tangent": 3}, draw,
+                        scale=abs(scalar(start)) + 1):
+        recorder.note("the Taylor rates were left out: every line that was drawn crosses a kink")
+
+
+def check_orders(recorder, orders, draw, scale):
+    """Taylor remainders must fall at least like steps ** order on one line of a few.
+
+    Where two terms of the remainder happen to cancel, it does not fall as it should on this one
+    line.
+
+    Parameters
+    ----------
+    recorder : Recorder
+    orders : dict
+        Name of a pass -> order of the remainder that is formed with it.
+    draw : callable
+        Draws a line: () -> (steps, order -> remainders), or None where it finds none.
+    scale : float
+        Size of what the remainders are differences of.
+
+    Returns
+    -------
+    bool
+        False where no line could be drawn.
+    """
+    lines = [draw()]
+    if lines[0] is None:
+        return False
+    for name, order in orders.items():
+        for position in range(_LINES):
+            if position == len(lines):
+                lines.append(draw())
+            if lines[position] is None:
+                break
+            steps, remainders = lines[position][0], lines[position][1](order)
+            fitted = _fitted_order(remainders, steps, scale)
+            if fitted > order - _SLACK:
+                break
+        recorder.fact(name, f"Taylor remainder along a line falls like step^{order}",
+                      fitted > order - _SLACK,
+                      f"the Taylor remainder along a line falls like step^{fitted:.2f}, not "
+                      f"step^{order}",
+                      "\n".join(f"step {t:.2g}: remainder {r:.3g}"
+                                for t, r in zip(steps, remainders)))
+    return True
+
+
+def _fitted_order(remainders, steps, scale):
+    """The order in the step, over the three shortest steps above rounding, where the leading term
+    is the largest; infinite if all is rounding.
+    """
+    usable = np.flatnonzero(remainders > 1e3 * np.finfo(float).eps * scale)[-3:]
+    return taylor_order(remainders[usable], steps[usable]) if usable.size == 3 else np.inf
+
+
+def _line_off_kinks(scalar, start, rng):
+    """A direction and steps on which second differences show no kink; shorter steps if need be."""
+    for longest in (3e-2, 1e-2, 3e-3):
+        for _ in range(_LINE_TRIES):
+            direction = rng.standard_normal(start.size)
+            at = {k: scalar(start + k * longest * direction) for k in (-1.5, -0.75, 0.0, 0.75, 1.5)}
+            wide = (at[1.5] - 2 * at[0.0] + at[-1.5]) / (1.5 * longest) ** 2
+            near = (at[0.75] - 2 * at[0.0] + at[-0.75]) / (0.75 * longest) ** 2
+            change = abs(at[1.5] - at[-1.5]) / (3 * longest)
+            if abs(wide - near) < 0.05 * (abs(near) + change + 1):
+                return direction, longest * 2.0 ** -np.arange(6)
+    return None
+
+
+def difference_curves(checks):
+    """Error of central differences against the passes by step size, for the picture; broken passes
+    have none.
+    """
+    subject = checks.subject
+    steps = np.logspace(-1, -9, 33)
+    x_t, theta_t = checks.x_tangent, checks.theta_tangent
+    start = np.concatenate([subject.x.ravel(), subject.theta])
+    direction = np.concatenate([x_t.ravel(), theta_t])
+
+    def at(t):
+        point = start + t * direction
+        return point[:subject.x.size].reshape(subject.x.shape), point[subject.x.size:]
+
+    def curve(function, expected):
+        size = float(np.linalg.norm(expected)) or 1.0
+        errors = [np.linalg.norm((function(h) - function(-h)) / (2 * h) - expected) / size
+                  for h in steps]
+        return steps, np.array(errors)
+
+    def bar(t):
+        x_bar, theta_bar = subject.after_forward("backward", *at(t), checks.y_bar)
+        return np.concatenate([x_bar.ravel(), theta_bar])
+
+    def moved(t):
+        return subject.after_forward("tangent", *at(t), x_t, none_if_empty(theta_t))
+
+    def derivative(name):
+        if name == "backward":
+            return np.dot(bar(0.0), direction)
+        if name == "tangent":
+            return moved(0.0)
+        if name == "second_tangent":
+            return subject.after_forward(name, *at(0.0), x_t, None, none_if_empty(theta_t))
+        zero = np.zeros_like(checks.y_bar)
+        parts = subject.after_forward(name, *at(0.0), x_t, none_if_empty(theta_t), checks.y_bar,
+                                      zero)
+        return np.concatenate([parts[0].ravel(), parts[1]])
+
+    sources = {"backward": (lambda t: np.sum(checks.y_bar * subject.forward(*at(t))), ()),
+               "tangent": (lambda t: subject.forward(*at(t)), ()),
+               "second_tangent": (moved, ("tangent",)),
+               "backward_tangent": (bar, ("backward",))}
+    return {name: curve(function, derivative(name)) for name, (function, needs) in sources.items()
+            if not checks.recorder.broken.intersection({name, *needs})}
+
+
+# -- the layer in the middle of a network ----------------------------------------------------------
+
+def check_in_network(checks):
+    """Gradient and Hessian-vector product of a network that has the layer in its middle."""
+    subject, recorder, rng = checks.subject, checks.recorder, checks.subject.rng
+    n_in, n_out = subject.x[0].size, checks.y[0].size
+    for _ in range(10):
+        net = Network([Linear(3, n_in, rng=rng), Activation("tanh"),
+                       Reshape(n_in, subject.shape[1:]), copy.deepcopy(subject.layer),
+                       Reshape(checks.y.shape[1:], n_out), Linear(n_out, 2, rng=rng)])
+        x, y = rng.standard_normal((len(subject.x), 3)), rng.standard_normal((len(subject.x), 2))
+        case = net, SquaredError(), x, y
+        direction = rng.standard_normal(net.size)
+        chosen = np.sort(rng.permutation(net.size)[:MOST_ENTRIES // 2])
+        value, derivative = objective(*case), gradient_of_objective(*case)
+
+        def entries(values, value=value, net=net, chosen=chosen):
+            theta = net.theta.copy()
+            theta[chosen] = values
+            return value(theta)
+        by_value = central(entries, net.theta[chosen])
+        by_derivative = central(
+            lambda t, net=net, derivative=derivative, d=direction: derivative(net.theta + t[0] * d),
+            np.zeros(1))
+        if max(by_value.error.max(),
+               by_derivative.error.max()) < 1e-4 * max(1.0, np.abs(by_value.value).max()):
+            break
+    recorder.compare(
+        "network",
+        "gradient of a network with the layer inside against differences of its objective",
+        gradient(*case)[chosen], by_value.value, by_value.error, names=("gradient", "differences"))
+    recorder.compare("network",
+                     "Hessian-vector product of that network against differences of its gradient",
+                     hessian_vector_product(*case, direction), by_derivative.value[..., 0],
+                     by_derivative.error[..., 0], names=("product", "differences"))
+    _check_network_identities(recorder, case, direction, rng.standard_normal(net.size))
+
+
+def _check_network_identities(recorder, case, v, w):
+    """The quadratic form from the forward passes alone, and polarisation of the two-jet."""
+    net, loss, x, y = case
+    product = hessian_vector_product(*case, v)
+    evaluation = net.evaluate(loss, x, y)
+    tangents = net.chain.input_tangents(evaluation.saved, None, v)
+    form = np.sum(tangents[-1]
+                  * loss.hessian_product(evaluation.outputs, evaluation.y, tangents[-1]))
+    parts = zip(net.layers, net.slices, evaluation.saved, evaluation.deltas, tangents)
+    for layer, where, saved, delta, tangent in parts:
+        if not (tangent is None and where.start == where.stop):
+            form += np.sum(delta * layer.second_tangent(saved, tangent, None,
+                                                        none_if_empty(v[where])))
+    scale = float(np.abs(product) @ np.abs(v)) or 1.0
+    recorder.compare("network", "v^T H v against the sum of second tangents over the layers",
+                     v @ product,
+                     form / evaluation.samples, names=("product", "tangents"), scale=scale)
+    q_both, q_v, q_w = (two_jet(*case, direction)[2] for direction in (v + w, v, w))
+    recorder.compare("network", "w^T H v against polarisation of the two-jet", w @ product,
+                     (q_both - q_v - q_w) / 2, names=("product", "polarisation"),
+                     scale=abs(q_both) + abs(q_v) + abs(q_w) or 1.0)

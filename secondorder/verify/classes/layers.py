@@ -1,0 +1,238 @@
+"""The checker for your own layer.
+
+Three channels, none of which shares code with what it checks: differences with a predicted error,
+rates of Taylor remainders, identities between the passes.  The report names the pass that is wrong,
+the entries, and their ratio to what they should be; a pass is compared only with passes that were
+right before it.
+"""
+
+import copy
+
+import numpy as np
+
+from ... import checks
+from ...checks import positive_number
+from ...checks.randomness import generator
+from ...nets import Layer
+from ..recorder import Recorder
+from .forward_checks import check_copy, check_forward
+from .identities import check_identities, check_in_network, check_rates, difference_curves
+from .layer_checks import LayerChecks
+from .layer_under_test import PASSES, Subject, sublayers
+from .single_precision import check_single_precision
+
+#: Shapes of one sample that are tried where none is given: vectors, sequences (T, F), images (C,
+#: H, W).
+SHAPES = ((5,), (4, 3), (2, 5, 4))
+
+
+def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0, 8.0)):
+    """Check all seven passes of a layer.
+
+    Parameters
+    ----------
+    layer : Layer
+        An instance of a subclass of `secondorder.nets.Layer`, or any object with the seven passes
+        and a dictionary `parameters`.  It is not changed: the checks work on a deep copy.
+    input_shape : tuple of int, optional
+        Shape of one sample; default the layer's own `input_shape`, or a vector, sequence or image
+        that it takes.
+    samples : int >= 2
+        Rows of the batch.  A factor of 1 / samples in a finding is a mean where a sum is meant.
+    rng : None, int or numpy.random.Generator
+        Draws inputs, directions and new values of the parameters (biases off zero).
+    tolerance : float
+        Relative difference that is allowed on top of the predicted error of the differences.
+    sizes : sequence of float > 0
+        The inputs are standard normal numbers times each of these: a layer may have other branches
+        far out. The first size gets all channels, the others the differences of every pass. The
+        report says how far the inputs went.
+
+    Returns
+    -------
+    Report
+        True when nothing is wrong; its text names the wrong passes, causes before consequences.
+
+    Raises
+    ------
+    TypeError
+        If a pass is missing, or a class was given instead of an instance.
+    ValueError
+        If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the
+        layer's own, or a size is not a positive number.
+    """
+    _require_passes(layer)
+    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
+        raise ValueError(f"samples must be an integer >= 2, got {samples!r}: in one row no leak "
+                         "shows")
+    shape, sizes = sample_shape(layer, input_shape), _sizes(sizes)
+    recorder = Recorder(_name(layer), tolerance)
+    rng = generator(rng)
+    if not _was_made(recorder, layer):
+        return recorder.report
+    subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
+    if subject is None:
+        return recorder.sorted_report()
+    checks = LayerChecks(subject)
+    checks.run()
+    if recorder.report.findings:
+        _tell_stale(recorder, layer, shape, samples)
+        recorder.report.notes.append("identities, rates and the check inside a network were left "
+                                     "out: they would only name the wrong passes again")
+    else:
+        _further_channels(checks, isinstance(layer, Layer))
+        reach = [np.abs(subject.x).max(),
+                 *(_far(layer, recorder, shape, samples, rng, size) for size in sizes[1:])]
+        recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at (set others with "
+                      "sizes=)")
+    recorder.report.curves = difference_curves(checks)
+    return recorder.sorted_report()
+
+
+def _far(layer, recorder, shape, samples, rng, size):
+    """Every pass at inputs of another size; what is wrong there joins the report. The largest
+    |x|.
+    """
+    again = Recorder("", recorder.tolerance, lenient=True)
+    subject = Subject(copy.deepcopy(layer), again, shape, samples, rng, size)
+    where = f" at inputs of size {size:g}"
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            subject.move_parameters()
+            if not np.isfinite(subject.forward()).all():
+                recorder.note(f"not judged{where}: the outputs are too large for float64")
+                return 0.0
+            LayerChecks(subject).run()
+        except Exception as problem:  # whatever a user's layer raises is the finding
+            again.fact("forward", "runs", False, f"raised {type(problem).__name__}: {problem}")
+    recorder.report.checks += again.report.checks
+    for finding in again.report.findings:
+        recorder.find(finding.pass_name, finding.compared + where, finding.entries, finding.hint,
+                      finding.kind)
+    return float(np.abs(subject.x).max())
+
+
+def _prepare(layer, recorder, shape, samples, rng, size):
+    """The layer with moved parameters, or None if `forward` is too wrong to judge the rest."""
+    own = check_copy(recorder, layer)
+    if own is None:
+        return None
+    subject = Subject(own, recorder, shape, samples, rng, size)
+    try:
+        subject.move_parameters()
+        judged = check_forward(subject, isinstance(layer, Layer))
+    except Exception as problem:  # whatever a user's forward raises is the finding
+        recorder.fact("forward", "runs", False, hint="is input_shape right?",
+                      compared=f"raised {type(problem).__name__} for x of shape {subject.shape}: "
+                               f"{problem}")
+        judged = False
+    if not judged:
+        recorder.report.notes.append("the other passes were not judged: they are compared with "
+                                     "forward")
+        return None
+    return subject
+
+
+def _name(layer):
+    """The layer's repr, or its class where the repr needs what a forgotten Layer.__init__ would
+    have made.
+    """
+    try:
+        return repr(layer)
+    except AttributeError:
+        return type(layer).__name__
+
+
+def _was_made(recorder, layer):
+    """Whether `Layer.__init__` ran for the layer and for the layers inside it."""
+    name = type(layer).__name__
+    try:
+        for inner in sublayers(layer):
+            name = type(inner).__name__
+            if isinstance(inner, Layer):
+                inner.parameters, inner.trainable, inner.owner()
+    except AttributeError as problem:
+        return recorder.fact("__init__", "Layer.__init__", False,
+                             f"Layer.__init__ was not called: begin {name}.__init__ with "
+                             "super().__init__()", hint=f"without it: {problem}")
+    return True
+
+
+def _further_channels(checks, in_network):
+    channels = {"identities": check_identities, "rates": check_rates,
+                "float32": check_single_precision}
+    if in_network:
+        channels["network"] = check_in_network
+    for name, channel in channels.items():
+        try:
+            channel(checks)
+        # a pass that does not stand this use is a finding, whatever it raises
+        except Exception as problem:
+            checks.recorder.fact(name, "runs", False, f"raised {type(problem).__name__}: {problem}")
+    if not in_network:
+        checks.recorder.report.notes.append("not a subclass of Layer: the check inside a network "
+                                            "was left out")
+
+
+def _tell_stale(recorder, layer, shape, samples):
+    """Passes that are wrong now but right with the parameters the layer was made with keep a stale
+    copy of them.
+    """
+    again = Recorder("", recorder.tolerance)
+    subject = Subject(copy.deepcopy(layer), again, shape, samples, np.random.default_rng(1))
+    if not subject.theta.size:
+        return
+    try:
+        LayerChecks(subject).run()
+    except Exception:  # no second opinion; the findings stand as they are
+        return
+    run_again = {check.pass_name for check in again.report.checks} - {"forward"}
+    for finding in recorder.report.findings:
+        if finding.pass_name in run_again and not again.wrong(finding.pass_name):
+            finding.hint = ("stale parameters: the pass is right until the parameters change "
+                            "in-place; it keeps a copy of them, or leaves one out")
+
+
+def _require_passes(layer):
+    if isinstance(layer, type):
+        raise TypeError(f"layer must be an instance, got the class {layer.__name__}: call it first")
+    def defined(name):
+        own = getattr(type(layer), name, None) is not getattr(Layer, name)
+        return own and callable(getattr(layer, name, None))
+
+    halves = all(map(defined, ("input_gradient", "parameter_gradient")))
+    missing = [name for name in PASSES if not defined(name) and not (name == "backward" and halves)]
+    if missing:
+        raise TypeError(f"layer {type(layer).__name__} lacks the pass{'es' * (len(missing) > 1)} "
+                        + ", ".join(f"{name}({', '.join(PASSES[name])})" for name in missing))
+
+
+def first_taken(layer):
+    """The first of `SHAPES` that a copy of the layer takes; the first of all if it takes none."""
+    for shape in SHAPES:
+        try:
+            copy.deepcopy(layer).forward(np.ones((2, *shape)))
+        except Exception:  # whatever a user's forward raises: the next one
+            continue
+        return shape
+    return SHAPES[0]
+
+
+def sample_shape(layer, input_shape):
+    """Shape of one sample: as given, as the layer states it, or the first of `SHAPES` that its
+    `forward` takes.
+    """
+    shape = getattr(layer, "input_shape", None) if input_shape is None else input_shape
+    shape = first_taken(layer) if shape is None else shape
+    shape = checks.shape(shape, "input_shape")
+    own = getattr(layer, "input_shape", None)
+    if own is not None and tuple(own) != shape:
+        raise ValueError(f"input_shape is {shape}, but {layer!r} takes inputs of shape "
+                         f"{tuple(own)}")
+    return shape
+
+
+def _sizes(sizes):
+    if isinstance(sizes, str) or not hasattr(sizes, "__len__") or len(sizes) == 0:
+        raise TypeError(f"sizes must be a sequence of positive numbers, got {sizes!r}")
+    return tuple(positive_number(size, "sizes") for size in sizes)

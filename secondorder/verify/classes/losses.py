@@ -1,0 +1,367 @@
+"""The checker for your own loss: value, gradient, Hessian in its three forms, flags, and its
+model of targets.
+"""
+
+import numpy as np
+
+from ...checks import plain_array
+from ...checks.randomness import generator
+from ...exact.finite_differences import Difference, central
+from ...nets import DiagonalLoss, Loss
+from ..differences import nested
+from ..findings import INACCURATE, PROMOTES
+from ..recorder import Recorder, pure_call
+from .identities import check_orders
+from .loss_model import check_far, check_model
+from .loss_targets import CLASSES, REAL, targets_taken, tells_classes_apart
+
+METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
+           "hessian": "p, target", "hessian_product": "p, target, v",
+           "hessian_diagonal": "p, target"}
+#: Sizes of the outputs at which the derivatives are compared: residuals in the middle and far out.
+SIZES = (1.0, 3.0, 8.0)
+#: At least this many outputs are drawn of each size.
+_FEWEST = 60
+_REDRAWS = 30
+_SMOOTH = 1e-4
+
+
+def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
+    """Check a loss: its derivatives in the output, sample by sample, its shapes and its flags.
+
+    Parameters
+    ----------
+    loss : Loss
+        An instance of a subclass of `secondorder.nets.Loss`, or any object with its methods.
+    outputs : int >= 1
+        Width C of the output.
+    targets : array_like, optional
+        Targets as the user gives them, one row per sample.  Default: what the loss takes.
+        Real numbers (S, C) where nothing is wrong with them; else what it takes of labels, one-hot
+        rows, probabilities and positive numbers.  A loss may be right with classes and wrong with
+        real numbers.  It is right if it tells classes apart: it does not change when one number is
+        added to all outputs.  A note says so.
+    samples : int >= 2
+        Ignored when `targets` is given.
+    rng : None, int or numpy.random.Generator
+    tolerance : float
+        Relative difference that is allowed on top of the predicted error of the differences.
+
+    Returns
+    -------
+    Report
+        True when nothing is wrong.
+
+    Raises
+    ------
+    TypeError
+        If a method is missing, or a class was given instead of an instance.
+    ValueError
+        If `outputs`, `samples` or `tolerance` make no sense, or the loss takes none of the default
+        targets.
+    """
+    _require_methods(loss)
+    for name, value, least in (("outputs", outputs, 1), ("samples", samples, 2)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    rng = generator(rng)
+    if targets is None:
+        return _without_derived(loss, _found_targets(loss, samples, outputs, rng, tolerance))
+    targets = plain_array(targets, "targets")
+    shape = (len(targets) if targets.ndim else 0, outputs)
+    if shape[0] < 2:
+        raise ValueError(f"targets must have two or more rows, got shape {targets.shape}")
+    case = ("targets", np.asarray(targets),
+            np.asarray(loss.prepare_target(targets, shape, np.dtype("float64"))))
+    return _without_derived(loss, _judged(loss, [case], outputs, rng, tolerance))
+
+
+def _judged(loss, cases, outputs, rng, tolerance):
+    """The report on a loss with some kinds of targets."""
+    recorder = Recorder(repr(loss), tolerance)
+    for case in cases:
+        LossChecks(loss, recorder, rng, outputs, *case).run()
+    return recorder.sorted_report()
+
+
+def _without_derived(loss, report):
+    """The report without what `Loss` or `DiagonalLoss` derived from a method that is wrong
+    itself: only what somebody wrote is named.
+    """
+    def told(name):
+        return any(finding.pass_name == name for finding in report.findings)
+
+    def derived_from(name):
+        for base, source in ((Loss, "hessian"), (DiagonalLoss, "hessian_diagonal")):
+            if name != source and getattr(type(loss), name, None) is vars(base).get(name):
+                return source
+        return None
+
+    derived = {name for name in ("hessian", "hessian_product", "hessian_diagonal")
+               if derived_from(name) is not None and told(derived_from(name))}
+    report.findings = [finding for finding in report.findings if finding.pass_name not in derived]
+    return report
+
+
+def _require_methods(loss):
+    if isinstance(loss, type):
+        raise TypeError(f"loss must be an instance, got the class {loss.__name__}: call it first")
+    bare = [getattr(Loss, name)
+            for name in ("value", "gradient", "hessian")] + [DiagonalLoss.hessian_diagonal]
+    missing = [name for name in METHODS if not callable(getattr(loss, name, None))
+               or getattr(type(loss), name, None) in bare]
+    if missing:
+        raise TypeError(f"loss {type(loss).__name__} lacks "
+                        f"{', '.join(f'{name}({METHODS[name]})' for name in missing)}")
+
+
+def _found_targets(loss, samples, outputs, rng, tolerance):
+    """The report with the targets that the loss takes."""
+    taken = targets_taken(loss, samples, outputs, rng)
+    classes = {name: taken[name] for name in CLASSES if name in taken}
+    if REAL not in taken:
+        return _judged(loss, (classes or taken).values(), outputs, rng, tolerance)
+    report = _judged(loss, [taken[REAL]], outputs, rng, tolerance)
+    others = classes or {name: case for name, case in taken.items() if name != REAL}
+    if report.ok or not others:
+        return report
+    instead = _judged(loss, others.values(), outputs, rng, tolerance)
+    names = ", ".join(others)
+    if classes and tells_classes_apart(loss, classes.values(), outputs, rng):
+        instead.note(f"judged with {names}, as a loss that tells classes apart; with {REAL} "
+                     f"{report.headline()}: if it is meant for those, give targets=")
+        return instead
+    if instead.ok:
+        report.note(f"nothing is wrong with {names}: if the loss is meant for those alone, give "
+                    "targets=")
+    return report
+
+
+class LossChecks:
+    """One loss with one kind of targets.
+
+    The derivatives are compared in blocks of outputs of the sizes `SIZES`: a loss may have other
+    branches far out.
+    """
+
+    def __init__(self, loss, recorder, rng, outputs, case, given, target):
+        self.loss, self.recorder, self.rng, self.case = loss, recorder, rng, case
+        self.given, self.target = given, target
+        self.p = rng.standard_normal((len(target), outputs))
+        self.v = rng.standard_normal(self.p.shape)
+        self.told, self.called = set(), "value"
+
+    def run(self):
+        samples, outputs = self.p.shape
+        shapes = {"value": (samples,), "gradient": (samples, outputs),
+                  "hessian": (samples, outputs, outputs),
+                  "hessian_product": (samples, outputs), "hessian_diagonal": (samples, outputs)}
+        self.usable = {name: self._usable(name, shape, (self.v,) if name == "hessian_product"
+                                          else ())
+                       for name, shape in shapes.items()}
+        if not self.usable["value"]:
+            self.recorder.note(f"{self.case}: the derivatives were not judged; they are "
+                               "compared with value")
+            return
+        point = self.p, self.target, self.v
+        times = -(-_FEWEST // self.p.size)
+        self.p, self.target, self.v = (np.concatenate([rows] * times) for rows in point)
+        for size in SIZES:
+            try:
+                self._draw_off_kinks(size)
+                self._block(size)
+            except Exception as problem:  # whatever a user's method raises is the finding
+                self.recorder.fact(self.called, "runs far out", False,
+                                   f"raised {type(problem).__name__} with "
+                                   f"{self.case} at outputs of size {size:g}: {problem}")
+                return
+        self.p, self.target, self.v = point
+        self._draw_off_kinks(1.0)
+        if all(self.usable.values()):
+            self._symmetry()
+            self._rates()
+            self._curves()
+        check_far(self)
+        check_model(self)
+
+    def _block(self, size):
+        """Gradient, Hessian in its three forms and flags at the outputs `p` of one block."""
+        usable, wrong = self.usable, self.recorder.wrong
+        self.recorder.unit = float(np.abs(self.of("value")).max())
+        if usable["gradient"]:
+            self._compare("gradient", size, self._gradient_reference(self.p),
+                          "differences of value")
+        exact = usable["gradient"] and not wrong("gradient")
+        against = "differences of gradient" if exact else "differences of value, twice"
+        reference = self._hessian_reference(exact)
+        forms = {"hessian": lambda d: d,
+                 "hessian_diagonal": lambda d: Difference(*(np.einsum("sii->si", side)
+                                                            for side in d)),
+                 "hessian_product": lambda d: Difference(np.einsum("sij,sj->si", d.value, self.v),
+                                                         np.einsum("sij,sj->si", d.error,
+                                                                   np.abs(self.v)))}
+        for name, form in forms.items():
+            if usable[name]:
+                self._compare(name, size, form(reference), against)
+        self._flags(reference)
+
+    def of(self, name, *args, p=None):
+        """One method on copies, as an array."""
+        self.called = name
+        p = np.array(self.p if p is None else p)
+        return np.asarray(getattr(self.loss, name)(p, self.target.copy(),
+                                                   *(np.array(arg) for arg in args)))
+
+    def _compare(self, name, size, reference, against):
+        """Compare a method with a Difference; faults of one block are not reported again later."""
+        if name in self.told:
+            return
+        where = "" if size == 1 else f" at outputs of size {size:g}"
+        computed = self.of(name, self.v) if name == "hessian_product" else self.of(name)
+        if not self.recorder.compare(name, f"{name} with {self.case}{where} against {against}",
+                                     computed, reference.value, reference.error,
+                                     names=(name, "differences"), optional=size > 1):
+            self.told.add(name)
+            self._place(computed, reference)
+
+    def _place(self, computed, reference):
+        """Say at which output and target the difference is largest: one branch may be wrong."""
+        finding = self.recorder.report.findings[-1]
+        if computed.shape == reference.value.shape and finding.entries:
+            worst = np.unravel_index(np.argmax(np.abs(computed - reference.value)),
+                                     computed.shape)[0]
+            p, target = (np.array2string(rows[worst], precision=4, threshold=8)
+                         for rows in (self.p, self.target))
+            finding.entries += f"\n  the largest difference is at p = {p}, target = {target}"
+
+    # -- what every method owes --------------------------------------------------------------------
+
+    def _usable(self, name, shape, extra):
+        """Shape, purity, dtype, one sample apart from the others; whether the numbers can be
+        compared at all.
+        """
+        recorder, p = self.recorder, self.p
+        try:
+            method = getattr(self.loss, name)
+            result = np.asarray(pure_call(recorder, name, method, ("p", "target", "v"),
+                                          (p, self.target, *extra)))
+            if not recorder.fact(
+                name, "shape", result.shape == shape, f"has the wrong shape with {self.case}",
+                f"shape {result.shape}, expected {shape}: one row per sample, nothing averaged"):
+                return False
+            alone = np.asarray(method(p[:1].copy(), self.target[:1].copy(),
+                                      *(arg[:1].copy() for arg in extra)))
+            narrow = self._narrow(method, extra)
+        except Exception as problem:  # whatever a user's method raises is the finding
+            return recorder.fact(name, "runs", False,
+                                 f"raised {type(problem).__name__} with {self.case}: {problem}")
+        if not recorder.fact(name, "finite", np.isfinite(result).all(),
+                             "is not finite for ordinary outputs"):
+            return False
+        recorder.fact(name, "keeps float32", narrow.dtype == np.float32,
+                      f"turns float32 into {narrow.dtype}",
+                      hint="write constants as Python numbers and make arrays with the dtype of p",
+                      kind=PROMOTES)
+        recorder.compare(name, f"{name} in float32 against float64", narrow, result,
+                         names=("float32", "float64"), error=1e-5 * max(1.0, np.abs(result).max()),
+                         scale=max(1.0, np.abs(result).max()), kind=INACCURATE)
+        return recorder.compare(
+            name, f"{name} of sample 0 alone against row 0 of the batch", alone, result[:1],
+            names=("alone", "in the batch"), scale=np.abs(result).max() or 1.0,
+            hint="a sample leaks into another one, or something is averaged over the batch")
+
+    def _narrow(self, method, extra):
+        shape = self.p.shape
+        target = self.loss.prepare_target(self.given, shape, np.dtype("float32"))
+        return np.asarray(method(self.p.astype(np.float32), target,
+                                 *(arg.astype(np.float32) for arg in extra)))
+
+    def _draw_off_kinks(self, size):
+        """Draw p of a size, each row again until wide differences are accurate there, so that no
+        kink is near.
+        """
+        best = np.full(len(self.p), np.inf)
+        drawn = best_drawn = size * self.rng.standard_normal(self.p.shape)
+        for _ in range(_REDRAWS):
+            difference = self._gradient_reference(drawn, step=2e-3)
+            roughness = difference.error.max(axis=1) / (np.abs(difference.value).max() or 1.0)
+            better = roughness < best
+            best_drawn = np.where(better[:, None], drawn, best_drawn)
+            best = np.where(better, roughness, best)
+            if (best < _SMOOTH).all():
+                break
+            drawn = np.where((best < _SMOOTH)[:, None], best_drawn,
+                             size * self.rng.standard_normal(self.p.shape))
+        self.p = best_drawn
+
+    # -- references --------------------------------------------------------------------------------
+
+    def _gradient_reference(self, p, step=None):
+        """Differences of value in every output, all samples at once: (S, C)."""
+        return central(lambda u: self.of("value", p=p + u), np.zeros(p.shape[1]), step)
+
+    def _hessian_reference(self, exact):
+        width = self.p.shape[1]
+        if exact:
+            return central(lambda u: self.of("gradient", p=self.p + u), np.zeros(width))
+        columns = [nested(lambda t, e=e: self._gradient_reference(self.p + t * e))
+                   for e in np.eye(width)]
+        return Difference(np.stack([part.value for part in columns], axis=-1),
+                          np.stack([part.error for part in columns], axis=-1))
+
+    # -- flags, symmetry, rates --------------------------------------------------------------------
+
+    def _flags(self, reference):
+        """What the flags promise must be true of the differences."""
+        H, error = reference
+        slack = 20 * float(error.max()) + 1e-7
+        off = H - np.einsum("sii->si", H)[:, :, None] * np.eye(H.shape[1])
+        if getattr(self.loss, "diagonal_hessian", False):
+            self.recorder.fact(
+                "diagonal_hessian", "off-diagonal entries", np.abs(off).max() <= slack,
+                "diagonal_hessian is True, but the Hessian has off-diagonal entries up to "
+                f"{np.abs(off).max():.6g}", hint="methods rely on this flag; set it to False")
+        if getattr(self.loss, "convex", False):
+            lowest = np.linalg.eigvalsh((H + H.transpose(0, 2, 1)) / 2).min(axis=1)
+            sample = int(np.argmin(lowest))
+            self.recorder.fact(
+                "convex", "smallest eigenvalue", lowest[sample] >= -slack * H.shape[1],
+                "convex is True, but the Hessian of a sample has the eigenvalue "
+                f"{lowest[sample]:.6g}", f"at p = {np.array2string(self.p[sample], precision=4)}",
+                "methods rely on this flag; set it to False")
+
+    def _symmetry(self):
+        H = self.of("hessian")
+        self.recorder.compare("hessian", "hessian against its transpose", H, H.transpose(0, 2, 1),
+                              names=("hessian", "transposed"), scale=np.abs(H).max() or 1.0)
+
+    def _rates(self):
+        """Taylor remainders of the sum over samples; left out where something is wrong already."""
+        if self.recorder.wrong():
+            return
+        steps = 0.03 * 2.0 ** -np.arange(6)
+        value = self.of("value").sum()
+
+        def draw():
+            v = self.rng.standard_normal(self.p.shape)
+            terms = value, np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v)
+                                                                   * v) / 2
+
+            def remainders(order):
+                return np.array([abs(self.of("value", p=self.p + t * v).sum()
+                                     - sum(term * t**k for k, term in enumerate(terms[:order])))
+                                 for t in steps])
+            return steps, remainders
+        check_orders(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value)
+                     + 1)
+
+    def _curves(self):
+        steps, v = np.logspace(-1, -9, 33), self.v
+        for name, source, expected in (
+            ("gradient", "value", np.sum(self.of("gradient") * v, axis=1)),
+            ("hessian_product", "gradient", self.of("hessian_product", v))):
+            size = float(np.linalg.norm(expected)) or 1.0
+            errors = [np.linalg.norm((self.of(source, p=self.p + h * v)
+                                      - self.of(source, p=self.p - h * v)) / (2 * h)
+                                     - expected) / size for h in steps]
+            self.recorder.report.curves[f"{name}, {self.case}"] = steps, np.array(errors)

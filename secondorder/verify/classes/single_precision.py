@@ -1,0 +1,94 @@
+"""float32 in, float32 out, in every pass, and near the float64 result of the same numbers."""
+
+import copy
+
+import numpy as np
+
+from ..findings import INACCURATE, PROMOTES
+
+from ..recorder import SAFETY, arrays_in
+from .layer_under_test import none_if_empty, parameter_arrays
+
+_ERROR = 1e-5
+_JITTER = 1e-3
+_JITTERS = 24
+_STEADY = 5.0
+
+
+def check_single_precision(checks):
+    """Every pass in float32 against float64 on numbers that both can represent.
+
+    A difference that changes like chance when the numbers are moved a little is rounding: the terms
+    of the pass cancel. It makes a note.  A difference that stays is a finding.
+    """
+    subject = checks.subject
+    narrow, wide = _in_two_precisions(subject.layer)
+    theta_t = none_if_empty(checks.theta_tangent)
+    arguments = {"forward": (), "backward": (checks.y_bar,), "tangent": (checks.x_tangent, theta_t),
+                 "parameter_gradients": (checks.y_bar,),
+                 "second_tangent": (checks.x_tangent, checks.x_second, theta_t),
+                 "backward_tangent": (checks.x_tangent, theta_t, checks.y_bar,
+                                      checks.y_bar_tangent),
+                 "input_hessian": (checks.y_bar, checks.H_y)}
+    for name, args in arguments.items():
+        def both(factor, name=name, args=args):
+            given = [None if arg is None else (arg * factor(arg.shape)).astype(np.float32)
+                     for arg in (subject.x, *args)]
+            return (_call(narrow, name, *given),
+                    _call(wide, name, *(None if arg is None else arg.astype(float)
+                                        for arg in given)))
+        _compare(checks.recorder, name, both, subject.rng)
+
+
+def _in_two_precisions(layer):
+    """Copies with the same parameters, rounded to float32, in float32 and in float64."""
+    narrow, wide = copy.deepcopy(layer), copy.deepcopy(layer)
+    if callable(getattr(narrow, "convert", None)):
+        narrow.convert("float32")
+    else:
+        for name, _ in parameter_arrays(narrow):
+            narrow.parameters[name] = narrow.parameters[name].astype(np.float32)
+    for (_, value), (_, rounded) in zip(parameter_arrays(wide), parameter_arrays(narrow)):
+        value[...] = rounded
+    return narrow, wide
+
+
+def _call(layer, name, x, *args):
+    """The arrays that a pass returns."""
+    y, saved = layer.forward(x)
+    result = y if name == "forward" else getattr(layer, name)(saved, *args)
+    return [value for _, value in arrays_in(result, name)]
+
+
+def _compare(recorder, name, both, rng):
+    labels = {"backward": ("x_bar", "theta_bar"),
+              "backward_tangent": ("x_bar_tangent", "theta_bar_tangent")}
+    narrow, wide = both(np.ones)
+    for position, label in enumerate(labels.get(name, ("the result",))):
+        got, expected = narrow[position], wide[position]
+        recorder.fact(name, f"{label} keeps float32", got.dtype == np.float32,
+                      f"turns float32 into {got.dtype}: {label}",
+                      hint="write constants as Python numbers and make arrays with the dtype of "
+                           "the input", kind=PROMOTES)
+        size = float(np.abs(expected).max(initial=0)) or 1.0
+        if got.shape == expected.shape and _only_rounding(got - expected, SAFETY * _ERROR * size,
+                                                          both, position, rng):
+            error = float(np.abs(got - expected).max()) / size
+            recorder.note(f"{name}: {label} has a relative error of {error:.1g} in float32, and it "
+                          "is rounding: the terms of the result nearly cancel")
+            continue
+        recorder.compare(name, f"{label} in float32 against float64", got, expected,
+                         error=_ERROR * size, names=("float32", "float64"), kind=INACCURATE)
+
+
+def _only_rounding(difference, allowed, both, position, rng):
+    """Whether entries that differ by more than is allowed differ by chance."""
+    wrong = ~(np.abs(difference) <= allowed)
+    if not wrong.any():
+        return False
+    again = []
+    for _ in range(_JITTERS):
+        narrow, wide = both(lambda shape: 1 + _JITTER * rng.uniform(-1, 1, shape))
+        again.append((narrow[position] - wide[position])[wrong])
+    # one entry may be rounded the same way again and again by chance; the noise of the others tells
+    return bool(np.abs(np.mean(again, axis=0)).max() <= _STEADY * np.std(again, axis=0).max())

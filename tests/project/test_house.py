@@ -1,0 +1,116 @@
+"""The house of DESIGN section 2: arrows run downwards, in no circle, and no floor is crowded."""
+
+import ast
+import functools
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "secondorder"
+#: From the ground up; a part knows those before it. Names of one line know each other.
+FLOORS = ("formulas files", "compiled", "checks", "nets", "exact", "datasets", "optimizers",
+          "plots", "ledger", "verify", "rooms", "bridges", "training", "studies", "comparison",
+          "secondorder", "rooms' studies", "edition lessons bench", "book", "cli", "__main__")
+RANK = {name: k for k, floor in enumerate(FLOORS) for name in (
+    [floor] if "'" in floor else floor.split())}
+ROOMS = ("residual_partitioning", "low_rank", "eacg", "reversible_gauss_newton")
+#: What runs when it is called, not when it is loaded: part, and the part above that it calls.
+CALLED = {("compiled", "secondorder"), ("checks", "secondorder"), ("studies", "secondorder")}
+#: A circle that goes with its folder.
+OPEN = "secondorder.nets.in_place"
+#: Folders that may hold more than 15 files, and how many.
+WIDE = {**{"papers/" + room: 20 for room in ROOMS},
+        "papers/reversible_gauss_newton": 22}  # until their files have moved
+
+
+def name_of(file):
+    parts = [PACKAGE.name, *file.relative_to(PACKAGE).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(file): file for file in PACKAGE.rglob("*.py")}
+
+
+@functools.cache
+def imports(name):
+    """Pairs of a module of the package that this one imports, and whether on loading."""
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    inside = {id(node) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)
+              for node in ast.walk(one)}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(one.name, id(node) not in inside) for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = name.split(".")
+            keep = len(base) - node.level + (MODULES[name].name == "__init__.py")
+            start = ".".join([*base[:keep], *([node.module] if node.module else [])]) \
+                if node.level else node.module
+            found += [(f"{start}.{one.name}" if f"{start}.{one.name}" in MODULES else start,
+                       id(node) not in inside) for one in node.names]
+    return [(target, loading) for target, loading in found if target in MODULES]
+
+
+def part(name):
+    """The floor's name of a module: `rooms` for a paper's, else the folder below the package."""
+    parts = name.split(".")
+    if len(parts) == 1:
+        return "secondorder"
+    if parts[1] != "papers" or len(parts) == 2:
+        return "rooms" if parts[1] == "papers" else parts[1]
+    if parts[2] == "bridges":
+        return "bridges"
+    return "rooms' studies" if "studies" in parts[3:] else "rooms"
+
+
+def test_arrows_run_downwards():
+    wrong = []
+    for name in MODULES:
+        for target, loading in imports(name):
+            here, there = part(name), part(target)
+            if RANK[there] > RANK[here] and (loading or (here, there) not in CALLED):
+                wrong.append(f"{name} ({here}) knows {target} ({there})")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_room_knows_another():
+    def room(name):
+        parts = name.split(".")
+        return parts[2] if parts[1:2] == ["papers"] and len(parts) > 2 else None
+
+    wrong = [f"{name} knows {target}" for name in MODULES if room(name) in ROOMS
+             for target, _ in imports(name) if room(target) not in (None, room(name))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_module_stands_in_a_circle():
+    """Depth first: a module that is met again on the way down closes a circle."""
+    done, path = set(), []
+
+    def descend(name):
+        assert name not in path, " -> ".join([*path[path.index(name):], name])
+        if name in done:
+            return
+        path.append(name)
+        for target, loading in imports(name):
+            if loading and target != name and not target.startswith(OPEN):
+                descend(target)
+        path.pop()
+        done.add(name)
+
+    for name in MODULES:
+        descend(name)
+
+
+@pytest.mark.parametrize("folder", sorted({file.parent for file in MODULES.values()}),
+                         ids=lambda folder: folder.relative_to(PACKAGE).as_posix())
+def test_no_floor_is_crowded(folder):
+    name = folder.relative_to(PACKAGE).as_posix()
+    if folder.name in ("studies", "equations") and "papers" in folder.parts:
+        return
+    count = len([file for file in folder.glob("*.py") if file.name != "__init__.py"])
+    assert count <= WIDE.get(name, 15), f"{name} holds {count} files"
+
+
+def test_every_part_has_its_floor():
+    assert {part(name) for name in MODULES} == set(RANK)
