@@ -48,8 +48,8 @@ class Curves:
     def before(self, pairs, settings, results):
         """Whether one method of every pair is faster than the other."""
         return clock.timed(lambda chosen: both(*(
-            clock.faster(chosen, ours, other, f"seconds of {' '.join(reversed(other))} over those "
-                         f"of {' '.join(reversed(ours))}") for ours, other in pairs)),
+            clock.faster(chosen, ours, other, f"seconds, {' '.join(reversed(other))} over "
+                         f"{' '.join(reversed(ours))}") for ours, other in pairs)),
             self.criterion, settings, results)
 
     def solvers(self, second="kfi"):

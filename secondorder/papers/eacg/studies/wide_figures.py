@@ -65,8 +65,8 @@ class Figure2(WideCurves):
                           for curvature in ("fisher", "gauss-newton", "pch-1")))
 
         def against_sgd(chosen):
-            return both(*(clock.faster(chosen, one, ("sgd", "none"), "1.2 times SGD's seconds over "
-                                       f"those of {' '.join(reversed(one))}", 1.2)
+            return both(*(clock.faster(chosen, one, ("sgd", "none"), "seconds, 1.2 times "
+                                       f"SGD's over {' '.join(reversed(one))}", 1.2)
                           for one in self.counted() if one[0] != "sgd"))
 
         def timed(judge):
