@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from secondorder.compiled.program import Work
 from secondorder.nets import Activation, Chain, Linear, Network, Skip, Workspace, programs
 
 METHODS = {"sgd": so.SGD, "adam": so.Adam, "newton": so.TruncatedNewton,
@@ -98,6 +99,22 @@ def test_a_copy_has_a_workspace_of_its_own(again):
     other.step(x2, y2)
     assert np.array_equal(opt.network.theta, other.network.theta)
     assert len(pickle.dumps(opt._workspace)) < 200
+
+
+def test_an_interrupt_leaves_no_half_made_work(monkeypatch):
+    workspace, program = Workspace(), programs.program_of(network())
+    first = workspace.work(program, 4)
+    assert workspace.work(program, 5) is first and first.rows == 5
+
+    def interrupted(self, rows):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Work, "resize", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            workspace.work(program, 13)
+    assert workspace.work(program, 13) is not first
+    assert workspace.work(program, 13).array.size == 13 * program.width
 
 
 def test_workspace_hands_out_what_fits():

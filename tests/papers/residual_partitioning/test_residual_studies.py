@@ -136,6 +136,11 @@ def test_timing_and_orders():
     grows = judged("claim-same-order", lambda quantity, factor, **_: {
         "ratio": 1.5 * (factor ** 0.3 if quantity == "depth" else 1)})
     assert grows == {"width": HELD, "depth": DID_NOT_HOLD, "batch": HELD}
+    falls = judged("claim-same-order", lambda factor, **_: {"ratio": 1.5 * factor ** -0.3})
+    assert set(falls.values()) == {HELD}  # an order is a bound from above
+    once = judged("claim-same-order", lambda factor, seed, **_: {
+        "ratio": 1.5 * factor ** (0.3 if seed == 4 else 0.0)})
+    assert set(once.values()) == {UNDECIDED}  # one repeat of five says otherwise
 
 
 def test_memory():
@@ -255,6 +260,7 @@ def test_printed_algorithm():
     assert set(judged("claim-printed-algorithm", make(1.5), seeds=2).values()) == {UNDECIDED}
 
 
+@pytest.mark.thorough
 def test_grey_pictures_have_the_shape_of_what_they_stand_for():
     found = networks.pictures("cifar-10-grey")
     assert found.inputs.shape[1] == 784 and found.stand_in
