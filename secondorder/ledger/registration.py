@@ -125,7 +125,7 @@ def equation(paper, *labels, statement, kind, verdict, formula=None, corrected=N
         not at all.
     uses : str or tuple of str, optional
         Labels of the same paper that the derivation of this display rests on, whatever its code
-        calls; `()` says that it stands alone, None (default) that nobody has said it.
+        calls.  `()` says that it stands alone; by default (None) nothing is said.
         `PAPER LABEL` is one of another paper, for what joins two.
     unnumbered : True or tuple of str
         Labels (True: all of them) that no display of the paper bears, as it was read.  They can be

@@ -56,7 +56,7 @@ class Result:
     ours : bool
         Whether the formula shown is not one of the paper's.
     unnumbered : tuple of str
-        Those of the labels that no display of the paper bears.
+        Labels that no display of the paper bears.
     seconds : float
     claims : list
         The claims of the check, `Case` included.

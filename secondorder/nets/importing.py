@@ -206,12 +206,12 @@ def from_arrays(arrays, kinds, input_shape=None, dtype=None):
         they stand. What it holds is copied.
     kinds : sequence of str or Layer
         Every layer in order: ``"linear"``, ``"conv2d"`` (of stride 1, without padding),
-        ``"layer_norm"``, ``"flatten"``, the name of an activation; or a layer of this package, for
-        all others and for options: it is copied, and the numbers of its parameters are replaced.
+        ``"layer_norm"``, ``"flatten"``, or the name of an activation. For all other layers and for
+        options, give a layer of this package. It is copied, and its parameters get the numbers.
     input_shape : tuple of int, optional
         As for `Network`.
     dtype : "float64" or "float32", optional
-        By default that of the arrays, float32 if all of them are.
+        By default the arrays' dtype: float32 if all of them are float32.
 
     Returns
     -------

@@ -315,7 +315,7 @@ class Evaluation:
         return checks.finite_mean(mean, self.loss_function)
 
     def require_current(self):
-        """Raise RuntimeError if the network's parameters are no longer those of this evaluation.
+        """Raise RuntimeError if the network's parameters have changed since this evaluation.
 
         With a workspace nothing is compared: such an evaluation is its maker's own, for one step
         only.

@@ -47,7 +47,7 @@ def nearest_class(layer, classes, method, hint=""):
 
 
 class LayerRules:
-    """The rules of a method; calling it with a layer gives the one of its :func:`nearest_class`.
+    """The rules of a method; a call with a layer gives the rule of its :func:`nearest_class`.
 
     Parameters
     ----------

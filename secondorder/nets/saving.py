@@ -61,8 +61,8 @@ def load(path, classes=()):
     ----------
     path : str or path
     classes : sequence of type
-        Layers, activation functions or networks of your own that stand in the file. Their
-        constructors are called, with what the file says; those of this package are known.
+        Your layers, activation functions or networks that stand in the file. Their constructors are
+        called, with what the file says; this package's classes are known.
 
     Returns
     -------

@@ -45,8 +45,8 @@ class Optimizer:
     base : Optimizer or None
         The method that this one wraps (see :class:`Wrapper`).
     depends_on_rate : bool
-        Whether `direction` depends on the learning rate: the one of the method's own schedule,
-        whoever decides how far the step goes.
+        Whether `direction` depends on the learning rate of the method's own schedule, also where a
+        wrapper decides how far the step goes.
 
     Raises
     ------
@@ -61,11 +61,11 @@ class Optimizer:
     **For those who write a method.** Five public names are all there is to know, and
     `state_names`, which lists the memory.
 
-    ``direction(evaluation)`` is the formula, and the only one that must be defined: it returns
-    what is added at learning rate 1, a (P,) array of the network's dtype. The base puts a guard
-    before it where the class is defined: a call from outside checks the evaluation, puts memory
-    back after a failure, and copies the result. ``super().direction(evaluation)``, in a formula,
-    is the parent's formula without the guard. ``self.learning_rate`` is the rate of this step; a
+    ``direction(evaluation)`` is the formula, and must be defined. It returns what is added at
+    learning rate 1, a (P,) array of the network's dtype. The base puts a guard before it where the
+    class is defined. A call from outside checks the evaluation, puts memory back after a failure,
+    and copies the result. ``super().direction(evaluation)``, in a formula, is the parent's formula
+    without the guard. ``self.learning_rate`` is the rate of this step; a
     method that uses it here says ``depends_on_rate = True``.
 
     ``self.gradient(evaluation)`` and ``self.objective(evaluation)`` are the gradient, (P,) and
@@ -91,7 +91,7 @@ class Optimizer:
     evaluations that :meth:`evaluate` returns are arrays of their own.
 
     *Speed.* ``fused = Fused(...)`` names a compiled loop that does in one pass what ``direction``
-    and the step do; it runs in their place, unless a subclass overrides one.
+    and the step do. It runs in their place, unless a subclass overrides one.
     """
 
     def __init_subclass__(cls, **kwargs):
@@ -202,23 +202,23 @@ class Optimizer:
         Returns
         -------
         dict
-            ``loss`` (mean loss of the batch before the step), ``objective`` (with penalty),
-            ``gradient_norm`` (of the objective), ``direction_norm``, ``step_norm``,
-            ``learning_rate``, and the method's own numbers; those of a wrapped method as a dict
-            under its class name.
+            ``loss`` is the mean loss of the batch before the step, ``objective`` includes the
+            penalty, and ``gradient_norm`` is the objective's. ``direction_norm``, ``step_norm``,
+            ``learning_rate`` and the method's own numbers follow. A wrapped method's numbers are a
+            dict under its class name.
 
         Raises
         ------
         ValueError, TypeError
             Wrong shapes, empty batch, NaN, labels out of range.
         FloatingPointError
-            If outputs, losses or gradient are not finite, the new parameters would not be, or plain
-            numbers overflow on the way; parameters and memory stay as they were.
+            If outputs, losses, gradient or new parameters are not finite, or plain numbers overflow
+            on the way. Parameters and memory stay as they were.
 
         Notes
         -----
-        A step that an interrupt (Ctrl-C, the handler of a signal) ends has been or has not been:
-        parameters, memory and `steps` are those before it, or those after it.
+        A step that an interrupt ends (Ctrl-C, the handler of a signal) happens whole or not at all.
+        Parameters, memory and `steps` are all from before it, or all from after it.
         """
         try:
             return memory.whole(self, stepping.on_batch, self, x, y)

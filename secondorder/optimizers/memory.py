@@ -66,17 +66,14 @@ class Unsettled:
         return self.before[0][0]._busy["step"] is self
 
     def settled(self):
-        """Calls that keep the arrays of the old memory for the next but one, and `release`."""
+        """Calls that keep the arrays of the old memory for the next but one, and those after which
+        nothing is under way.
+        """
         calls = []
         for method, memory in self.before:
             for name, value in memory.items():
                 if isinstance(value, np.ndarray) and value is not getattr(method, name):
                     calls.append(functools.partial(method._spares.__setitem__, name, value))
-        return calls + self.release()
-
-    def release(self):
-        """Calls after which nothing is under way."""
-        calls = []
         for method, _ in self.before:
             if method._busy.get("step") is self:
                 calls.append(method._busy.clear)
@@ -90,7 +87,8 @@ class Unsettled:
 
     def undo(self):
         """Put parameters and memory back."""
-        release = self.release()
+        release = [method._busy.clear for method, _ in self.before
+                   if method._busy.get("step") is self]
         theta = [functools.partial(operator.setitem, live, ..., before)
                  for live, before in [self.theta] * (self.theta is not None)]
         at_once([*theta, *self.memory_back(), *release])
@@ -149,7 +147,7 @@ def put_back(optimizer):
 
 def spares(optimizer, names):
     """Arrays like the attributes `names`, to write their successors into: never ones in use."""
-    before, arrays = _before(optimizer), []
+    before, arrays = _before(optimizer) if names else {}, []
     for name in names:
         mine, other = getattr(optimizer, name), optimizer._spares.get(name)
         fits = other is not None and other.shape == mine.shape and other.dtype == mine.dtype

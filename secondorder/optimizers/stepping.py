@@ -21,27 +21,22 @@ def prepared(method, evaluation):
     one = method
     while one is not None:
         one.details, one = {}, one.base
+    rate, fused = method.learning_rate, twin(type(method), "direction", "change")
+    step = moved_by_formula if fused is None else fused.step
     with np.errstate(over="ignore", invalid="ignore"):
-        moved, info = _moved(method, evaluation, method.learning_rate)
+        try:
+            moved, info = step(method, evaluation, rate)
+        except Undecided:  # the formula finds out what it is
+            memory.put_back(method)
+            moved, info = moved_by_formula(method, evaluation, rate)
     info |= method.details if method.base is None else _reports(method)
     return info, [partial(setitem, evaluation.network.theta, ..., moved), *method._settling(info)]
 
 
-def _moved(method, evaluation, rate):
-    """The new parameters, in an array of their own, and what every step reports; in one compiled
-    pass where there is one.
-    """
-    fused = twin(type(method), "direction", "change")
-    if fused is not None:
-        try:
-            return fused.step(method, evaluation, rate)
-        except Undecided:  # the formula finds out what it is
-            memory.put_back(method)
-    return moved_by_formula(method, evaluation, rate)
-
-
 def moved_by_formula(method, evaluation, rate):
-    """theta + change, or raise."""
+    """The new parameters theta + change, in an array of the method's own, and what every step
+    reports.
+    """
     memory.keep_theta(method, method._array("start"))  # a `change` may try other parameters
     info = {"loss": evaluation.loss, "objective": evaluation.loss + method.penalty(),
             "gradient_norm": method._gradient_norm(evaluation)}

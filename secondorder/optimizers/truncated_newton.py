@@ -43,8 +43,8 @@ class TruncatedNewton(Optimizer):
     smallest_damping : float, optional
         Positive, and not above `damping` unless that is 0; by default 0.03, or `damping` where that
         is smaller. Adaptation does not shrink the damping below it. Small batches of a large
-        network need it: each of them can be fitted almost exactly, so that the ratio alone would
-        let the damping vanish.
+        network need it. Each can be fitted almost exactly, so that the ratio alone would let the
+        damping vanish.
     max_halvings : int
         How often a step that raises the batch's objective is halved before it is given up; 0 takes
         every step as it is.
@@ -57,18 +57,18 @@ class TruncatedNewton(Optimizer):
     Notes
     -----
     *Negative curvature.* Where p^T (H + damping I) p <= 0 for a direction p of conjugate gradients,
-    the iterations end. What was reached before is the direction; if nothing was (p is -g itself),
-    the direction is -g / |k| with k = g^T H g / |g|^2, the curvature along it, and no longer than
+    the iterations end. What was reached before is the direction. If nothing was (p is -g itself),
+    the direction is -g / |k| with k = g^T H g / |g|^2, the curvature along it. It is no longer than
     max(1, |theta|).
 
     *Reduction ratio.* With s = rate * direction, ratio = (f(theta) - f(theta + s)) / (-g^T s - s^T
     H s / 2), both on this batch. Below 1/4 the damping grows by 3/2, above 3/4 it shrinks to 2/3
-    (the rule of Martens 2010); where it has to grow from 0 it starts at `smallest_damping`. A step
-    whose predicted decrease is lost in the rounding of f, or is negative (rates above 1), leaves
-    the damping as it is and reports no ratio.
+    (the rule of Martens 2010). From 0 it grows to `smallest_damping` first. The damping stays and
+    no ratio is reported if the predicted decrease is lost in the rounding of f, or is negative
+    (rates above 1).
 
     *Steps that do not descend.* If f(theta + s) > f(theta), beyond rounding, s is halved up to
-    `max_halvings` times; if that does not help, the parameters stay and the damping is multiplied
+    `max_halvings` times. If that does not help, the parameters stay and the damping is multiplied
     by 4 (unless `adapt_damping` is false).
 
     ``step`` reports ``cg_iterations``, ``residual`` (relative to |g|), ``negative_curvature``,

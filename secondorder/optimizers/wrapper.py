@@ -8,17 +8,18 @@ from .directions import proposed
 class Wrapper(Optimizer):
     """A method that takes the direction of another, its base, and decides how far to go along it.
 
-    A subclass overrides ``change(evaluation, direction, rate)``: `direction` is the base's, `rate`
-    the one that the base's schedule gives for this step, and what it returns, of any length, is
-    what is added to the parameters. The base's own `change` (its rate, its halvings) is not called;
-    instead the base is told the change that is made (`observe`), so that a method that learns from
-    its steps, as `TruncatedNewton` does, goes on learning.
+    A subclass overrides ``change(evaluation, direction, rate)``. `direction` is the base's, and
+    `rate` comes from the base's schedule. What ``change`` returns, of any length, is added to the
+    parameters. The base's own `change` (its rate, its halvings) is not called. Instead `observe`
+    gives the base the change that is made. A method that learns from its steps, as
+    `TruncatedNewton` does, goes on learning.
 
     Network, loss, penalty, learning rate and schedule are the base's. The evaluation is made once
     and shared. With every step of the wrapper the base's count of steps advances, and with it its
-    schedule; its reports stand in what `step` returns as a dict under its class name, its state in
-    `state_dict` under ``base``. A step that fails leaves parameters and both methods' memory as
-    they were. A wrapper may have memory of its own (`state_names`), and may be wrapped again.
+    schedule. The base's reports stand in what `step` returns as a dict under its class name, its
+    state in `state_dict` under ``base``. A step that fails leaves parameters and both methods'
+    memory as they were. A wrapper may have its own memory (`state_names`), and may be wrapped
+    again.
 
     Parameters
     ----------

@@ -30,8 +30,8 @@ _WIDE = 105  # columns on one line from which a formula is broken at relations a
 def markdown(paper):
     """The page of a paper: its errata, its symbols, every display with formula, verdict and code.
 
-    Formulas stand in ``math`` fences, which code hosts render, with what an erratum changes in
-    colour; names of code are links to file and line; the list of claims of each display is folded.
+    Formulas stand in ``math`` fences, which code hosts render.  What an erratum changes is in
+    colour, names of code are links to file and line, and the claims of each display are folded.
 
     Parameters
     ----------

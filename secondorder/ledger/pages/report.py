@@ -19,7 +19,7 @@ def table(results, width=None):
     ----------
     results : list of Result
     width : int, optional
-        Columns to use; default: those of the terminal (160 where there is none).  Below 120 columns
+        Columns to use; default: the terminal's (160 where there is none).  Below 120 columns
         what a display states stands in a line of its own.
 
     Returns

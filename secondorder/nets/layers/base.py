@@ -83,8 +83,8 @@ class Layer(Follows):
 
     Notes
     -----
-    A pass that can write its results into arrays of the caller's takes an argument ``new`` (see
-    :mod:`secondorder.nets.workspace`); whether it does is read from its signature. `backward` may
+    A pass that can write its results into the caller's arrays takes an argument ``new`` (see
+    :mod:`secondorder.nets.workspace`). Its signature says whether it does. `backward` may
     be given as a whole or as its two halves, `input_gradient` and `parameter_gradient`, which are
     then used alone where only one is needed.
     """
@@ -126,7 +126,7 @@ class Layer(Follows):
 
     @property
     def size(self):
-        """Number of trainable parameters, those of layers inside included."""
+        """Number of trainable parameters, layers inside included."""
         own = sum(value.size for value in self.parameters.values()) if self._trainable else 0
         return own + sum(child.size for child in self.children) if self.children else own
 

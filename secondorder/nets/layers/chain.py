@@ -73,8 +73,9 @@ class Chain(Layer):
         return x, saved
 
     def output_gradients(self, saved, y_bar, stop=1):
-        """Gradients in the inputs of layers `stop`, `stop` + 1, ..., then `y_bar` itself: from 1 on
-        they are the gradients in the outputs of all layers, first to last.
+        """Gradients in the inputs of layers `stop`, `stop` + 1, ..., then `y_bar` itself.
+
+        With `stop` 1 they are the gradients in the outputs of all layers, first to last.
 
         The chain rule: y_bar of each layer is x_bar of the one after it.
         """
@@ -218,7 +219,7 @@ class Skip(Layer):
         return y_bar + self.inner.input_gradient(saved.inner, y_bar)
 
     def parameter_gradient(self, saved, y_bar):
-        """That of F."""
+        """The pass of F."""
         return self.inner.parameter_gradient(saved.inner, y_bar)
 
     def backward(self, saved, y_bar):
@@ -227,7 +228,7 @@ class Skip(Layer):
         return y_bar + x_bar, theta_bar
 
     def parameter_gradients(self, saved, y_bar):
-        """Those of F."""
+        """The pass of F."""
         return self.inner.parameter_gradients(saved.inner, y_bar)
 
     def tangent(self, saved, x_tangent, theta_tangent):
@@ -241,7 +242,7 @@ class Skip(Layer):
         return y_second if x_second is None else x_second + y_second
 
     def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """x_bar_tangent = y_bar_tangent + that of F; theta_bar_tangent is that of F."""
+        """x_bar_tangent = y_bar_tangent + F's x_bar_tangent; theta_bar_tangent is F's."""
         inside, theta_bar_tangent = self.inner.backward_tangent(
             saved.inner, x_tangent, theta_tangent, y_bar, y_bar_tangent)
         return y_bar_tangent + inside, theta_bar_tangent

@@ -121,8 +121,8 @@ class AvgPool2d(Pooling):
 class MaxPool2d(Pooling):
     """The largest entry of every window of an image: y_scpq = max_lk z_scpqlk.
 
-    Piecewise linear: near x the same entries stay the largest. Of equal ones the first counts, row
-    by row: all derivatives are those of that entry.
+    Piecewise linear: near x the same entries stay the largest. Of equal entries the first counts,
+    row by row: it alone has the derivatives.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ class Recurrent(Layer):
     Raises
     ------
     TypeError, ValueError
-        If a number is not whole or too small; if `steps` is missing where there is no input at
+        If a number is not whole or too small. If `steps` is missing where there is no input at
         every step, or given where there is one.
     """
 
@@ -142,8 +142,8 @@ class Recurrent(Layer):
         return parts + [a_bars.sum(axis=0)] * (self.bias is not None)
 
     def summed(self, a_bars, states, x):
-        """Gradients in U, W and b of the whole batch from those in the arguments, a_1 to a_T, each
-        one product over all steps and samples; `states` are v_0 to v_(T-1):
+        """Gradients in U, W and b of the whole batch, from the gradients in the arguments, a_1 to
+        a_T. Each is one product over all steps and samples; `states` are v_0 to v_(T-1):
 
         U_bar_ij = sum_ts a_bar_tsi x_tsj;  W_bar_ij = sum_ts a_bar_tsi v_(t-1)sj;
         b_bar_i = sum_ts a_bar_tsi

@@ -21,9 +21,9 @@ class Loss:
     """Base of all losses; from `value`, `gradient` and `hessian` the rest follows.
 
     The passes take outputs ``p`` (S, C) and targets in the form that `prepare_target` returns, one
-    row a sample, and treat every row alone: nothing is averaged or summed over samples. They change
-    neither argument. None of their arguments may be None. The losses here refuse arguments whose
-    shapes do not fit with one call of ``checks.rows``, as NumPy would broadcast them.
+    row a sample. They treat every row alone: nothing is averaged or summed over samples. They
+    change neither argument, and no argument may be None. The losses here refuse shapes that do not
+    fit with one call of ``checks.rows``, as NumPy would broadcast them.
 
     Attributes
     ----------

@@ -140,8 +140,8 @@ LIMIT = 40.0  # log of a rate beyond which nothing is counted
 class PoissonNLL(DiagonalLoss):
     """Of every output alone, the log of a rate: exp(p) - t p, for counts t that are not negative.
 
-    Where p is above 40, a rate of 2e17, the exponential goes on as the straight line that touches
-    it there: the loss stays convex and finite.
+    Above p = 40, a rate of 2e17, a straight line continues the exponential where it touches it: the
+    loss stays convex and finite.
 
     Parameters
     ----------

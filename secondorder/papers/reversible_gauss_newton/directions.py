@@ -22,9 +22,9 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
               recompute=False, drift_tolerance=1e-4, rng=None):
     """The Gauss-Newton direction, (P,): what is added at rate 1.
 
-    It is minus J^+ eps: a generalised inverse of the Jacobian J of all outputs times the gradient
-    of the SUM of the losses in the outputs. (The package's objective is the mean.) l2 times the
-    parameters is subtracted, a decoupled penalty.
+    It is minus J^+ eps, with J^+ a generalised inverse of the Jacobian of all outputs. eps is the
+    gradient of the SUM of the losses in the outputs. (The package's objective is the mean.) A
+    decoupled penalty, l2 times the parameters, is subtracted.
 
     Parameters
     ----------
