@@ -1,14 +1,12 @@
 """Compiled convolutions and poolings against the literal ones, in networks that look at images."""
 
-import threading
-
 import numpy as np
 import pytest
 
 import secondorder as so
 from secondorder.nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, Linear, MaxPool2d,
                               Network, Skip, SoftmaxCrossEntropy, SquaredError, programs)
-from test_programs import RUNS, alike, both, close, targets
+from test_programs import RUNS, both, close, targets
 
 NETS = {
     "usual": lambda: [Conv2d(2, 3, 3, rng=0), Activation("tanh"), MaxPool2d(2), Flatten()],
