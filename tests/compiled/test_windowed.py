@@ -1,6 +1,5 @@
 """Compiled convolutions and poolings against the literal ones, in networks that look at images."""
 
-
 import numpy as np
 import pytest
 
