@@ -66,8 +66,9 @@ def statements():
     """What the equations state, and their conditions, by paper."""
     for paper in REGISTRY.rooms():
         entries = REGISTRY.select(paper)
-        texts = [entry.statement for entry in entries]
-        yield f"statements: {paper}", [*texts, *{entry.condition for entry in entries} - {None}]
+        conditions = dict.fromkeys(one for entry in entries for one in entry.conditions)
+        yield f"statements: {paper}", [entry.statement for entry in entries] + [
+            getattr(one, "text", one) for one in conditions]
 
 
 def docstrings():
