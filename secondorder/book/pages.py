@@ -173,6 +173,7 @@ def rendered(pages, claims, single=False):
         asked |= {f"claims-{paper['key']}.html": ("claims_of_paper", {"paper": paper})
                   for paper in papers if paper["studies"]}
         asked |= {f"{name}.html": (name, {}) for name in ("index", "errata", "claims")}
+        asked["findings.html"] = "findings", {"findings": reported.findings(papers)}
         asked["letters.html"] = "letters", {"letters": symbols.collected(),
                                             "names": symbols.papers(),
                                             "cell": symbols.cell_as_html}

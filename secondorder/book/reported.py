@@ -6,6 +6,7 @@ import re
 
 from ..ledger.labels import canonical
 from ..studies import STUDIES, pages, records
+from ..studies import findings as written
 from ..studies.told import brief
 from . import pictures
 
@@ -65,6 +66,13 @@ def related(entries, some):
                                    if name in home):
             by_label.setdefault(label, []).append(study)
     return by_label
+
+
+def findings(papers):
+    """What was found in some papers, the firmest first; see `studies.findings`."""
+    titles = {paper["key"]: paper["known"].title for paper in papers}
+    return [one | {"title": titles[one["row"]["paper"]]} for one in written.findings()
+            if one["row"]["paper"] in titles]
 
 
 def source(paper, key, kind=""):

@@ -244,10 +244,7 @@ def run_claims(options):
             else:
                 print(pages.page(paper))
         if options.write:
-            readme = Path(secondorder.__file__).parent.parent / "README.md"
-            if files.write_between(readme, "<!-- claims by verdict -->\n",
-                                   records.counts_by_paper()):
-                print(f"written: {readme}")
+            _write_front_pages()
         return 0
     rows = [row for paper in papers for row in records.rows(paper)]
     if options.json:
@@ -262,6 +259,18 @@ def run_claims(options):
         print(f"\n{paper}: {kinds}")
         print("\n".join(told.table(mine, width)))
     return 0
+
+
+def _write_front_pages():
+    """What README shows of the claims and FINDINGS.md, in a checkout."""
+    from secondorder.studies import findings, records
+
+    readme = Path(secondorder.__file__).parent.parent / "README.md"
+    if not files.write_between(readme, "<!-- claims by verdict -->\n", records.counts_by_paper()):
+        return
+    files.write_between(readme, "<!-- findings -->\n", findings.shown())
+    files.write_text(readme.with_name("FINDINGS.md"), findings.page())
+    print(f"written: {readme}\nwritten: {readme.with_name('FINDINGS.md')}")
 
 
 def page_path(paper):

@@ -16,8 +16,9 @@ def effect_text(row):
     if row["effect"] is None:
         return ""
     spread = row["spread"]
-    text = number(row["effect"]) + (
-        f" ({number(spread[0])} to {number(spread[1])})" if spread else "")
+    text = number(row["effect"])
+    if spread and number(spread[0]) != number(spread[1]):
+        text += f" ({number(spread[0])} to {number(spread[1])})"
     return f"{row['measure']}: {text}" if row["measure"] else text
 
 

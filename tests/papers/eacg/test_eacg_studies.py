@@ -6,14 +6,26 @@ import pytest
 
 import secondorder as so
 from harness import made_up
-from secondorder.papers.eacg.studies import (covariance, error_tables, memory, networks, plateau,
-                                             training)
+from secondorder.papers.eacg.studies import (clock, covariance, error_tables, memory, networks,
+                                             plateau, training)
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 from secondorder.studies.results import Results
 
 
 def judged(key, make, seeds=None):
-    return made_up.judged("ea-cg", key, make, seeds)
+    return made_up.judged("ea-cg", key, timed_too(make), seeds)
+
+
+def timed_too(make):
+    """Beside trainings the timings of their updates, by the seconds of the trainings' epochs."""
+    def made(**arguments):
+        if "repeat" not in arguments:
+            return make(**arguments)
+        return {f"{method} {curvature}": make(
+            seed=1, method=method, curvature=curvature, case=arguments["case"], rate=0.1,
+            criterion=arguments["criterion"], alpha=0.01, batch=arguments["batch"])["seconds"][-1]
+            / (40 * 100) for method, curvature in arguments["methods"]}
+    return made
 
 
 def falling(seed, to=0.1, accuracy=0.5, speed=1.0, best=None):
@@ -301,7 +313,7 @@ def test_each_of_the_four_cases_is_chosen_by_its_own_trials():
         return falling(seed, to=0.1, accuracy=0.6) if best else falling(seed, to=0.3)
 
     study = STUDIES.of("ea-cg")["claim-converges"]
-    told = made_up.results(study, make).arguments(hold_out=False)
+    told = made_up.results(study, timed_too(make)).arguments(hold_out=False)
     assert {(one["case"], one["criterion"], one["rate"], one["batch"]) for one in told} == {
         (case, criterion, rate, 500) for case, rate in (("R5", 0.1), ("W4", 0.2))
         for criterion in ("cross-entropy", "bounded")}
@@ -325,3 +337,48 @@ def test_the_test_part_is_not_seen_when_rates_are_chosen():
     assert len(tried_x) + len(held_out) + len(judged_x) == 1797
     assert training.points("sgd", STUDIES.of("ea-cg")["figure-1"].settings()) == [
         (0.1, 0.0, 100), (0.1, 0.0, 500), (0.2, 0.0, 100), (0.2, 0.0, 500)]
+
+
+# -- seconds ---------------------------------------------------------------------------------------
+
+
+def curve(losses, update):
+    return {"loss": losses, "seconds": [update * k for k in range(len(losses))]}
+
+
+def test_who_is_first_at_a_loss():
+    slow, quick = curve([4.0, 2.0, 1.0], 3.0), curve([4.0, 1.0], 2.0)
+    assert clock.ahead(quick, slow, 1.0) == pytest.approx(np.log(6.0 / 2.0))
+    assert clock.ahead(slow, quick, 2.0) == pytest.approx(np.log(1.0 / 3.0))  # half of a log scale
+    stays = curve([4.0, 3.9], 9.0)
+    assert clock.ahead(quick, stays, 1.0) == pytest.approx(np.log(9.0 / 2.0))  # 9 at the least
+    assert clock.ahead(stays, quick, 1.0) == pytest.approx(np.log(2.0 / 9.0))
+    assert np.isnan(clock.ahead(curve([4.0, 3.9], 1.0), quick, 1.0))  # it might be there at 1.5
+    assert np.isnan(clock.ahead(stays, stays, 1.0))
+
+
+def test_losses_at_equal_seconds_are_read_where_the_quicker_one_ends():
+    quick, slow = curve([4.0, 1.0], 2.0), curve([4.0, 0.04], 4.0)
+    assert clock.at_equal_seconds(quick, slow) == pytest.approx(np.log(0.4 / 1.0))
+    assert clock.at_equal_seconds(slow, quick) == pytest.approx(np.log(1.0 / 0.4))
+    assert np.isnan(clock.at_equal_seconds(quick, slow | {"diverged": "x"}))
+
+
+def test_a_claim_about_seconds_stands_if_all_repeats_agree():
+    def made(slow_in):
+        def make(**arguments):
+            found = timed_too(as_printed)(**arguments)
+            if arguments.get("repeat") == slow_in:
+                found = {name: seconds * (50 if name.startswith("ea-cg") else 1)
+                         for name, seconds in found.items()}
+            return found
+        return make
+
+    assert made_up.judged("ea-cg", "figure-5", made(None))["a-faster"] == HELD
+    assert made_up.judged("ea-cg", "figure-5", made(3))["a-faster"] == UNDECIDED
+
+
+def test_updates_are_timed_in_turns():
+    found = clock.update_seconds(0, "Q", "cross-entropy", [["sgd", "none"], ["kfi", "pch-1"]], 50,
+                                 2, 2)
+    assert set(found) == {"sgd none", "kfi pch-1"} and 0 < found["sgd none"] < found["kfi pch-1"]

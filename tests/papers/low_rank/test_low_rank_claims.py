@@ -168,7 +168,8 @@ def test_steps_of_the_three_options():
 
 @pytest.mark.parametrize("powers, expected", [
     ({"eta": (2.1, 2.8), "tangent": (1.1, 1.9)}, HELD),
-    ({"eta": (1.2, 3.6), "tangent": (1.6, 2.0)}, DID_NOT_HOLD)])
+    ({"eta": (1.2, 2.0), "tangent": (0.7, 1.9)}, HELD),  # an order is a bound from above
+    ({"eta": (2.6, 3.6), "tangent": (1.6, 2.0)}, DID_NOT_HOLD)])
 def test_depth_cost(powers, expected):
     def make(route, layers, width, **_):
         by_depth, by_width = powers[route]

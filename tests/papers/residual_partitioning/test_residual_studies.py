@@ -136,6 +136,11 @@ def test_timing_and_orders():
     grows = judged("claim-same-order", lambda quantity, factor, **_: {
         "ratio": 1.5 * (factor ** 0.3 if quantity == "depth" else 1)})
     assert grows == {"width": HELD, "depth": DID_NOT_HOLD, "batch": HELD}
+    falls = judged("claim-same-order", lambda factor, **_: {"ratio": 1.5 * factor ** -0.3})
+    assert set(falls.values()) == {HELD}  # an order is a bound from above
+    once = judged("claim-same-order", lambda factor, seed, **_: {
+        "ratio": 1.5 * factor ** (0.3 if seed == 4 else 0.0)})
+    assert set(once.values()) == {UNDECIDED}  # one repeat of five says otherwise
 
 
 def test_memory():

@@ -5,10 +5,10 @@ from textwrap import fill
 from secondorder.studies import both, legend_below, study
 
 from .. import PAPER
-from . import training
+from . import clock, training
 from .cifar_figures import FULL, Curves, Figure1, Figure5
 from .networks import title_of
-from .training import better_accuracy, by_selection, faster, lower_loss
+from .training import better_accuracy, by_selection, lower_loss
 from .wide_figures import DEVIATION, BoundedWide, Figure2, WideCurves
 from .wide_figures import FULL as WIDE
 
@@ -54,7 +54,8 @@ class Converges:
     def runs(self, settings, results):
         runs = {}
         for curves, own in self.cases(settings):
-            for run in training.stages(self.methods(curves), curves.criterion, own, results):
+            asked = training.stages(self.methods(curves), curves.criterion, own, results)
+            for run in asked + clock.timings(curves.counted(), curves.criterion, own):
                 runs[run.name] = run
         return list(runs.values())
 
@@ -62,24 +63,21 @@ class Converges:
         return [one for one in curves.methods() if one[1] == "pch-1"]
 
     def judge(self, results, settings):
-        verdicts = {}
-        for letter, number, measure in (("faster", faster, "log of KFI's seconds over EA-CG's"),
-                                        ("tests", better_accuracy, "accuracy less KFI's")):
-            selections = []
-            for curves, own in self.cases(settings):
-                (ours, other) = self.methods(curves)
-                selections.append(by_selection(
-                    lambda chosen, ours=ours, other=other: chosen.compared(ours, other, number,
-                                                                           measure),
-                    curves.criterion, own, results))
-            verdicts[letter] = both(*selections)
-        return verdicts
+        faster, tests = [], []
+        for curves, own in self.cases(settings):
+            ours, other = self.methods(curves)
+            faster.append(curves.before([(ours, other)], own, results))
+            tests.append(by_selection(
+                lambda chosen, ours=ours, other=other: chosen.compared(
+                    ours, other, better_accuracy, "accuracy less KFI's"),
+                curves.criterion, own, results))
+        return {"faster": both(*faster), "tests": both(*tests)}
 
     def draw(self, results, figure, settings):
         cases = list(self.cases(settings))
         panels = figure.subplots(1, len(cases))
         for axes, (curves, own) in zip(panels, cases):
-            chosen = training.Chosen("L", curves.criterion, own, results)
+            chosen = clock.Timed("L", curves.criterion, own, results, 0)
             for method, curvature in self.methods(curves):
                 for run in chosen.runs(method, curvature).values():
                     axes.plot(run["seconds"], run["loss"], training.STYLES[method],

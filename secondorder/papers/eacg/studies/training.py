@@ -201,15 +201,17 @@ class Chosen:
         return paired([number(left[seed], right[seed]) for seed in going], measure, margin)
 
 
-def by_selection(judge, criterion, settings, results):
+def by_selection(judge, criterion, settings, results, kind=Chosen):
     """A verdict that both selections share; undecided where they differ.
 
     Parameters
     ----------
     judge : callable
         Takes a :class:`Chosen`, returns a Verdict.
+    kind : callable
+        What makes the runs of a selection; `clock` has another one.
     """
-    L, A = (judge(Chosen(selection, criterion, settings, results)) for selection in SELECTIONS)
+    L, A = (judge(kind(selection, criterion, settings, results)) for selection in SELECTIONS)
     if L.verdict == A.verdict:
         return L
     return Verdict("undecided", L.effect, L.spread, L.seeds, L.measure,
@@ -237,20 +239,6 @@ def better_accuracy(ours, other):
     return final(ours, "accuracy") - final(other, "accuracy")
 
 
-def faster(ours, other):
-    """log of the other's seconds over ours, to the loss that both reach: 1.1 times the larger of
-    their final ones.
-    """
-    level = 1.1 * max(final(ours), final(other))
-    return np.log(seconds_to(other, level) / seconds_to(ours, level))
-
-
-def seconds_to(result, level):
-    """CPU seconds of steps until the training loss is at a level; NaN where it never is."""
-    return next((seconds for loss, seconds in zip(result["loss"], result["seconds"])
-                 if loss <= level and seconds > 0), np.nan)
-
-
 # -- pictures --------------------------------------------------------------------------------------
 
 NAMES = {"fisher": "Fisher", "gauss-newton": "Gauss-Newton", "pch-1": "PCH-1", "pch-2": "PCH-2",
@@ -261,7 +249,7 @@ MARKERS = {"none": "", "fisher": "o", "gauss-newton": "^", "pch-1": "s", "pch-2"
 COLOURS = {"none": "0.2", "fisher": "C0", "gauss-newton": "C2", "pch-1": "C3", "pch-2": "C4"}
 
 
-def draw_curves(methods, criterion, results, figure, over, settings):
+def draw_curves(methods, criterion, results, figure, over, settings, kind=Chosen):
     """Training loss and test accuracy of the runs that the least loss of the trials chose, which
     are those that judge, over epochs or seconds; the one seed, or the mean of several.
 
@@ -276,7 +264,7 @@ def draw_curves(methods, criterion, results, figure, over, settings):
     lines = []
     for method, curvature, *other in methods:
         grid, told = other or (settings, "")
-        runs = {seed: run for seed, run in Chosen("L", criterion, grid, results).runs(
+        runs = {seed: run for seed, run in kind("L", criterion, grid, results).runs(
             method, curvature).items() if not diverged(run)}
         if runs:
             lines.append((method, curvature, told, runs))

@@ -1,6 +1,6 @@
 """Claim: Adam leaves the plateau by itself, and cubic step lengths add nothing to it."""
 
-from secondorder.studies import (LINE_STYLES, both, counted, exactly, finished, legend_below,
+from secondorder.studies import (LINE_STYLES, both, counted, exactly, finished, least, legend_below,
                                  over_seeds, study, undecided)
 
 from .. import PAPER
@@ -61,7 +61,7 @@ class AdamClaim:
             return [max(plateau.leave(on[s]) / left["adam"][s],
                         plateau.end(off[s]) / plateau.end(usual[s])) for s in seeds]
 
-        best = min(SIGMAS, key=lambda sigma: sorted(near(sigma))[len(seeds) // 2])
+        best = SIGMAS[least([sorted(near(sigma))[len(seeds) // 2] for sigma in SIGMAS], "sigma")]
         ratio = sorted(near(best))[len(seeds) // 2]
         step = [plateau.start_rate(one) / plateau.RATES["adam"]
                 for one in of(curvature="exact", sigma=1000.0).values()]

@@ -23,6 +23,7 @@ CONSTANT = (0.02, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # rates of the control, witho
                "d-exact": "the later rate is about 0.05 (0.025 to 0.1)",
                "d-printed": "the same as printed",
                "e": "control, ours: no constant rate from 0.02 to 30 leaves as early"},
+       twice={"a-printed": "figure-2 (a-exact)"},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(900, 6), needs=("mnist",),
        ours=("e",),
        deviation=plateau.DEVIATION)

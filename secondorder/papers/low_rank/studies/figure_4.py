@@ -47,7 +47,8 @@ def judged(results, base):
 
 @study(PAPER, "figure-4", shows="Adagrad at 0.1 and cubic steps with sigma 1000 on MNIST, weights "
        "within +-0.1", claims=claims(), full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 3),
-       needs=("mnist",), deviation=plateau.DEVIATION)
+       needs=("mnist",), deviation=plateau.DEVIATION,
+       twice={"a-printed": "figure-4 (a-exact)", "c-printed": "figure-4 (c-exact)"})
 class Figure4:
     packed = staticmethod(plateau.packed)
 

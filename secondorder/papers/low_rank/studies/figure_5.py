@@ -26,7 +26,8 @@ def second_rise(result):
        "within +-0.1", claims=claims(("d", "the rate drops at least fivefold up to leaving and "
                                      "then rises again twofold")),
        full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 3), needs=("mnist",),
-       deviation=plateau.DEVIATION)
+       deviation=plateau.DEVIATION,
+       twice={"a-printed": "figure-5 (a-exact)", "c-printed": "figure-5 (c-exact)"})
 class Figure5:
     packed = staticmethod(plateau.packed)
 

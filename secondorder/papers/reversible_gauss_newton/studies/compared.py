@@ -18,6 +18,7 @@ RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 2.0, 4.0), "adam": (1e-5, 1e-4, 3e-4, 1e-3, 
          "sgd": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)}
 METHODS = ("gn", "adam", "sgd")
 RULES = {"P": "most progress in epoch 1", "B": "least loss later on"}
+P_ALONE = "by the paper's rule of rates; the best rate is not run"
 CHOOSING = 100
 STYLES = {"gn": ("C3", "-"), "adam": ("C0", "--"), "sgd": ("C4", ":"), "mp": ("C2", "-.")}
 

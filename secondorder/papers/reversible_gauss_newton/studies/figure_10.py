@@ -15,6 +15,7 @@ BLOCKS = range(6)
        claims={"c": "every block's CKA ends at 0.9 or more for Gauss-Newton and SGD, for Adam "
                     "below",
                "d": "Gauss-Newton and SGD are alike: within 0.05 in every block"},
+       twice={"c": "figure-4 (c)"},
        full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; on 500 test images, every 10 epochs")
 class Figure10:

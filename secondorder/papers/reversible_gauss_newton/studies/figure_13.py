@@ -45,7 +45,8 @@ class Figure13:
         logs = compared.logs(told, without, lambda run: compared.final(run, "test"))
         lost = sum(map(diverged, told)) + sum(map(diverged, without))
         note = f"decay {l2:g}" + (f"; {lost} runs diverged" if lost else "")
-        return {"a": alike(logs, 0.05, "log ratio of test losses").with_note(note)}
+        return {"a": alike(logs, 0.05, "log ratio of test losses").with_note(
+            f"{note}; {compared.P_ALONE}")}
 
     def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2)

@@ -61,7 +61,7 @@ class Figure9:
             verdicts[f"c-{start}"] = both(*(paired(far[method] - far["sgd"], "log ratio of "
                                                    f"distances, {NAMES[method]} over SGD")
                                             for method in ("gn", "adam")))
-        return verdicts
+        return {letter: one.with_note(compared.P_ALONE) for letter, one in verdicts.items()}
 
     def draw(self, results, figure, settings):
         panels = figure.subplots(2, 2, sharex=True)

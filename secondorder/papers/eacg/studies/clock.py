@@ -1,0 +1,149 @@
+"""Seconds: what an update of every method takes, timed side by side, and who is the faster.
+
+Training tells losses by epoch; an update's seconds are measured apart, in turns and five times
+over, so that no method is timed beside other work than its rivals. A claim about seconds stands if
+it comes out alike in all repeats.
+"""
+
+import time
+
+import numpy as np
+
+from secondorder.studies import Run, both, crossing, diverged, repeated
+
+from . import networks, training
+
+#: Losses at which both methods are timed, in equal steps from the start (2.303 and 0.622) down.
+LEVELS = {"cross-entropy": (2.0, 1.6, 1.2), "bounded": (0.56, 0.5, 0.44)}
+REPEATS = 5
+
+
+def update_seconds(repeat, case, criterion, methods, batch, rounds, steps):
+    """Median CPU seconds of an update of every method, in turns, on random images.
+
+    Parameters
+    ----------
+    repeat : int
+    case, criterion : str
+        As for :func:`.training.train`.
+    methods : list of [str, str]
+        Method and curvature.
+    batch, rounds, steps : int
+        Each method makes so many updates in a round.
+
+    Returns
+    -------
+    dict
+        ``"ea-cg pch-1"`` and so on -> seconds.
+    """
+    rng = np.random.default_rng(repeat)
+    x = rng.random((batch, networks.WIDTHS[case][0])).astype("float32")
+    y = rng.integers(0, 10, batch)
+    optimizers = {}
+    for method, curvature in methods:
+        network, loss = networks.network_of(case, repeat), networks.CRITERIA[criterion]()
+        optimizers[f"{method} {curvature}"] = training.optimizer_of(network, loss, method,
+                                                                    curvature, 1e-3, 0.02)
+    seconds = {name: [] for name in optimizers}
+    for _ in range(rounds):
+        for name, optimizer in optimizers.items():
+            optimizer.step(x, y)  # the caches hold the other methods' arrays
+            began = time.process_time()
+            for _ in range(steps):
+                optimizer.step(x, y)
+            seconds[name].append((time.process_time() - began) / steps)
+    return {name: float(np.median(values)) for name, values in seconds.items()}
+
+
+def timings(methods, criterion, settings):
+    """The runs that time the methods of a figure, at every batch size of its grid."""
+    return [Run(update_seconds, {"repeat": repeat, "case": settings["case"],
+                                 "criterion": criterion, "methods": [list(one) for one in methods],
+                                 "batch": batch, "rounds": 3, "steps": 4})
+            for repeat in range(REPEATS) for batch in settings["batches"]]
+
+
+class Timed(training.Chosen):
+    """The runs of one selection; their seconds are those of one repeat of the timing."""
+
+    def __init__(self, selection, criterion, settings, results, repeat):
+        super().__init__(selection, criterion, settings, results)
+        self.repeat = repeat
+
+    def runs(self, method, curvature="none"):
+        point = training.chosen(method, curvature, self.criterion, self.settings,
+                                self.results).get(self.selection)
+        if point is None:
+            return {}
+        name = f"{method} {curvature}"
+        (update,) = (told[name] for told in self.results.of(
+            repeat=self.repeat, case=self.settings["case"], criterion=self.criterion,
+            batch=point[2]) if name in told)
+        return {seed: run | {"seconds": (update * run["updates"]
+                                         * np.arange(len(run["loss"]))).tolist()}
+                for seed, run in super().runs(method, curvature).items()}
+
+
+def timed(judge, criterion, settings, results):
+    """A verdict that both selections share in every repeat of the timing.
+
+    Parameters
+    ----------
+    judge : callable
+        Takes a :class:`Timed`, returns a Verdict.
+    """
+    return repeated(*(training.by_selection(
+        judge, criterion, settings, results,
+        lambda *given, repeat=repeat: Timed(*given, repeat)) for repeat in range(REPEATS)))
+
+
+def faster(chosen, ours, other, what, factor=1.0):
+    """Whether a method is at three fixed losses before `factor` times another's seconds and, where
+    the quicker one of them ends, has the lower loss.
+
+    Parameters
+    ----------
+    chosen : Timed
+    ours, other : (str, str)
+        Method and curvature.
+    what : str
+        For the measure: whose seconds over whose.
+    factor : float
+        Above 1 nothing is asked of the losses at equal seconds.
+    """
+    parts = [chosen.compared(ours, other, lambda a, b, level=level: np.log(factor) + ahead(
+        a, b, level), f"log of {what}, to loss {level:g}") for level in LEVELS[chosen.criterion]]
+    if factor == 1.0:
+        parts.append(chosen.compared(ours, other, at_equal_seconds,
+                                     f"log of the loss at equal seconds, {what}"))
+    return both(*parts)
+
+
+def ahead(ours, other, level):
+    """log of the other's seconds to a loss over ours.
+
+    A run that never comes so far counts with its last second if that decides the sign, and else
+    with NaN.
+    """
+    (a, end), (b, other_end) = reached(ours, level), reached(other, level)
+    if not np.isfinite(a) and not b <= end or not np.isfinite(b) and not a <= other_end:
+        return np.nan
+    return float(np.log(min(b, other_end) / min(a, end)))
+
+
+def reached(run, level):
+    """Seconds until a loss, between two looks by the logarithm of the loss, and of the whole run.
+    """
+    place, seconds = crossing(run["loss"], level), np.array(run["seconds"])
+    at = float(np.interp(place, range(len(seconds)), seconds)) if np.isfinite(place) else np.inf
+    return at, float(seconds[len(run["loss"]) - 1])
+
+
+def at_equal_seconds(ours, other):
+    """log of the other's training loss over ours, where the quicker one of the two ends."""
+    if diverged(ours) or diverged(other):
+        return np.nan
+    last = min(run["seconds"][-1] for run in (ours, other))
+    logs = [np.interp(last, run["seconds"], np.log(run["loss"])) for run in (ours, other)]
+    return float(logs[1] - logs[0])
+
