@@ -168,6 +168,7 @@ def test_without_a_terminal_there_is_no_progress(capsys):
 # -- one file --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_paper_in_one_file_asks_for_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["book", "--single-file", PAPER, "--seeds", "1", "--jobs", "1"]

@@ -46,9 +46,11 @@ def test_every_parameter_varies_in_what_is_chosen():
             assert len({k // inner for k in chosen}) >= outer / 2, (outer, inner)
 
 
-def test_a_run_leaves_out_the_thorough_ones(tmp_path):
+def test_a_run_leaves_out_the_thorough_ones_and_counts_only_the_others(tmp_path):
     everyday = toy_suite.passed(toy_suite.run(tmp_path, TESTS, *EVERYDAY))
-    thorough = toy_suite.passed(toy_suite.run(tmp_path, TESTS, "-m", "thorough"))
+    lines = toy_suite.run(tmp_path, TESTS, "-m", "thorough", "--everyday-seconds", "0")
+    assert "aim is" not in "\n".join(lines)
+    thorough = toy_suite.passed(lines)
     grid = [name for name in everyday if "grid" in name]
     assert [name for name in everyday if name not in grid] == [
         "test_plain", "test_seeds[0]", "test_long"]
@@ -63,13 +65,9 @@ def test_a_test_that_is_asked_for_by_name_runs(tmp_path):
 
 
 def test_a_long_run_is_told_with_the_longest_tests(tmp_path):
-    def told(*options):
-        return "\n".join(toy_suite.run(tmp_path, TESTS, *options))
-
-    assert "aim is" not in told(*EVERYDAY, "--everyday-seconds", "60")
-    assert "aim is" not in told("-m", "slow or thorough", "--everyday-seconds", "0")
+    lines = toy_suite.run(tmp_path, TESTS, *EVERYDAY, "--everyday-seconds", "0.1")
     found = re.search(r"take (\d+) s .* aim is 0.1 s.*\n +(\d\.\d) s  test_toy.py::(\w+) \(1\)\n",
-                      told("--everyday-seconds", "0.1"))
+                      "\n".join(lines))
     assert found and found[3] == "test_long" and 0.4 <= float(found[2]) < 1
 
 
