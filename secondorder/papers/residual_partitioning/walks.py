@@ -20,11 +20,11 @@ def serve(network, program, options):
     """Whether the walks give the bound of a network with this program."""
     if options.cross:
         return False
-    if "bound" not in program.kept:
+    if "bound" not in program.notes:
         single = [layer for layer in network.chain.sublayers() if not isinstance(layer, Chain)]
-        program.kept["bound"] = (_KINDS.issuperset(program.column("kind"))
+        program.notes["bound"] = (_KINDS.issuperset(program.column("kind"))
                                  and all(rules.rules(layer) in _OWN for layer in single))
-    return program.kept["bound"]
+    return program.notes["bound"]
 
 
 def curvature_sums(evaluation, options):
