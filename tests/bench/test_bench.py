@@ -229,7 +229,7 @@ def flat(pieces):
     )
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(
     "activation, loss", [("tanh", "cross-entropy"), ("softplus", "squared-error")]
 )

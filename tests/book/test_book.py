@@ -311,6 +311,7 @@ def test_pages_ask_for_nothing_but_their_own_files(one_paper):
     assert all((out / font).exists() for font in re.findall(r'url\("(.*?)"\)', text))
 
 
+@pytest.mark.thorough
 def test_every_label_has_its_article(one_paper):
     text = one_paper[1].read_text(encoding="utf-8")
     for one in REGISTRY.select("residual-partitioning"):
@@ -323,6 +324,7 @@ def contents(place):
             for path in place.rglob("*") if path.is_file()}
 
 
+@pytest.mark.thorough
 def test_it_may_be_written_again_and_over_nothing_else(one_paper, tmp_path):
     folder.refuse_other_things(one_paper[0])
     (tmp_path / "letter.txt").write_text("mine")

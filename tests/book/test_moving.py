@@ -240,8 +240,9 @@ def test_what_the_reader_is_told_of_the_two_inverses():
 # -- the page --------------------------------------------------------------------------------------
 
 
-def test_every_paper_has_one_and_bridges_none():
-    assert set(moving.FIGURES) == set(REGISTRY.rooms()) - {"bridges"}
+def test_the_four_papers_have_one_and_bridges_none():
+    first = {"residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton"}
+    assert first <= set(moving.FIGURES) <= set(REGISTRY.rooms()) - {"bridges"}
     assert moving.figure("bridges") is None and moving.figure("a paper of the user's") is None
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from harness.everyday import all_but
 from secondorder.ledger.labels import is_number
 from secondorder.ledger.registry import REGISTRY
 
@@ -25,8 +26,7 @@ def html_of(parts, linked):
     return str(macro(parts, "formula", linked))
 
 
-@pytest.fixture(scope="module", params=[
-    PAPERS[0], *(pytest.param(paper, marks=pytest.mark.thorough) for paper in PAPERS[1:])])
+@pytest.fixture(scope="module", params=all_but(PAPERS, *PAPERS[1:]))
 def page(request):
     """Entries of a paper with the HTML of their displays and of their code."""
     entries = REGISTRY.select(request.param)
@@ -39,6 +39,7 @@ def page(request):
     return entries, blocks, found
 
 
+@pytest.mark.thorough
 def test_every_number_has_one_address_and_one_link_to_it(page):
     entries, _, found = page
     text = "".join(html for *_, html, _ in found)
@@ -78,6 +79,7 @@ def test_every_display_leads_to_its_line_of_the_code_and_of_the_check(page):
                         f"#{code.address(value)}" for value in blocks.home}, address
 
 
+@pytest.mark.thorough
 def test_the_page_of_errata_has_numbers_and_no_address_twice(page):
     for _, printed, _, _, _ in page[2]:
         assert " id=" not in html_of(printed, False)

@@ -44,11 +44,13 @@ def test_panels_are_cut_with_their_titles_and_axes(columns, legend):
         assert inked[left:left + wide].sum() == inked.sum() > 0
 
 
+@pytest.mark.thorough
 def test_rows_of_panels_are_cut_too_and_one_panel_stays_whole():
     assert len(pictures.prepared(drawn(2, 3, title="")).parts) == 6
     assert pictures.prepared(drawn(1, 1)).parts == [(0, 0, 990, 495)]
 
 
+@pytest.mark.thorough
 def test_the_dark_picture_has_the_same_pixels_and_is_dark():
     picture = pictures.prepared(drawn(1, 2))
     light, dark = (Image.open(io.BytesIO(raw)) for raw in (picture.light, picture.dark))

@@ -99,6 +99,7 @@ def test_the_good_call_works(name):
     resolve(name)(**good(name))
 
 
+@pytest.mark.everyday(900)
 @pytest.mark.parametrize("name, argument, value, error, words", list(rows()))
 def test_malformed_call(name, argument, value, error, words):
     with pytest.raises(error, match=words or None) as caught:

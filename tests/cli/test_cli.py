@@ -304,6 +304,7 @@ def test_training_that_stops_before_the_first_epoch(run, words):
 # -- bad input -------------------------------------------------------------------------------------
 
 
+@pytest.mark.everyday(8)
 @pytest.mark.parametrize(
     "words, expected",
     [

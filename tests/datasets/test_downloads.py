@@ -194,6 +194,7 @@ def _download(here, queue):
         queue.put(str(error))
 
 
+@pytest.mark.thorough
 def test_two_downloads_at_once(server):
     """One of them waits for nobody and says so; the set is whole."""
     contents = {"train-images-idx3-ubyte.gz": IMAGES, "train-labels-idx1-ubyte.gz": LABELS}

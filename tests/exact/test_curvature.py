@@ -36,7 +36,7 @@ def methods(net):
 # -- (a) 60-digit arithmetic ----------------------------------------------------------------
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("middle, name, bias, l2", MIDDLE_CASES)
 def test_everything_against_decimals(middle, name, bias, l2):
     loss = LOSSES[name]()
@@ -79,7 +79,7 @@ def test_every_activation_with_every_loss(activation, name, bias):
         assert relative(so.exact.hessian(net, loss, x, y, method="polarisation", l2=0.2), H) < 1e-12
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("middle", sorted(MIDDLE))
 def test_every_layer_by_finite_differences(middle):
     loss = so.SoftmaxCrossEntropy()
@@ -109,7 +109,7 @@ def test_every_layer_by_finite_differences(middle):
     assert relative(so.exact.gauss_newton(net, loss, x, y), G) < 1e-12
 
 
-@pytest.mark.everyday(6)
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("middle", [m for m in MIDDLE if m not in ("relu", "leaky_relu")])
 def test_complex_step(middle):
     """The whole objective is analytic: gradient and Hessian to rounding."""

@@ -79,6 +79,7 @@ def test_the_stated_error_is_what_the_probes_leave_open(case, seeds):
     assert off.mean() == pytest.approx(A * np.sqrt(2 / np.pi), rel=of_off)
 
 
+@pytest.mark.thorough
 def test_more_probes_are_better(case):
     problem, eigenvalues = case
 

@@ -12,6 +12,7 @@ from secondorder.exact.chunks import Chunks
 NAMES = [name for name in CALLS if name.startswith(("Hessian by", "Gauss-Newton", "Fisher, "))]
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_entry_of_the_upper_triangle_is_sent_once(name):
     sent = []

@@ -45,6 +45,7 @@ def minimum(f):
     return theta
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("method, way", [(m, way) for m, ways in WAYS.items() for way in ways])
 def test_every_method_to_the_same_minimum(case, method, way):
     f = so.exact.objective(*case, l2=L2)

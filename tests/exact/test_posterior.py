@@ -59,6 +59,7 @@ def test_the_variance_of_linear_regression(structure):
     assert np.allclose(covariance, variance[:, None, None] * np.eye(2), atol=1e-13)
 
 
+@pytest.mark.thorough
 def test_one_parameter_by_an_integral():
     """The evidence of a Poisson rate and of a coin, close to the integral over the only weight."""
     x, counts = np.ones((400, 1)), np.random.default_rng(0).poisson(3.0, size=(400, 1)) * 1.0

@@ -15,7 +15,7 @@ def case():
     return problem, np.linalg.eigvalsh(so.exact.hessian(*problem))
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("steps", [4, 6, 8, 12])
 def test_many_probes_do_not_hide_what_few_steps_leave_out(case, steps):
     """Sixty probes leave little open; the distance is that of the quadrature from the spectrum."""

@@ -6,6 +6,7 @@ marked, and runs with `pytest -m thorough`:
     @pytest.mark.thorough       a test, or one parameter (`pytest.param(..., marks=...)`)
     @pytest.mark.everyday(6)    six cases of a parametrised test run every day; the others are
                                 thorough
+    all_but(NAMES, "slow one")  for `parametrize`: all every day but those named
 
 A new test needs no mark. When all everyday tests together take longer than `LIMIT` seconds of
 processor time, compiling apart, the last lines of the run name the longest.
@@ -32,6 +33,12 @@ def spread(count, total):
     step = next(step for step in range(max(1, round(0.618 * total)), 2 * total + 1)
                 if math.gcd(step, total) == 1)
     return {k * step % total for k in range(min(count, total))}
+
+
+def all_but(values, *long):
+    """Values for `parametrize`, of which the long ones are thorough."""
+    return [pytest.param(value, marks=pytest.mark.thorough) if value in long else value
+            for value in values]
 
 
 def choose(items):

@@ -1,6 +1,7 @@
 """What the room of a paper lacks, in plain sentences: what CONTRIBUTING asks for, looked up.
 
-In ``tests/``: ``python -m harness.rooms PAPER``.
+In ``tests/``: ``python -m harness.rooms PAPER``; ``python -m harness.rooms --letters`` writes the
+list of letters in CONTRIBUTING anew.
 """
 
 import ast
@@ -16,6 +17,7 @@ from secondorder.optimizers import Optimizer
 from secondorder.studies import records
 from secondorder.studies.registry import STUDIES
 
+SECTIONS = ("In all studies", "Criteria", "Order of things", "Judges changed after a run")
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
 
@@ -23,7 +25,7 @@ ROOT = TESTS.parent
 def lacks(paper, root=ROOT):
     """Sentences, each with the file that is to be written; none for a room that is whole."""
     folder = REGISTRY.papers[paper].split(".")[2]
-    checks = (_known, _pages, _tests, _mutations, _displays, _studies, _methods)
+    checks = (_known, _pages, _letters, _tests, _mutations, _displays, _studies, _methods)
     return [sentence for check in checks for sentence in check(paper, folder, root)]
 
 
@@ -99,8 +101,14 @@ def _studies(paper, folder, root):
             yield (f"data/results/{paper}/{key}.json: not recorded; "
                    f"`secondorder reproduce {paper} {key} --record`")
     criteria = root / "secondorder" / "papers" / folder / "studies" / "criteria.md"
-    if STUDIES.of(paper) and not criteria.is_file():
-        yield f"{criteria.relative_to(root)}: how the claims are decided"
+    if STUDIES.of(paper):
+        text = criteria.read_text(encoding="utf-8") if criteria.is_file() else ""
+        for title in SECTIONS:
+            if f"\n## {title}\n" not in text:
+                yield f"{criteria.relative_to(root)}: no section {title!r}"
+        link = criteria.relative_to(root).as_posix()
+        if link not in (root / "README.md").read_text(encoding="utf-8"):
+            yield f"README.md: no link to {link}, beside those of the other papers"
 
 
 def _methods(paper, folder, root):
@@ -119,6 +127,24 @@ def _methods(paper, folder, root):
                    "`assert so.verify.optimizer(...)` is the least")
 
 
-if __name__ == "__main__":
+def letters(text):
+    """CONTRIBUTING with the list of letters that the rooms make."""
+    from secondorder.book.parts import symbols
+
+    start, end = "<!-- letters -->\n", "\n<!-- end -->"
+    before, _, rest = text.partition(start)
+    return before + start + symbols.markdown() + end + rest.partition(end)[2]
+
+
+def _letters(paper, folder, root):
+    page = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    if page != letters(page):
+        yield "CONTRIBUTING.md: the list of letters; `python -m harness.rooms --letters`"
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["--letters"]:
+    path = ROOT / "CONTRIBUTING.md"
+    path.write_text(letters(path.read_text(encoding="utf-8")), encoding="utf-8")
+elif __name__ == "__main__":
     for sentence in lacks(REGISTRY.key(sys.argv[1])):
         print(sentence)

@@ -30,6 +30,7 @@ def test_labels_asked_for(text, expected):
     assert labels.asked_for(text, KNOWN) == expected
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("paper", ledger.PAPERS)
 def test_every_spelling_that_the_tables_print_is_understood(paper):
     for entry in REGISTRY.select(paper):
@@ -109,7 +110,7 @@ def test_numbers_of_every_paper_rise(paper):
 
 # -- the command line ------------------------------------------------------------------------------
 
-@pytest.mark.everyday(4)
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("line, expected", [
     ("show low_rank Figure 2", r"\[low-rank\] figure-2: .*\n(.*\n)*\(e\) control(.*\n)*"
                                r"again: secondorder reproduce low-rank figure-2"),

@@ -103,6 +103,7 @@ def test_names_that_are_no_text(tmp_path):
     assert [row["name"] for row in table(found.path)] == ["m ller"]
 
 
+@pytest.mark.thorough
 def test_only_its_own_unchanged_table_is_replaced(tmp_path, monkeypatch):
     folder, out = handed_in(tmp_path / "class", anna="x = ("), tmp_path / "grades.csv"
     lessons.grade_folder(folder, out)
@@ -143,6 +144,7 @@ def test_what_is_refused_before_any_work(tmp_path, capsys, monkeypatch):
     assert not (tmp_path / "grades.csv").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_leaves_the_table_and_no_process(tmp_path):
     told = tmp_path / "pid"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness.everyday import all_but
 from secondorder import cli, lessons
 from secondorder.lessons import grading, sources
 from secondorder.verify.grading import replaced
@@ -19,7 +20,6 @@ HOME = lessons.folder() / "exercises"
 EXERCISES = sorted(path.name for path in HOME.glob("[0-9]*.py"))
 HUNTS = [name for name in EXERCISES if "bug_hunt" in name]
 BLANKS = [name for name in EXERCISES if name not in HUNTS]
-LONG = ["07_what_39_lacks.py", "12_gauss_newton_step.py"]  # to solve, in seconds
 
 
 def test_there_are_enough_and_each_has_a_solution():
@@ -35,8 +35,8 @@ def test_a_blank_is_told_as_such(name):
     assert not found.ok and "the blank (...) is still open" in str(found)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough) if name in LONG
-                                  else name for name in BLANKS])
+@pytest.mark.everyday(4)
+@pytest.mark.parametrize("name", all_but(BLANKS, "07_what_39_lacks.py", "12_gauss_newton_step.py"))
 def test_the_solution_passes_and_usual_mistakes_get_their_hint(name):
     told = sources.run(HOME / name)["GRADE"]
     solution = sources.run(HOME / "solutions" / name)
@@ -49,6 +49,7 @@ def test_the_solution_passes_and_usual_mistakes_get_their_hint(name):
         assert not found.ok and found.hint == hint and "hint: " in str(found)
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("name", HUNTS)
 def test_bugs_are_found_and_the_solution_has_none(name):
     kind, cls = sources.run(HOME / name)["GRADE"]
@@ -89,6 +90,7 @@ def test_the_function_itself_is_compared_with_the_formula(name):
     assert grading.by_hand(right, grading.solution("")) == ""
 
 
+@pytest.mark.thorough
 def test_what_the_formula_says_stands_before_the_report():
     told = str(lessons.grade(HOME / "13_bug_hunt_loss.py"))
     assert told.startswith("wrong: value differs") and "ratio 0.333333" in told
@@ -247,6 +249,7 @@ def test_an_exercise_is_known_by_its_grade_not_by_its_name(name):
         assert grading.edition((told[0], "other", told[2]))[0] == ""
 
 
+@pytest.mark.thorough
 def test_hints_come_whatever_the_file_is_called(tmp_path):
     text = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
     for name in ("anna_10.py", "10 (1).py"):

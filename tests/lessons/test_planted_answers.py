@@ -115,7 +115,7 @@ def test_every_exercise_has_three():
     assert sorted(PLANTED) == sorted(NAMES) and all(len(all_) >= 3 for all_ in PLANTED.values())
 
 
-@pytest.mark.everyday(7)
+@pytest.mark.everyday(3)
 @pytest.mark.filterwarnings("ignore:invalid value encountered in sqrt")
 @pytest.mark.parametrize("number, what", CASES)
 def test_a_wrong_answer_is_rejected(number, what, tmp_path):

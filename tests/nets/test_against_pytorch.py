@@ -103,6 +103,7 @@ def test_flatten():
     compare(Flatten(), lambda x: torch.flatten(x, 1), (2, 3, 4))
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("pool", ["avg", "max"])
 def test_gradient_and_hessian_of_a_network(pool):
     net = so.cnn((2, 7, 6), [3, 4], 3, padding=1, pool=pool, activation="tanh", rng=0)

@@ -79,7 +79,7 @@ CASES = [(name, *case) for name in METHODS
 CASES += [("partitioning", activation, "squared") for activation in ("sigmoid", "relu", "sin")]
 
 
-@pytest.mark.everyday(4)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("wrapped", [False, True])
 @pytest.mark.parametrize("name, activation, criterion", CASES)
 def test_a_step_makes_no_large_array(name, activation, criterion, wrapped):
@@ -93,6 +93,7 @@ def test_a_step_makes_no_large_array(name, activation, criterion, wrapped):
     assert allocated(optimizer.step, x, y) < smallest
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("activation, criterion", [("tanh", "squared"), ("softplus", "softmax")])
 def test_pairwise_makes_no_large_array_but_the_hessians_of_the_loss(activation, criterion):
     loss, outputs = LOSSES[criterion], 4
@@ -100,6 +101,7 @@ def test_pairwise_makes_no_large_array_but_the_hessians_of_the_loss(activation, 
     assert allocated(optimizer.step, *batch(loss, outputs)) < SAMPLES * WIDTH * 4
 
 
+@pytest.mark.thorough
 def test_the_measure_sees_an_array():
     """One array of S x width, made and dropped in a step, is above the limit."""
     class Copying(so.SGD):

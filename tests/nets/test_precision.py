@@ -57,7 +57,7 @@ def test_curvature_in_single_precision(middle, name):
         assert relative(ours, reference) > 0, f"{what}: a float64 computation in disguise"
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("activation", ACTIVATION_NAMES)
 def test_polarisation_in_single_precision(activation):
     """q(v + w) - q(v) - q(w) loses what the q are larger than the entry: the scale is the largest

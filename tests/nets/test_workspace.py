@@ -88,6 +88,28 @@ def test_a_copy_has_a_workspace_of_its_own(again):
     assert len(pickle.dumps(opt._workspace)) < 200
 
 
+class Twin:
+    """Ready for batches of `rows` samples, unless it is interrupted on the way."""
+
+    rows, whole = 0, True
+
+    def resize(self, rows):
+        self.rows, self.whole = rows, False
+        if rows == 13:
+            raise KeyboardInterrupt
+        self.whole = True
+
+
+def test_an_interrupt_leaves_no_half_made_twin():
+    workspace = Workspace()
+    first = workspace.twin("key", 4, Twin)
+    assert workspace.twin("key", 5, Twin) is first and first.rows == 5
+    with pytest.raises(KeyboardInterrupt):
+        workspace.twin("key", 13, Twin)
+    assert not first.whole and workspace.twin("key", 13 - 1, Twin) is not first
+    assert workspace.twin("key", 12, Twin).whole
+
+
 def test_workspace_hands_out_what_fits():
     workspace, owner, other = Workspace(), Linear(2, 2, rng=0), Linear(2, 2, rng=0)
     new = workspace.of(owner)

@@ -21,7 +21,7 @@ def text_of(paper):
     folder = os.environ.get("SECONDORDER_PAPERS")
     if folder is None and "SECONDORDER_DATA" in os.environ:
         folder = Path(os.environ["SECONDORDER_DATA"]).parent / "papers"
-    path = None if folder is None else Path(folder) / TEXTS[paper]
+    path = None if folder is None else Path(folder) / TEXTS.get(paper, f"{paper}.md")
     if path is None or not path.is_file():
         pytest.skip("the papers' texts are not at hand: SECONDORDER_PAPERS names their folder")
     return path.read_text(encoding="utf-8")

@@ -29,6 +29,8 @@ def bare(tmp_path):
     (tmp_path / "tests" / "verify" / "test_verify_optimizers.py").write_text("")
     (tmp_path / "tests" / "papers" / "displays.toml").write_text("[digests]\n[explained]\n")
     (tmp_path / "pyproject.toml").write_text("[tool.setuptools]\npackages = []\n")
+    (tmp_path / "README.md").write_text("")
+    (tmp_path / "CONTRIBUTING.md").write_text("<!-- letters -->\nnone\n<!-- end -->\n")
     (tmp_path / "secondorder").symlink_to(rooms.ROOT / "secondorder")
     return tmp_path
 
@@ -36,7 +38,9 @@ def bare(tmp_path):
 @pytest.mark.parametrize("words", [
     r"tests/papers/low_rank/: no test; every formula", "packages lacks secondorder.papers.low_rank",
     "tests/mutations/low_rank.toml: no entry for secondorder/papers/low_rank/steps.py",
-    "displays.toml: the formula of 39 is not compared", "no test names CubicRegularization"])
+    "displays.toml: the formula of 39 is not compared", "no test names CubicRegularization",
+    "README.md: no link to secondorder/papers/low_rank/studies/criteria.md",
+    "CONTRIBUTING.md: the list of letters"])
 def test_what_is_missing_is_named(bare, words):
     assert any(words in sentence for sentence in rooms.lacks("low-rank", bare))
 
@@ -47,6 +51,7 @@ def test_a_study_without_a_record_is_named(monkeypatch):
                for sentence in rooms.lacks("low-rank"))
 
 
+@pytest.mark.thorough
 def test_a_paper_without_a_title_is_named(monkeypatch):
     monkeypatch.setattr(rooms, "TITLES", {})
     assert any("TITLES has no title" in sentence for sentence in rooms.lacks("low-rank"))

@@ -32,7 +32,7 @@ def new(width=8, height=5):
     return Figure(figsize=(width, height), layout="constrained")
 
 
-@pytest.mark.everyday(3)
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("low, high", [(0.3, 0.62), (0.9, 1.1), (5.0, 25.0), (1e-3, 2.0),
                                        (1e-9, 1e3), (1.0, 1.02)])
 def test_learning_curves_of_every_range(low, high):
@@ -82,6 +82,7 @@ def test_curves_that_hide_each_other_are_told_apart():
     assert all(line.get_linewidth() < 2 for line in lines)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("count", (1, 2, 6))
 def test_spectra(count):
     rng, figure = np.random.default_rng(0), new()
@@ -98,6 +99,7 @@ def test_a_spectrum_of_one_sign_fills_its_panel(values, low, high):
     assert low < bottom < values.min() and values.max() < top < high
 
 
+@pytest.mark.thorough
 def test_bound_beside_hessian():
     rng, net = np.random.default_rng(0), so.mlp([3, 4, 2], rng=0)
     x, y = rng.normal(size=(9, 3)), rng.integers(0, 2, 9)
@@ -159,6 +161,7 @@ def test_rays_rates_and_matrices():
         assert not faults(figure)
 
 
+@pytest.mark.thorough
 def test_reports_of_verify():
     figure = new(13)
     for ax in figure.subplots(1, 2, sharey=True):

@@ -172,6 +172,7 @@ def test_matrices_share_one_scale_and_one_colour_bar(net):
     assert figure.get_suptitle() == "both"
 
 
+@pytest.mark.thorough
 def test_colour_bars_lie_over_nothing():
     figure = Figure(figsize=(12, 3.5))
     axes = figure.subplots(1, 3)

@@ -46,9 +46,11 @@ def test_every_parameter_varies_in_what_is_chosen():
             assert len({k // inner for k in chosen}) >= outer / 2, (outer, inner)
 
 
-def test_a_run_leaves_out_the_thorough_ones(tmp_path):
+def test_a_run_leaves_out_the_thorough_ones_and_counts_only_the_others(tmp_path):
     everyday = toy_suite.passed(toy_suite.run(tmp_path, TESTS, *EVERYDAY))
-    thorough = toy_suite.passed(toy_suite.run(tmp_path, TESTS, "-m", "thorough"))
+    lines = toy_suite.run(tmp_path, TESTS, "-m", "thorough", "--everyday-seconds", "0")
+    assert "aim is" not in "\n".join(lines)
+    thorough = toy_suite.passed(lines)
     grid = [name for name in everyday if "grid" in name]
     assert [name for name in everyday if name not in grid] == [
         "test_plain", "test_seeds[0]", "test_long"]
@@ -63,25 +65,34 @@ def test_a_test_that_is_asked_for_by_name_runs(tmp_path):
 
 
 def test_a_long_run_is_told_with_the_longest_tests(tmp_path):
-    def told(*options):
-        return "\n".join(toy_suite.run(tmp_path, TESTS, *options))
-
-    assert "aim is" not in told(*EVERYDAY, "--everyday-seconds", "60")
-    assert "aim is" not in told("-m", "slow or thorough", "--everyday-seconds", "0")
+    lines = toy_suite.run(tmp_path, TESTS, *EVERYDAY, "--everyday-seconds", "0.1")
     found = re.search(r"take (\d+) s .* aim is 0.1 s.*\n +(\d\.\d) s  test_toy.py::(\w+) \(1\)\n",
-                      told("--everyday-seconds", "0.1"))
+                      "\n".join(lines))
     assert found and found[3] == "test_long" and 0.4 <= float(found[2]) < 1
 
 
 def test_the_sum_leaves_compiling_out(tmp_path):
     tests = """
+import math
+import time
 import numba
 
+def work(x):
+    for k in range(9):
+        x = math.sin(x + k) * math.cos(x - k) + [x, 2 * x, 3 * x][k % 3]
+    return x
+
 def test_compiles():
-    assert numba.njit(lambda x: x + 1)(1) == 2
+    numba.njit(work)(1.0)
+
+def test_computes():
+    until = time.process_time() + 0.4
+    while time.process_time() < until: pass
 """
     told = "\n".join(toy_suite.run(tmp_path, tests, "--everyday-seconds", "0"))
-    assert float(re.search(r"(\d\.\d) s  test_toy.py::test_compiles", told)[1]) <= 0.1
+    seconds = {name: float(value) for value, name in
+               re.findall(r"(-?\d\.\d) s  test_toy.py::test_(\w+)", told)}
+    assert abs(seconds["compiles"]) <= 0.1 and 0.3 <= seconds["computes"] <= 0.6, seconds
 
 
 @pytest.mark.parametrize("count, total", [(2, 6), (3, 30), (5, 12), (7, 416)])

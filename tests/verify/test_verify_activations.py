@@ -276,6 +276,7 @@ def test_a_branch_near_0_that_is_wrong_is_found():
     assert verify.activation(changed(nets.Tanh, slope=right))
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("function", [
     changed(ActivationFunction, value=lambda self, x: x * abs(x), slope=lambda self, x: 2 * abs(x),
             curvature=lambda self, x: 2 * np.sign(x)),

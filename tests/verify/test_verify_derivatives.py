@@ -198,7 +198,7 @@ def built_in_layers():
     yield Skip([Skip([Linear(3, 3, rng=1)]), Activation("sin")])
 
 
-@pytest.mark.everyday(6)
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("layer", list(built_in_layers()), ids=repr)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_built_in_layers_are_ok(layer, seed):

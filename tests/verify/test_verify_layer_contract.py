@@ -27,7 +27,7 @@ ARGUMENTS = {"forward": ("x",), "backward": ("saved", "y_bar"),
              "input_hessian": ("saved", "y_bar", "H_y")}
 
 
-@pytest.mark.everyday(8)
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("name, argument",
                          [(name, arg) for name, names in ARGUMENTS.items() for arg in names])
 def test_changes_in_place_are_named(name, argument):

@@ -193,6 +193,7 @@ def test_a_wrong_branch_is_found_with_one_output_too():
                for seed in range(5))
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("loss", [nets.BoundedCriterion(50, 0.9), nets.TukeyBiweight(1.0)],
                          ids=repr)
 @pytest.mark.parametrize("seed", [5, 46, 49, 59])

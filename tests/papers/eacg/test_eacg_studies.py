@@ -68,6 +68,7 @@ def contrary(seed, method, curvature, **_):
 
 # -- the figures -----------------------------------------------------------------------------------
 
+@pytest.mark.thorough
 def test_figures_1_and_3():
     assert set(judged("figure-1", as_printed).values()) == {HELD}
     assert set(judged("figure-3", as_printed).values()) == {HELD}

@@ -99,6 +99,7 @@ def test_a_setting_is_chosen_on_its_seeds_alone():
     assert chosen(results, both, end, (7, 9)) is None
 
 
+@pytest.mark.thorough
 def test_less_tuning():
     def hard_to_tune(curvature, data, rate, sigma, seed, **_):
         if curvature == "exact":

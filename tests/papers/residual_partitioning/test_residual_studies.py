@@ -260,6 +260,7 @@ def test_printed_algorithm():
     assert set(judged("claim-printed-algorithm", make(1.5), seeds=2).values()) == {UNDECIDED}
 
 
+@pytest.mark.thorough
 def test_grey_pictures_have_the_shape_of_what_they_stand_for():
     found = networks.pictures("cifar-10-grey")
     assert found.inputs.shape[1] == 784 and found.stand_in
