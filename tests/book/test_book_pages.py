@@ -10,6 +10,7 @@ import pytest
 
 from secondorder import cli, files
 from secondorder.ledger.registry import REGISTRY
+from secondorder.studies import findings
 
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
@@ -130,6 +131,17 @@ def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers, monkeypatch)
         assert f'href="claims-{paper}.html"' in table
         assert own.index("<table") < own.index("<section")
         assert own.count("<section") == len(some)
+
+
+def test_what_was_found_stands_on_a_page_with_its_claims(four_papers, monkeypatch):
+    made, claims = four_papers
+    monkeypatch.setattr(pages, "join", lambda made: {})
+    texts = pages.rendered(made, claims)
+    found = texts["findings.html"]
+    assert found.count("<h2>") == found.count("Control: ") == len(findings.findings())
+    for file, anchor in re.findall(r'href="(claims-[\w-]+\.html)#([\w-]+)"', found):
+        assert f'id="{anchor}"' in texts[file]
+    assert 'href="findings.html"' in texts["index.html"] and "findings.html" in texts["claims.html"]
 
 
 # -- seeds and progress ----------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """`.ci/run` names files of the tests; a file that was renamed is named anew there."""
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -22,3 +23,11 @@ def test_every_test_that_the_gate_names_exists():
 def test_a_name_behind_a_variable_is_seen():
     assert paths_in("rooms=tests/papers\npytest $rooms/eacg/a.py") == ["tests/papers",
                                                                       "tests/papers/eacg/a.py"]
+
+
+def test_the_gate_runs_what_every_marker_leaves_out():
+    markers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    names = {line.partition(":")[0] for line in markers["markers"]} - {"everyday(count)"}
+    assert names == set(re.findall(r"not (\w+)", markers["addopts"][1]))
+    script = (ROOT / ".ci" / "run").read_text()
+    assert not [name for name in names if f"-m {name}" not in script]

@@ -44,13 +44,16 @@ def test_partition_step_moves_and_reports(size, dtype):
 
 
 def network(dtype, bias):
-    """Activations first, in a row and last; a chain inside; widths that differ."""
+    """Activations first, in a row and last; a chain inside; widths that differ; slopes of both
+    signs."""
     rng = np.random.default_rng(3)
-    return so.Network([so.Flatten(), so.Activation("sin"), so.Linear(6, 9, bias=bias, rng=rng),
-                       so.Activation("tanh"), so.Activation("sigmoid"),
-                       so.Chain([so.Linear(9, 7, rng=rng), so.Activation("leaky_relu")]),
-                       so.Linear(7, 4, bias=bias, rng=rng), so.Activation("softplus")],
-                      dtype=dtype, input_shape=(2, 3))
+    net = so.Network([so.Flatten(), so.Activation("sin"), so.Linear(6, 9, bias=bias, rng=rng),
+                      so.Activation("tanh"), so.Activation("sigmoid"),
+                      so.Chain([so.Linear(9, 7, rng=rng), so.Activation("leaky_relu")]),
+                      so.Linear(7, 4, bias=bias, rng=rng), so.Activation("sin"),
+                      so.Activation("softplus")], dtype=dtype, input_shape=(2, 3))
+    net.theta = 4 * net.theta
+    return net
 
 
 @pytest.mark.parametrize("output, negative, loss", [
@@ -65,7 +68,9 @@ def test_the_walks_give_the_sums_of_the_rules(dtype, output, negative, loss):
         options = checked(net, loss, output, negative, False)
         optimizer = so.ResidualPartitioning(net, loss, output=output, negative_curvature=negative)
         with so.literal():
-            wanted = sums(net.evaluate(loss, x, y), options)[2]
+            literal = net.evaluate(loss, x, y)
+            wanted = sums(literal, options)[2]
+        assert samples == 1 or literal.saved[-2].slope.min() < -0.1
         for evaluation in (net.evaluate(loss, x, y), optimizer._own_evaluation(x, y)):
             assert evaluation.work is not None and walks.program_for(net, options) is not None
             found = curvature_sums(evaluation, options)

@@ -11,9 +11,9 @@ from . import cases
 
 @equation(PAPER, "layer-hessian",
           where="[ea-cg] (4b), (4c); [low-rank] (5), (7), (78)-(80)",
-          statement="The Hessian of one layer's weights: what EA-CG carries down layer by layer "
-                    "and multiplies by the layer's inputs is the sum of outer products that the "
-                    "low-rank paper writes index by index.",
+          statement="The Hessian of one layer's weights. EA-CG carries a matrix down layer by "
+                    "layer and multiplies by the layer's inputs. The low-rank paper writes a sum "
+                    "of outer products index by index. Both are the same.",
           kind="identity", verdict="holds", ours=True,
           uses=("ea-cg 4b", "ea-cg 4c", "low-rank 5", "low-rank 7", "low-rank 80"),
           implements=(layers.kronecker_mean, layers.of_instances, layers.by_outer_products))
@@ -36,9 +36,9 @@ def layer_hessian(rng):
 
 @equation(PAPER, "layer-gauss-newton",
           where="[ea-cg] KFRA's recursion; [reversible-gauss-newton] (2)-(5), (13)",
-          statement="The Gauss-Newton matrix of one layer's weights: EA-CG's is a mean over the "
-                    "samples, the reversible paper's a sum; the eigenvalues of the former, and of "
-                    "the latter's kernel divided by the number of samples, are the same.",
+          statement="The Gauss-Newton matrix of one layer's weights. EA-CG's is a mean over the "
+                    "samples, the reversible paper's a sum. The mean has the eigenvalues of the "
+                    "sum's kernel divided by the number of samples.",
           formula=r"\mathrm{spec}_{>0}\left(\mathbb{E}_i\left[(\mathbf{h}_i^{t-1} "
                   r"\mathbf{h}_i^{(t-1)T}) \otimes \mathbf{G}_i^t\right]\right) = "
                   r"\frac{1}{n} \mathrm{spec}_{>0}\left(J_t J_t^T\right), \quad "
@@ -56,7 +56,7 @@ def layer_gauss_newton(rng):
             y = rng.normal(size=(samples, 2))
             block = layers.by_bias_hessians(net, SquaredError(), x, y, "gauss-newton")[t]
             count = max(len(block), 2 * samples)
-            claims.append(Equal("eigenvalues of EA-CG's block against those of the kernel over S",
+            claims.append(Equal("eigenvalues of EA-CG's block against the kernel's over S",
                                 kernels.eigenvalues(block, count),
                                 kernels.mean_spectrum(net, x, count), 1e-11,
                                 case=f"layer {t + 1}, {activation}, batch {samples}"))
@@ -76,6 +76,6 @@ def _half_coupled(rng):
     return [Equal("half-coupled layer of a RevMLP: eigenvalues of EA-CG's block on its features",
                   kernels.eigenvalues(block, 30),
                   kernels.mean_spectrum(Network([coupling]), x, 30), 1e-11),
-            Equal("half-coupled layer: three times those of the features' second moment",
+            Equal("half-coupled layer: the features' second moment's, three times",
                   np.repeat(np.linalg.eigvalsh(features.T @ features / len(x))[::-1], 3),
                   kernels.mean_spectrum(Network([coupling]), x, 12), 1e-11)]

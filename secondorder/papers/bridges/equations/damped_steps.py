@@ -8,9 +8,9 @@ from .. import PAPER, steps
 from . import cases
 
 SAME = Condition("all samples share one curvature", (
-    "One layer is trained, the loss is squared, and all samples have the same Gauss-Newton matrix "
-    "in that layer's outputs: nothing but linear layers stands above it, or the batch has one "
-    "sample. Otherwise EA-CG's mean of a product is not the product of the means."))
+    "One layer is trained, the loss is squared, and all samples have the same Gauss-Newton "
+    "matrix in that layer's outputs. So it is if only linear layers stand above it, or the batch "
+    "has one sample. Otherwise EA-CG's mean of a product is not the product of the means."))
 
 
 def network(rng, above=None):
@@ -25,8 +25,8 @@ def network(rng, above=None):
 @equation(PAPER, "damped-step",
           where="[ea-cg] (9), (11a); [reversible-gauss-newton] (5)",
           statement="EA-CG's damped step with the Gauss-Newton matrix is the reversible paper's "
-                    "step with regularised singular values: the damping of a mean is, for a sum, "
-                    "the number of samples times as much.",
+                    "step with regularised singular values. The damping of a sum is the number "
+                    "of samples times the damping of a mean.",
           formula=r"\left(\alpha I + (1-\alpha) \tfrac{1}{n} J^T J\right)^{-1} \tfrac{1}{n} J^T "
                   r"\epsilon = \frac{1}{1-\alpha} J^T \left(J J^T + \lambda I\right)^{-1} \epsilon,"
                   r" \quad \lambda = \frac{\alpha n}{1-\alpha}",

@@ -10,9 +10,10 @@ from . import cases
 
 @equation(PAPER, "diagonals",
           where="[residual-partitioning] (7), (9), Algorithm 1; [low-rank] Table 2",
-          statement="The curvature that residual partitioning gives a parameter is never below the "
-                    "parameter's own second derivative, as the low-rank paper computes it; the two "
-                    "are equal where no change has to be shared: one layer, one input a sample.",
+          statement="The curvature that residual partitioning gives a parameter is never below "
+                    "the parameter's own second derivative, as the low-rank paper computes it. "
+                    "The two are equal where no change has to be shared: one layer, one input a "
+                    "sample.",
           formula=r"\ddot{W}_p \geq \frac{\partial^2 f}{\partial w_p^2}, \quad \ddot{W}_p = "
                   r"\frac{\partial^2 f}{\partial w_p^2} \text{ if every sum has one part}",
           kind="inequality", verdict="holds", ours=True,

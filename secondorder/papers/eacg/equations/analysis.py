@@ -79,8 +79,8 @@ def u_space(rng):
 
 @equation(PAPER, "u-space-11a",
           where="Analysis of Space Complexity",
-          statement="With (11a) the blocks of the biases are enough in the place of those of the "
-                    "weights.",
+          statement="With (11a) the blocks of the biases are enough; the blocks of the weights "
+                    "need not be stored.",
           formula=r"O(\sum_{t=1}^k n_t^2)",
           kind="claim", verdict="conditional", condition=WITHOUT_MOMENT,
           implements=(complexity.storage_of_bias_curvature, complexity.storage_of_kfi,
@@ -102,8 +102,8 @@ def u_space_11a(rng):
 @equation(PAPER, "u-time",
           where="Analysis of Additional Time Complexity",
           statement="Operations of carrying curvature down and of solving. The products with W "
-                    "are right; the outer products of the slopes, Batch times the squares of the "
-                    "widths, are left out, and a large batch makes them the larger part.",
+                    "are right. The outer products of the slopes, Batch times the squares of the "
+                    "widths, are left out. A large batch makes them the larger part.",
           formula=r"\begin{gathered} O(\sum_{t=1}^k [n_{t-1} n_t (n_{t-1} + n_t)]) \\ "
                   r"O(|\text{CG}| \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]) \end{gathered}",
           corrected=r"O(\sum_{t=1}^k [n_{t-1} n_t (n_{t-1} + n_t)] + |\text{Batch}| "
@@ -141,8 +141,8 @@ WIDE = (60, 50, 40, 30)
 @equation(PAPER, "table-1",
           where="Table 1",
           statement="Operations and storage. Gauss-Newton and PCH need the same two products a "
-                    "layer (the entry of the former may have lost an exponent), and the outer "
-                    "products of the slopes, Batch times, which both leave out. All else is right.",
+                    "layer; Gauss-Newton's entry may have lost an exponent. Both leave out the "
+                    "outer products of the slopes, Batch times. All else is right.",
           kind="claim", verdict="erratum", weight="substance",
           implements=(complexity.propagation_of_batch, complexity.propagation, complexity.slopes,
                       complexity.fisher,

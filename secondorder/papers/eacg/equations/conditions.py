@@ -8,29 +8,29 @@ ROWS = Condition("eigenvectors stand in rows", (
     "The rows of Q are the eigenvectors, A = Q^T diag(lambda) Q; the definition does not say so, "
     "and programs return them in columns."))
 ALIKE = Condition("one factor does not vary", (
-    "One of the two factors whose mean of products is split into a product of means does not vary "
-    "over the batch (or hardly does: what is dropped is their covariance)."))
+    "The mean of products is split into a product of means. One of the two factors does not vary "
+    "over the batch, or hardly does: their covariance is dropped."))
 POSITIVE = Condition("the curvature is positive semidefinite", (
-    "The curvature is positive semidefinite, as all PCH matrices are; it is enough that (1 - "
+    "The curvature is positive semidefinite, as all PCH matrices are. It is enough that (1 - "
     "alpha) times its least eigenvalue stays above -alpha."))
 CONSTANT = Condition("the inputs hardly vary", (
-    "The covariance of the layer's inputs over the batch, which is what is left out, is small "
-    "beside the outer product of their mean."))
+    "The covariance of the layer's inputs over the batch is left out. It is small beside the "
+    "outer product of their mean."))
 WITHOUT_MOMENT = Condition("the second moment is not stored", (
-    "The inputs' second moment is not stored: products are made with the batch's own inputs, or "
-    "with their mean as in (11b), which takes sum n_{t-1} numbers more."))
+    "The inputs' second moment is not stored. Products are made with the batch's own inputs, or "
+    "with their mean as in (11b), which takes sum n_{t-1} more numbers."))
 MANY_ITERATIONS = Condition("conjugate gradients take many iterations", (
-    "Conjugate gradients take about as many iterations as the layers are wide; with a limit far "
+    "Conjugate gradients take about as many iterations as the layers are wide. With a limit far "
     "below the widths, as in the paper's own networks, EA-CG takes far fewer operations."))
 WITHIN = Condition("only blocks within a layer are compared", (
-    "Only blocks within a layer are compared, away from the kinks, and the Gauss-Newton matrix is "
-    "each instance's own (or their exact mean), not KFRA's recursion, which takes expectations on "
-    "the way."))
+    "Only blocks within a layer are compared, away from the kinks. The Gauss-Newton matrix is "
+    "each instance's own (or their exact mean), not KFRA's recursion, which takes expectations "
+    "on the way."))
 LIGHT = Condition("the damping is light", (
-    "alpha is far below the eigenvalues of the Kronecker product: what is damped too much falls as "
+    "alpha is far below the eigenvalues of the Kronecker product. The excess damping falls as "
     "the square root of alpha."))
 UNLIKELY = Condition("some class is unlikely", (
     "There are instances whose class has a probability below epsilon."))
 CONTRACTING = Condition("every layer contracts", (
-    "In every layer the largest mean square of a slope times the square of the largest singular "
-    "value of W is below 1. (For sigmoids it is enough that the latter is below 4.)"))
+    "In every layer the largest mean square of a slope times the square of W's largest singular "
+    "value is below 1. (For sigmoids it is enough that this square is below 4.)"))

@@ -50,7 +50,7 @@ def u_expect(rng):
 @equation(PAPER, "5",
           where="Expectation Approximation",
           statement="The mean Hessian in the weights is the product of the means plus the "
-                    "element-wise covariance cov-t (with 1/S), which is dropped; that is small "
+                    "element-wise covariance cov-t (with 1/S), which is dropped. It is small "
                     "only where inputs or Hessians hardly vary.",
           formula=r"\mathbb{E}_i[\nabla_{\mathbf{W}^t}^2 \xi_i] = \text{EhhT}^{t-1} \otimes "
                   r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] + \text{cov-t} \approx "
@@ -87,8 +87,8 @@ def mean_step(W, H, *arguments):
 
 
 @equation(PAPER, "6",
-          statement="One step down with the mean Hessian above in the place of each instance's "
-                    "own; the diagonal term stays a mean over instances and is exact.",
+          statement="One step down with the mean Hessian above in place of each instance's own. "
+                    "The diagonal term stays a mean over instances and is exact.",
           kind="approximation", verdict="conditional", condition=ALIKE,
           implements=(curvatures.expectation_step, curvatures.expectation,
                       errors.expectation_error), uses=("4b", "u-expect"))
@@ -158,9 +158,9 @@ def covariance_by_loops(X, Y):
 
 @equation(PAPER, "15",
           where="Supplement D",
-          statement="The exact mean minus (6), fed with the exact mean above, is the element-wise "
-                    "covariance of what is carried down and the slopes' products; the diagonal "
-                    "terms cancel.",
+          statement="The exact mean minus (6), fed with the exact mean above, is an element-wise "
+                    "covariance: of what is carried down and of the slopes' products. The "
+                    "diagonal terms cancel.",
           kind="identity", verdict="holds",
           implements=(errors.expectation_error, errors.carried, hessians.ele_cov), uses=("4b", "6"))
 def equation_15(rng):
@@ -237,9 +237,9 @@ def equation_17(rng):
 
 @equation(PAPER, "7", "d",
           where="Supplement D",
-          statement="The error of one step of (6) is at most L^4 times a sum of variances; a "
-                    "quarter of it where the slopes lie between 0 and L. Down the recursion the "
-                    "error above adds, grown by E[h'^2] |W|^2.",
+          statement="The error of one step of (6) is at most L^4 times a sum of variances. It is "
+                    "at most a quarter of that where the slopes lie between 0 and L. Down the "
+                    "recursion the error above adds, grown by E[h'^2] |W|^2.",
           formula=r"""\left\| \text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i
                   \mathbf{W}^t, \mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}) \right\|_F^2
                   \leq L^4 \sum_{\mu, \nu} \text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2

@@ -67,8 +67,8 @@ def extension_exact_11a(rng):
 
 @equation(PAPER, "extension-gram-11a",
           statement="Where inputs are wider than the batch, the Gram matrix of the instances "
-                    "takes the place of their second moment; a penalty's part of the gradient "
-                    "goes the same way.",
+                    "replaces their second moment. A penalty's part of the gradient goes the "
+                    "same way.",
           formula=r"D = C X, \quad (1-\alpha) B C K + \alpha C = -\tfrac{1}{S} \Delta^T, \quad K "
                   r"= \tfrac{1}{S} X X^T",
           kind="identity", verdict="holds", ours=True,
@@ -90,7 +90,7 @@ def extension_gram_11a(rng):
 
 @equation(PAPER, "extension-loewner",
           statement="PCH-1 is at least PCH-2, which is at least (6) and the Gauss-Newton "
-                    "recursion from the same top; per-instance clipping is at least the exact "
+                    "recursion from the same top. Per-instance clipping is at least the exact "
                     "mean.",
           formula=r"B_{\text{PCH-1}} \succeq B_{\text{PCH-2}} \succeq B_{(6)}, \quad "
                   r"B_{\text{PCH-2}} \succeq B_{\text{GN}}, \quad \mathbb{E}_i[H_i^+] \succeq "
@@ -164,9 +164,8 @@ def extension_sgd_directions(rng):
 
 
 @equation(PAPER, "extension-two-coefficients",
-          statement="Conjugate gradients on (11b) stay in the span of the gradient and of u m^T, "
-                    "so that they can be run on one number and one vector, iteration by iteration "
-                    "the same.",
+          statement="Conjugate gradients on (11b) stay in the span of the gradient and of u m^T. "
+                    "They can run on one number and one vector, with the same iterates.",
           formula=r"D_j = s_j G + \mathbf{w}_j \mathbf{m}^T",
           kind="identity", verdict="holds", ours=True,
           implements=(Stated(conjugate_gradients.rank_one_coefficients, "0", "1"),
@@ -262,9 +261,9 @@ def extension_ranks(rng):
 
 
 @equation(PAPER, "extension-expectation-error",
-          statement="With exact means in the place of expectations (pch-mean) the metric's error "
-                    "is zero by construction; what remains of PCH's error is expectation step and "
-                    "signs, and the former is where (6) stands.",
+          statement="With exact means in place of expectations (pch-mean) the metric's error is "
+                    "zero by construction. What remains of PCH's error is the expectation step "
+                    "and the signs, and (6) stands at the expectation step.",
           formula=r"B^t = \text{Pos-Eig}(\mathbb{E}_i[H_i^t])",
           kind="claim", verdict="holds", ours=True,
           implements=(curvatures.pch_mean, hessians.mean_bias_hessians, errors.layer_error),
@@ -287,7 +286,7 @@ def extension_expectation_error(rng):
         off = [errors.layer_error(B, H) for B, H in zip(mine, exact)]
         by_loops = reference.recursion(case, by_differences[-1], 1)[0]
         claims += [case.equal("error of the metric", off, np.zeros(3), 1e-12, scale=exact[-1]),
-                   case.equal("that of (6) in layer 1, by this folder's recursion and a polar "
+                   case.equal("error of (6) in layer 1, by this folder's recursion and a polar "
                               "factor", errors.layer_error(six[0], exact[0]),
                               np.linalg.norm(by_loops - polar(by_differences[0])[1]), 1e-6,
                               scale=exact[0]),

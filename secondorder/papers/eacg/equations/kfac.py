@@ -13,9 +13,8 @@ ALPHA = 0.05
 
 @equation(PAPER, "u-fisher",
           where="Related Works",
-          statement="A block of one instance's Fisher matrix, between the weights of two layers: "
-                    "inputs of one with inputs of the other, gradients of one with gradients of "
-                    "the other.",
+          statement="A block of one instance's Fisher matrix, between the weights of two layers. "
+                    "Inputs of one layer meet inputs of the other, gradients meet gradients.",
           formula=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes "
                   r"\mathbf{h}_i^{(\mu-1)T}) \otimes (\nabla_{\mathbf{b}^\nu} \xi_i \otimes "
                   r"\nabla_{\mathbf{b}^\nu} \xi_i^T)",
@@ -105,9 +104,10 @@ def by_hand(A, B, alpha=ALPHA):
 
 @equation(PAPER, "12",
           where="Related Works; pi as Martens and Grosse choose it",
-          statement="The damped inverse is replaced by a Kronecker product of damped inverses: "
-                    "the matrix inverted has two more terms, so that it always damps too much. "
-                    "With pi^2 the ratio of mean eigenvalues the traces of these terms are least.",
+          statement="The damped inverse is replaced by a Kronecker product of damped inverses. "
+                    "The matrix inverted has two more terms, so that it always damps too much. "
+                    "With pi^2 the ratio of mean eigenvalues the traces of these terms are "
+                    "least.",
           formula=r"\begin{gathered} (\mathbb{E}_i[\hat{F}_i^t] + \alpha I)^{-1} \approx "
                   r"(\mathcal{H}^t)^{-1} \otimes (\mathcal{G}^t)^{-1} \\ (\mathcal{H}^t)^{-1} = "
                   r"(\mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}] + \pi_t "
@@ -192,8 +192,8 @@ def u_kfi(rng):
 
 @equation(PAPER, "13",
           where="Convex Criterion",
-          statement="In the first layer, the second moment of the inputs is replaced by the outer "
-                    "product of their mean, and inverted by the formula of Sherman and Morrison.",
+          statement="In the first layer, the outer product of the mean input replaces the second "
+                    "moment of the inputs. The formula of Sherman and Morrison inverts it.",
           formula=r"\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes "
                   r"\mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I",
           uses=("11b", "12"), kind="approximation", verdict="conditional", condition=CONSTANT,
@@ -220,9 +220,9 @@ def equation_13(rng):
                   G @ np.linalg.inv(damped_A), 1e-12),
             Equal("the direction", D, -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A),
                   1e-11),
-            Equal("the factor minus that of (12), by the inputs' covariance", factor,
+            Equal("the factor minus (12)'s, by the inputs' covariance", factor,
                   moment - reference.second_moment(X - mean), 1e-13),
-            Equal("instances of one input: that of (12)", of_one_input,
+            Equal("instances of one input: (12)'s factor", of_one_input,
                   np.outer(X[0], X[0]) + shift, 1e-13),
             Counterexample(Equal("inputs that vary: the direction of (12)", D,
                                  -np.linalg.inv(damped_B) @ G @ np.linalg.inv(moment), 1e-4)),

@@ -120,8 +120,8 @@ def without_hat(rng):
 
 @equation(PAPER, "8c",
           statement="The block of the weights: second moment of the inputs times the corrected "
-                    "block of the bias (the text that was read has no hat there); positive "
-                    "semidefinite if that is.",
+                    "block of the bias (no hat in the text that was read). It is positive "
+                    "semidefinite if the corrected block is.",
           formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} "
                   r"\otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]",
           corrected=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} "

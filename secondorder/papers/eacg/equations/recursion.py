@@ -28,7 +28,7 @@ def u_loss(rng):
         claims += [case.equal("the sum, instance by instance",
                               objective.total_loss(one.loss_function, one.outputs, one.y), by_hand,
                               1e-12),
-                   case.equal("samples times the gradient against that of the sum",
+                   case.equal("samples times the gradient against the sum's",
                               len(case.x) * mean_gradient(*case.model), total, 1e-12)]
     return [*claims, Case(x=case.x, y=case.y, theta=case.theta)]
 
@@ -154,8 +154,8 @@ def equation_4a(rng):
 
 
 @equation(PAPER, "4b",
-          statement="The Hessian in a bias from that of the layer above, instance by instance; "
-                    "the last term is a diagonal matrix.",
+          statement="The Hessian in a bias from the Hessian in the bias above, instance by "
+                    "instance; the last term is a diagonal matrix.",
           formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i =
                   \text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i
                   \mathbf{W}^t \text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(
@@ -177,8 +177,8 @@ def equation_4b(rng):
 
 @equation(PAPER, "c-ii",
           where="Supplement C",
-          statement="The step (4b), entry by entry: its range ends at t = 2, as there is no bias "
-                    "below the first layer, and its diagonal has a row of W^T.",
+          statement="The step (4b), entry by entry. Its range ends at t = 2, as there is no bias "
+                    "below the first layer. Its diagonal has a row of W^T.",
           formula=r"\begin{gathered} \text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r "
                   r"[\mathbf{W}^{tT}]_{sr} \nabla_{\mathbf{b}^t} \xi_i \right) \mathbf{e}_r \\ t "
                   r"= k, \dots, 1 \end{gathered}",

@@ -87,8 +87,8 @@ def table(number, where, statement, uses=("u-metric",)):
 
 
 @table(2, "cross-entropy, Cifar-10",
-       "Totals follow from the rows, and PCH is closer than Gauss-Newton and Fisher in total; "
-       "layer by layer PCH-1 is behind Gauss-Newton in layers 2 and 3, PCH-2 in layer 2.")
+       "Totals follow from the rows, and PCH is closer than Gauss-Newton and Fisher in total. "
+       "Layer by layer PCH-1 is behind Gauss-Newton in layers 2 and 3, PCH-2 in layer 2.")
 def table_2(rng):
     return arithmetic(2, {("PCH-1", "GN"): (2, 3), ("PCH-2", "GN"): (2,)})
 
@@ -109,7 +109,7 @@ def table_4(rng):
 
 @table(5, "Eq. (14), ImageNet-10",
        "Totals follow from the rows, and PCH is closer than Fisher in total, thanks to the last "
-       "layer, where it is exact by construction: without it, Fisher is closer.",
+       "layer. PCH is exact there by construction; without it, Fisher is closer.",
        uses=("14", "u-metric"))
 def table_5(rng):
     hidden = {name: errors.total_error(rows[:-1]) for name, rows in TABLES[5].items()}

@@ -12,6 +12,8 @@ from .networks import STARTED
 METHODS = {"sgd": ("sgd", "none", 0.2, 0.0), "sgd at rate / alpha": ("sgd", "none", 2.0, 0.0),
            "ea-cg": ("ea-cg", "pch-1", 0.2, 0.02), "kfi": ("kfi", "pch-1", 0.2, 0.02),
            "adam": ("adam", "none", 1e-3, 0.0)}
+LABELS = {"sgd": "SGD", "sgd at rate / alpha": "SGD at rate / alpha", "ea-cg": "EA-CG",
+          "kfi": "KFI", "adam": "Adam"}
 LOOK = 100  # updates between two looks
 
 
@@ -93,12 +95,12 @@ class Plateau:
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
-        groups = [(name, {"name": name, "gain": 1.0}, "osD^v"[k], f"C{k}", 0.08 * k)
+        groups = [(LABELS[name], {"name": name, "gain": 1.0}, "osD^v"[k], f"C{k}", 0.08 * k)
                   for k, name in enumerate(METHODS)]
         printed = {"widths": None, "gain": 1.0}
         for label, which, mark, colour, aside in (
-                *groups, ("ea-cg, the printed network", printed, "P", "k", -0.2),
-                ("ea-cg, weights x 4", {"gain": 4.0}, "*", "k", -0.1)):
+                *groups, ("EA-CG, the printed network", printed, "P", "k", -0.2),
+                ("EA-CG, weights times 4", {"gain": 4.0}, "*", "k", -0.1)):
             runs = [(len(told["widths"] or networks.WIDTHS[told["case"]]) - 1 + aside,
                      one["update"], one["update"] <= told["updates"])
                     for one, told in zip(results.of(**which), results.arguments(**which))

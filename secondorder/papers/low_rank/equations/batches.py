@@ -154,7 +154,7 @@ def objective_hessian(at, last):
 def table_2(rng):
     claims, sigma = [], 20.0
     for row in [*rows(rng), *rows(rng, activation="relu"), nested(batch(rng, "tanh"))]:
-        claims.append(Equal("the diagonal, against that of the dense Hessian",
+        claims.append(Equal("the diagonal, against the dense Hessian's",
                             diagonal.hessian_diagonal_at(row.at), np.diag(row.H), row.tolerance,
                             scale=np.abs(row.H).max(), case=row.name))
     row = batch(rng)

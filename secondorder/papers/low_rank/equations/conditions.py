@@ -16,7 +16,7 @@ FORWARD = Condition("the step goes forward", (
 ENOUGH = Condition("sigma is large enough", (
     "sigma is at least the largest third derivative along the ray over |g|^3."))
 ONE_SAMPLE = Condition("there is one sample", (
-    "F stands for the objective f of one sample; over a batch the products are averaged, as "
+    "F stands for the objective f of one sample. Over a batch the products are averaged, as "
     "section 3.1 does with g^T H g and g . grad f."))
 COUNTING = Condition("outputs count from 0 and kernels from 1", (
     "Inputs and outputs are counted from 0, the entries of the kernel from 1. (With all of them "

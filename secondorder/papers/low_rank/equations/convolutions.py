@@ -83,7 +83,7 @@ def equation_45(rng):
 
 
 @equation(PAPER, "47",
-          statement="How outputs change with inputs; the lower index of w must be that of z.",
+          statement="How outputs change with inputs; w must have z's index as its lower index.",
           formula=r"""\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l)
                       w_p^m \frac{\partial z_{tq}^{sm}}{\partial x_j^i}""",
           corrected=r"""\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l)

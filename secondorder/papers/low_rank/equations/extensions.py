@@ -52,9 +52,9 @@ def extension_biases(rng):
 
 @equation(PAPER, "extension-blocks",
           where="(33)-(36) and (66)-(80) in one formula",
-          statement="One formula for all blocks, with the output as a layer of its own: all "
-                    "second derivatives above both layers between two outer products, and one "
-                    "more where the layers differ.",
+          statement="One formula for all blocks, with the output as a layer. All second "
+                    "derivatives above both layers stand between two outer products; where the "
+                    "layers differ, there is one more.",
           formula=r"""\frac{\partial^2 f}{\partial w^{(r)} \partial w^{(k)}} = M^{rk} \otimes
                       v^{(r-1)} v^{(k-1) T} + \delta^r \otimes \eta^{(r-1,k)} \otimes
                       v^{(k-1)}, \quad M^{rr} = G W^T M^{r+1,r+1} W G
@@ -167,7 +167,7 @@ def extension_jet(rng):
 
 @equation(PAPER, "extension-diagonal",
           where="section 2, after (7): the diagonal could be taken out",
-          statement="The exact diagonal of a batch is one matrix product a layer; where A'' = 0 "
+          statement="The exact diagonal of a batch is one matrix product a layer. Where A'' = 0, "
                     "its left factor comes from back-propagating the columns of a root of f_pp.",
           formula=r"""\frac{\partial^2 F}{\partial (w_j^{(k),i})^2} = E\left[ S_{ii}^k
                       (v^{(k-1),j})^2 \right], \quad S_{ii}^k = \sum_c \pm (r_c^k)_i^2""",

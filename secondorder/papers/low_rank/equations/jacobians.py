@@ -68,9 +68,9 @@ def equations_19_20_and_70(rng):
 
 
 @equation(PAPER, "21",
-          statement="alpha, the ordered product of the Jacobians between two layers (as the chain "
-                    "of indices says), is the Jacobian of one layer's outputs in the other's; the "
-                    "print has the running index i on the left for l, and other indices for k = l.",
+          statement="alpha, the ordered product of the Jacobians between two layers, is the "
+                    "Jacobian of one layer's outputs in the other's. The print has the running "
+                    "index i on the left for l, and other indices for k = l.",
           kind="definition", verdict="erratum", weight="misprint", implements=quantities.alpha,
           uses=("20",))
 def equation_21(rng):
@@ -122,7 +122,7 @@ def equation_22(rng):
 
 @equation(PAPER, "23",
           statement="eta is the Jacobian of one layer's outputs in another's arguments; its "
-                    "slopes are those of the lower layer, not of the upper one.",
+                    "slopes belong to the lower layer, not to the upper one.",
           formula=r"\eta_i^{(k,l),j} \equiv \alpha_s^{(k,l),j} \gamma_i^{(k),s}",
           corrected=r"\eta_i^{(k,l),j} \equiv \alpha_s^{(k,l),j} \gamma_i^{(l),s}",
           kind="definition", verdict="erratum", weight="misprint",

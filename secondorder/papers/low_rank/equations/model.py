@@ -140,9 +140,9 @@ def equation_40(rng):
 
 
 @equation(PAPER, "41",
-          statement="Three limits of the step length. What is large must be h^2 beside 2 |a| c "
-                    "(the print compares quantities of different dimension), the second needs |a| "
-                    "under its root, and no sign of h.",
+          statement="Three limits of the step length. h^2 must be large beside 2 |a| c; the print "
+                    "compares quantities of different dimension. The second limit needs |a| under "
+                    "its root, and no sign of h.",
           uses=("37",), kind="approximation", verdict="erratum", weight="substance",
           implements=(steps.limits, steps.flat_limit_as_printed))
 def equation_41(rng):

@@ -210,8 +210,8 @@ def equation_65(rng):
 
 @equation(PAPER, "u-recurrent-curved",
           where="appendix B.2.2, below (65): the results of the next section for other activations",
-          statement="Second derivatives of the recurrent layer for any activation: those of the "
-                    "unrolled network, summed over copies of the weights.",
+          statement="Second derivatives of the recurrent layer for any activation: the "
+                    "unrolled network's, summed over copies of the weights.",
           formula=r"""\frac{\partial^2 v_{(t)}^m}{\partial w_j^i \partial w_r^q} = \sum_{k,p}
                       \frac{\partial^2 v^{(t),m}}{\partial w_j^{(k),i} \partial w_r^{(p),q}},
                       \quad \frac{\partial^2 v_{(t)}^m}{\partial x^i \partial x^l} = \sum_r

@@ -15,7 +15,7 @@ from .jacobian_changes import by_complex_steps, from_the_top
 
 @equation(PAPER, "74", "75",
           statement="How eta changes, by cases; for q < k the sum must have the lower layer's eta "
-                    "and inputs, not those of layer k.",
+                    "and inputs, not layer k's.",
           kind="identity", verdict="erratum", weight="misprint",
           implements=(curved.deta_dw_unreduced, curved.deta_dw, curved.sum_above,
                       curved.deta_dw_as_printed, curved.sum_above_as_printed),

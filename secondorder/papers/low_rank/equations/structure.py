@@ -152,7 +152,7 @@ def dense_rank(network, loss, x, y):
 @equation(PAPER, "claim-low-rank",
           where="section 2, after (2) and (7): outer products, sample by sample",
           statement="The Hessian of a sample has a rank that grows with the widths, not with the "
-                    "number of weights; that of a batch is larger.",
+                    "number of weights. A batch has a larger rank.",
           formula=r"\operatorname{rank} H_b \le d_1 + \sum_{k=2}^{n+1} (d_k + d_{k-1} - 1)",
           kind="claim", verdict="holds", ours=True,
           implements=(rank_bound, SampleHessian.rank), uses=("3", "4", "5"))
@@ -182,14 +182,14 @@ def claim_low_rank(rng):
             # the bound is 5 (d - 2/5)
             Rate("the rank as widths grow (the weights: their square)", widths - 0.4, grown,
                  order=1, tolerance=0.01),
-            Property("that of eight samples is larger", bool(eight > one)),
+            Property("the rank of eight samples is larger", bool(eight > one)),
             Case(weights=at.network.size, rank_of_one=one, rank_of_eight=eight)]
 
 
 @equation(PAPER, "u-output",
           where="section 2, below (2): where p is introduced",
-          statement="What the softmax acts on, where section 2 introduces it: the indices of u "
-                    "are those of its transpose, unlike in (1), (13) and (26).",
+          statement="What the softmax acts on, where section 2 introduces it: u has the indices "
+                    "of its transpose, unlike in (1), (13) and (26).",
           formula=r"p^j = u_j^i v^{(n),i}",
           corrected=r"p^j = u_i^j v^{(n),i}",
           kind="definition", verdict="erratum", weight="misprint", implements=(quantities.output,
@@ -203,7 +203,7 @@ def u_output(rng):
     u, v = square.sample.u, square.sample.v[-1]
     literal = [sum(u[i, j] * v[i] for i in range(3)) for j in range(3)]
     return [*claims,
-            PrintedShape("the upper index of u, as printed, and that of v",
+            PrintedShape("the upper index of u, as printed, and v's",
                          case.sample.u.shape[:1], case.sample.v[-1].shape),
             Equal("a last layer as wide as the output: corrected, against loops",
                   quantities.output(u, v), reference.values(square.p), 1e-12),

@@ -12,9 +12,9 @@ from .conditions import FIRST_ORDER, NOT_NEGATIVE
 
 
 @equation(PAPER, "4",
-          statement="An affine output is the weighted sum of its inputs, bias included; its change "
-                    "is the change of the weights times the inputs plus the weights times the "
-                    "change of the inputs, to first order.",
+          statement="An affine output is the weighted sum of its inputs, bias included. To first "
+                    "order its change has two parts: weight changes times inputs, and weights "
+                    "times input changes.",
           formula=r"""\begin{aligned}
                   y_{si}^{(\ell+1)} &\equiv \sum_{j=0}^{m_\ell} w_{ij}^{(\ell)} y_{sj}^{(\ell)} \\
                   \Delta y_{si}^{(\ell+1)} &\approx \sum_{j=0}^{m_\ell} \Delta w_{ij}^{(\ell)}
@@ -89,7 +89,7 @@ def equation_5(rng):
 
 @equation(PAPER, "6", "7",
           statement="Every part of the squared change of an output is multiplied and divided by "
-                    "its fraction; by Jensen's inequality the square is at most the sum of the "
+                    "its fraction. By Jensen's inequality the square is at most the sum of "
                     "squared parts, each over its fraction.",
           uses=("4", "5"), kind="inequality", verdict="conditional", condition=FIRST_ORDER,
           implements=(coefficients.squared_change_bound, coefficients.output_change,
@@ -124,8 +124,8 @@ def equations_6_and_7(rng):
 
 
 @equation(PAPER, "8",
-          statement="The quadratics of an affine layer's outputs are at most those of its weights "
-                    "and of its inputs.",
+          statement="The quadratics of an affine layer's outputs are at most the quadratics of "
+                    "its weights and of its inputs.",
           formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \mathcal{W}_{ij}^{(\ell)} + "
                   r"\sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \mathcal{Y}_{sj}^{(\ell)}",

@@ -17,8 +17,8 @@ from .reference import Reading
 
 
 TWO_READINGS = (
-    "Where a line can be read in two ways, it is read as (46) and (41) are; the other readings are "
-    "executed as well, and fail.")
+    "Where a line can be read in two ways, it is read like (46) and (41). The other readings run "
+    "too, and fail.")
 
 
 @equation(PAPER, "algorithm-1",

@@ -27,11 +27,11 @@ def sum_and_least(at, rng, negative_curvature="abs"):
 
 
 @equation(PAPER, "10", "theorem-2",
-          statement="For changes of equal size these fractions make the bound least: for a weight "
-                    "the size of its input, for an input its weight times its total gradient, both "
-                    "over the output's total gradient; at the loss those of (46). (The formula "
-                    "serves the first layer too, where phi = 0; a layer that is not trained has no "
-                    "eps.)",
+          statement="For changes of equal size these fractions make the bound least. The fraction "
+                    "of a weight is the size of its input, of an input its weight times its total "
+                    "gradient. Both are over the output's total gradient. At the loss they are the "
+                    "fractions of (46). (The formula serves the first layer too, where phi = 0; a "
+                    "layer that is not trained has no eps.)",
           formula=r"\varepsilon_{sij}^{*(\ell)} = \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} "
                   r"\quad \varphi_{sij}^{*(\ell)} = \frac{|w_{ij}^{(\ell)}| "
                   r"u_{sj}^{(\ell)}}{u_{si}^{(\ell+1)}} \quad \text{for } 1 < \ell < L, \quad \ell "
@@ -91,10 +91,10 @@ def sums_over_paths(at):
 
 
 @equation(PAPER, "11",
-          statement="The total gradient of a unit, by a forward pass: zero at the input, shrunk by "
-                    "the slope at an activation, and at an affine layer the size of its inputs "
-                    "plus weighted total gradients. (In the case of an activation i = j; an affine "
-                    "layer that is not trained lacks the first sum.)",
+          statement="The total gradient of a unit, by a forward pass. It is zero at the input, "
+                    "and an activation shrinks it by the slope. An affine layer sums the size of "
+                    "its inputs and weighted total gradients. (In the case of an activation i = "
+                    "j; an affine layer that is not trained lacks the first sum.)",
           formula=r"""u_{si}^{(1)} \equiv 0 \quad u_{si}^{(\ell+1)} \equiv \begin{cases}
                   |\dot{\sigma}_{\ell}(y_{sj}^{(\ell)})| u_{sj}^{(\ell)} & \text{for activation
                   layers } \ell \\

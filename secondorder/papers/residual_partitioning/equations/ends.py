@@ -32,10 +32,10 @@ def derivatives_of_split(name, at, phi):
 
 
 @equation(PAPER, "12", "13", "14", "15",
-          statement="The loss after a step is that of the outputs plus their change, the change "
-                    "the sum of its components, and the changed outputs an average, with weights "
-                    "phi, of points changed in a single output by 1 / phi as much; for a convex "
-                    "loss Jensen's inequality makes it a sum of functions of single outputs, whose "
+          statement="The loss after a step is the loss of the outputs plus their change, a sum "
+                    "of components. The changed outputs are an average, with weights phi, of "
+                    "points changed in a single output by 1 / phi as much. For a convex loss "
+                    "Jensen's inequality makes it a sum of functions of single outputs. Their "
                     "derivatives are the coefficients at the output.",
           kind="inequality", verdict="holds",
           implements=(theorems.split_loss, Stated(coefficients.output, "0", "1"),
@@ -118,8 +118,8 @@ def equation_16(rng):
 
 
 @equation(PAPER, "17",
-          statement="At the first layer the quadratics of the outputs are at most those of the "
-                    "weights.",
+          statement="At the first layer the quadratics of the outputs are at most the quadratics "
+                    "of the weights.",
           formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
                   r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
           uses=("16", "18"), kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,

@@ -52,7 +52,7 @@ def claims_of_a_bound(rng, make, crossed=ACTIVATIONS):
                          explicit.H))
         if activation in crossed:
             claims += in_case(name, is_bound(
-                "with cross terms: 0 against that of bound minus true Hessian",
+                "with cross terms: 0 against the least eigenvalue of bound minus true Hessian",
                 bound_at(at, "pairwise", cross=True).curvature, cases.true_hessian(at)))
     return [*claims, Case(x=at.x, u_L=fast.total_gradients[-1], Z_L=fast.carried[-1],
                           curvature=fast.curvature)]
@@ -178,8 +178,8 @@ def extension_fixed_layers(rng):
                   reference.total_gradients(at)[-1], 1e-13))
         if len(fixed) == 2:
             claims += in_case(f"fixed layers {fixed}", is_bound(
-                "one trained layer: 0 against that of bound minus true Hessian", fast.curvature,
-                cases.true_hessian(at)))
+                "one trained layer: 0 against the least eigenvalue of bound minus true Hessian",
+                fast.curvature, cases.true_hessian(at)))
         expected = [k <= 2 * min({0, 1, 2} - set(fixed)) for k in range(6)]
         empty.append([u is None for u in fast.total_gradients] == expected)
     return [*claims, Property("u is None exactly where nothing below is trained", all(empty)),

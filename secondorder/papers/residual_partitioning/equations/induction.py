@@ -79,9 +79,9 @@ def equation_25(rng):
 
 
 @equation(PAPER, "26", "27",
-          statement="The sum over the layers up to an affine one is the sum up to the layer "
-                    "before, plus that layer's own part; the induction step starts from the claim "
-                    "for the layer before, with the fractions of this layer still free.",
+          statement="The sum over the layers up to an affine layer is the sum up to the layer "
+                    "before, plus the affine layer's own part. The induction step starts from "
+                    "the claim for the layer before; the fractions of this layer are still free.",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(theorems.quantity, theorems.sum_up_to,
                       Stated(coefficients.affine, "W_ddot", "Y_ddot"),
@@ -107,8 +107,8 @@ def equations_26_and_27(rng):
 # -- the first affine layer ------------------------------------------------------------------------
 
 @equation(PAPER, "28", "29", "30",
-          statement="At the first layer the inputs do not move, so that the quantity to minimise "
-                    "is the layer's own sum, Y_ddot times the sum of y^2 / eps, for any fractions.",
+          statement="At the first layer the inputs do not move. The quantity to minimise is the "
+                    "layer's own sum, Y_ddot times the sum of y^2 / eps, for any fractions.",
           kind="proof-step", verdict="holds",
           implements=(theorems.quantity_of_first_layer, theorems.quantity,
                       Stated(coefficients.affine, "W_ddot")), uses=("11", "18", "27"))
@@ -204,7 +204,7 @@ def at_the_optimum(rng, first):
 
 @equation(PAPER, "32", "33",
           statement="The optimal fractions of the first layer have the total gradient of its "
-                    "outputs as denominator; at them the layer's sum is Y_ddot times the squared "
+                    "outputs as denominator. At them the layer's sum is Y_ddot times the squared "
                     "total gradient of its outputs.",
           kind="identity", verdict="holds",
           implements=(Stated(theorems.fractions_of_total_gradient, "eps"),
@@ -218,9 +218,9 @@ def equations_32_and_33(rng):
 # -- the other affine layers -----------------------------------------------------------------------
 
 @equation(PAPER, "34", "35", "36",
-          statement="Above the first layer the quantity to minimise has two parts, what goes below "
-                    "the layer and what stays in it; with the coefficients of (9) written out, the "
-                    "fractions of each sample and output stand in one bracket.",
+          statement="Above the first layer the quantity to minimise has two parts: what goes "
+                    "below the layer and what stays in it. With the coefficients of (9) written "
+                    "out, the fractions of each sample and output stand in one bracket.",
           kind="proof-step", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(theorems.quantity_by_fractions, theorems.quantity,
                       Stated(coefficients.affine, "W_ddot", "Y_ddot"),
@@ -279,9 +279,9 @@ def equation_37(rng):
 
 
 @equation(PAPER, "38", "39",
-          statement="The denominators are the total gradient of the layer's outputs; at these "
-                    "fractions the layer's quantity is Y_ddot times the squared total gradient of "
-                    "its outputs.",
+          statement="The denominators are the total gradient of the layer's outputs. At these "
+                    "fractions the layer's quantity is Y_ddot times the squared total gradient "
+                    "of its outputs.",
           kind="identity", verdict="holds",
           implements=(Stated(theorems.fractions_of_total_gradient, "eps", "phi"),
                       theorems.weighted_by_u, theorems.quantity_by_fractions,

@@ -134,7 +134,7 @@ def equations_23_and_24(rng):
                   partitions.simplex_gradient(x, best), np.zeros(x.size), 1e-13, scale=c),
             Equal("(23): the same by a complex step", slope(x, best), np.zeros(x.size), 1e-13,
                   scale=c),
-            Equal("control: elsewhere the gradient is that of a complex step",
+            Equal("control: elsewhere the gradient is a complex step's",
                   partitions.simplex_gradient(x, elsewhere), slope(x, elsewhere), 1e-12),
             AtMost("control: and it is not zero", 1e-3 * c, np.abs(slope(x, elsewhere)).max()),
             Case(x=x, p=best, c=c)]

@@ -85,8 +85,8 @@ def products_missed():
 
 
 @equation(PAPER, "2",
-          statement="At every layer the model is at most a sum of univariate quadratics: of the "
-                    "changes of that layer's inputs, and of the changes of all weights above.",
+          statement="At every layer the model is at most a sum of univariate quadratics. They "
+                    "are in the changes of that layer's inputs and of all weights above.",
           kind="inequality", verdict="conditional",
           weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
           implements=(theorems.bound_at_layer, theorems.quadratic, coefficients.affine,

@@ -22,8 +22,8 @@ from .reference import Reading
 
 @equation(PAPER, "extension-pairwise",
           statement="Row sums of the loss's absolute Hessian, weighted by u, start the bound for "
-                    "every loss; never above Jensen's start in sum; where the Hessian is diagonal "
-                    "they are |f_ii| u.",
+                    "every loss. Their sum is never above Jensen's start. Where the Hessian is "
+                    "diagonal they are |f_ii| u.",
           formula=r"Z_{si}^{(L)} = \sum_{i'} \left| \frac{\partial^2 f}{\partial y_{si}^{(L)} "
                   r"\partial y_{si'}^{(L)}} \right| u_{si'}^{(L)}",
           kind="inequality", verdict="holds", ours=True,
@@ -120,9 +120,10 @@ def extension_cross_terms(rng):
 
 
 @equation(PAPER, "extension-penalty",
-          statement="A squared penalty is separable and enters exactly; if the rate scales the "
-                    "data's curvature only, every new parameter lies, at every rate, between zero "
-                    "and what the data's own step at that rate would make it.",
+          statement="A squared penalty is separable and enters exactly. If the rate scales the "
+                    "data's curvature only, every new parameter lies, at every rate, between two "
+                    "ends. One is zero, the other what the data's own step at that rate would "
+                    "give.",
           formula=r"""\begin{aligned}
                   \Delta w &= -\frac{\dot{W} + \mu w}{\ddot{W} / \lambda + \mu}, \quad \text{not}
                   \quad -\lambda \frac{\dot{W} + \mu w}{\ddot{W} + \mu} \\
@@ -160,11 +161,11 @@ def extension_penalty(rng):
                   -rate * (g + l2 * net.theta) / (h + l2), 1e-12),
             Equal("both are the same at rate 1", direction(at, 1.0, l2, "implicit"),
                   -(g + l2 * net.theta) / (h + l2), 1e-12),
-            Equal("implicit: new parameters against those of the data's own step, shrunk", new,
+            Equal("implicit: new parameters against the data's own step's, shrunk", new,
                   alone / (1 + rate * l2 / h), 1e-10),
-            AtMost("implicit: size of the new parameters against those of the data's own step",
+            AtMost("implicit: size of the new parameters against the data's own step's",
                    np.abs(new), np.abs(alone)),
-            AtMost("implicit: 0 against new parameter times that of the data's own step", 0.0,
+            AtMost("implicit: 0 against new parameter times the data's own step's", 0.0,
                    new * alone), *overshoot(cases.with_residual(at, 0.0), rate),
             Case(theta=net.theta, W_dot=g, W_ddot=h, rate=rate, l2=l2, implicit=new,
                  data_alone=alone)]

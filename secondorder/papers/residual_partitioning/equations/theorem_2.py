@@ -53,9 +53,9 @@ def equation_40(rng):
 
 @equation(PAPER, "41", "42", "43",
           statement="Below an activation, second coefficients have a part with its slope squared "
-                    "and a part with its curvature, which does not depend on any fraction; what "
-                    "does is Y_ddot u^2 after the activation. (Here i = j, and the curvature is "
-                    "that of layer l, whose index is not printed.)",
+                    "and a part with its curvature. The latter depends on no fraction; Y_ddot "
+                    "u^2 after the activation does. (Here i = j, and the curvature belongs to "
+                    "layer l, whose index is not printed.)",
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(theorems.quantity_below_activation, Stated(coefficients.activation, "1"),
                       total_gradient.activation), uses=("11",))
@@ -118,9 +118,10 @@ def total_and_outputs(at):
 
 @equation(PAPER, "44",
           statement="If every parameter changes by the same amount, the bound grows with the sum "
-                    "of all second coefficients, and that sum is Y_ddot u^2 at the outputs, up to "
-                    "a constant. (Printed are sums with the limits of a layer l' that no sum runs "
-                    "over, and (25) at l = L, where there is no layer; meant is l = L - 1.)",
+                    "of all second coefficients. Up to a constant, this sum is Y_ddot u^2 at the "
+                    "outputs. (The printed sums have limits of a layer l' over which no sum "
+                    "runs. (25) is printed at l = L, where there is no layer; l = L - 1 is "
+                    "meant.)",
           kind="identity", verdict="erratum", weight="misprint", condition=NOTHING_CORRECTED,
           implements=(theorems.bound_of_equal_changes, Bound.value,
                       Stated(explicit_bound, "curvature")), uses=("3", "25"))
@@ -203,7 +204,7 @@ def fractions_apart(u, rng):
 
 @equation(PAPER, "46",
           statement="Fractions at the outputs that are proportional to u sqrt(f_ii) minimise the "
-                    "sum. (They are those of layer L; printed is l.)",
+                    "sum. (They belong to layer L; printed is l.)",
           formula=r"\varphi_{si}^{*(\ell)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 "
                   r"f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}}",
           kind="optimality", verdict="holds",

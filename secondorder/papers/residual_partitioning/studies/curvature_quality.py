@@ -126,6 +126,8 @@ class CurvatureQuality:
                         axes.plot(one["adam"][name], one["partitioning"][name], "os"[k],
                                   color=f"C{k}", markerfacecolor=("white", f"C{k}")[c],
                                   markersize=4)
+            if name == "quality":
+                axes.set(xscale="log", yscale="log")
             ends = np.array([axes.get_xlim(), axes.get_ylim()])
             line = ends.min(), ends.max()
             axes.plot(line, line, color="0.6", linewidth=0.8)

@@ -135,17 +135,25 @@ class LooseBound:
                        f"{len(best)} networks, rates in decades", 3)
 
     def draw(self, results, figure, settings):
-        left, right = figure.subplots(1, 2)
-        for k, (name, growing, factors) in enumerate((
-                ("hidden width (two layers)", [[n, n] for n in WIDTHS], WIDTHS),
-                ("hidden layers of 16", [[16] * n for n in DEPTHS], DEPTHS))):
+        panels = figure.subplots(1, 3, width_ratios=(1, 1, 2))
+        told = over_seeds(settings["seeds"], "mean")
+        for axes, name, growing, factors in (
+                (panels[0], "hidden width (two layers)", [[n, n] for n in WIDTHS], WIDTHS),
+                (panels[1], "hidden layers of 16", [[16] * n for n in DEPTHS], DEPTHS)):
             rows = [[one["ratios"][0] for one in results.of(hidden=hidden, after=[0])]
                     for hidden in growing]
-            left.plot(factors, np.mean(rows, axis=1), "os"[k] + "-", label=name)
-        left.set(xscale="log", yscale="log", xlabel="width or depth", ylabel="r at the start",
-                 title="classifiers of growing size, digits; "
-                       + over_seeds(settings["seeds"], "mean"))
-        legend_under(left)
+            axes.plot(factors, np.mean(rows, axis=1), "o-")
+            axes.set(xlabel=name, ylim=(0, None), title=f"classifiers, digits; {told}")
+            axes.set_xticks(factors, map(str, factors))
+        panels[0].set_ylabel("r at the start")
+        self._networks(panels[2], results)
+        for axes in panels:
+            axes.title.set_fontsize(8)
+        figure.suptitle("How loose the bound is: its curvature over what it bounds, along its own "
+                        "step", fontsize=10)
+
+    def _networks(self, axes, results):
+        """The paper's two networks, a line a seed from the start to later looks."""
         arguments = [one for one in results.arguments() if len(one.get("after", ())) > 1]
         cases = [(data, output) for data in dict.fromkeys(one["data"] for one in arguments)
                  for output in ("jensen", "pairwise")]
@@ -157,18 +165,14 @@ class LooseBound:
                     if len(told["after"]) > 1 and not diverged(one)]
                 for one in runs:
                     looks = len(one["ratios"])
-                    right.plot(place + 0.3 * k + 0.05 * np.arange(looks), np.abs(one["ratios"]),
-                               "os"[k], color=f"C{k}", markersize=4)
-            right.plot([], [], "os"[k], color=f"C{k}", label=kind)
-        right.set_xticks(np.arange(len(cases)) + 0.2, [f"{data}\n{output}" for data, output in
-                                                       cases], fontsize=8)
-        right.set(yscale="log", ylabel="|r|",
-                  title="the paper's networks, from start to later; a mark a seed")
-        for panel in (left, right):
-            panel.title.set_fontsize(9)
-        legend_under(right)
-        figure.suptitle("How loose the bound is: its curvature over that of what it bounds, along "
-                        "its own step", fontsize=10)
+                    axes.plot(place + 0.4 * k + 0.13 * np.arange(looks), np.abs(one["ratios"]),
+                              ("o-", "s--")[k], color=f"C{k}", markersize=4, linewidth=1)
+            axes.plot([], [], ("o-", "s--")[k], color=f"C{k}", label=kind)
+        axes.set_xticks(np.arange(len(cases)) + 0.3, [f"{data}\n{output}" for data, output in
+                                                      cases], fontsize=8)
+        after = ", ".join(map(str, arguments[0]["after"]))
+        axes.set(yscale="log", ylabel="|r|", title=f"the paper's networks after {after} steps")
+        legend_under(axes)
 
 
 def sizes():

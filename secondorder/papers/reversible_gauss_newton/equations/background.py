@@ -165,7 +165,7 @@ def equation_7(rng):
     return [Equal("Hessian of the softmax", own, blocks, 1e-14),
             Equal("singular H: J^T H J step against minus the gradient",
                   J.T @ H @ J @ step, -g, 1e-8),
-            Equal("singular H: the step is the one of least norm", step,
+            Equal("singular H: the step has the least norm", step,
                   -np.linalg.lstsq(J.T @ H @ J, g, rcond=1e-10)[0], 1e-7),
             Equal("positive H, by its Cholesky factor", steps.generalised(J, L @ L.T, g),
                   -reference.pinv(whitened) @ np.linalg.lstsq(whitened.T, g, rcond=None)[0], 1e-8),

@@ -38,8 +38,8 @@ def u_vectorisation(rng):
 
 @equation(PAPER, "u-stacking",
           where="Section 3, below Eq. (1), and Section 4",
-          statement="The order of all outputs in one vector: Section 3 has samples fastest, and f "
-                    "= x_L of Section 4, on which all Kronecker products rest, has units fastest.",
+          statement="The order of all outputs in one vector. Section 3 has samples fastest. f = "
+                    "x_L of Section 4, on which all Kronecker products rest, has units fastest.",
           formula=r"\mathbf f_{i+n(j-1)}=f(x_i,\theta)_j",
           corrected=r"\mathbf f_{j+d_y(i-1)}=f(x_i,\theta)_j",
           kind="definition", verdict="erratum", weight="misprint",
@@ -57,7 +57,7 @@ def u_stacking(rng):
             Equal("units fastest: x_L", columns.stacked(f), x_L, 1e-12),
             Equal("samples fastest, place by place", columns.stacked_as_printed(f), by_print,
                   1e-15),
-            Equal("rows of J in halves: those of x_L",
+            Equal("rows of J in halves: x_L's rows",
                   jacobians.jacobian(at.states), J, 1e-11),
             Equal("x_L in halves", x_L[half], reference.halves(*np.split(
                 reference.forward(at.net, at.x), 2)), 1e-12),
@@ -86,8 +86,8 @@ def equation_12(rng):
 
 
 @equation(PAPER, "13",
-          statement="A layer's Jacobian is that of the network above it times that of the layer "
-                    "in its own parameters.",
+          statement="A layer's Jacobian is the Jacobian of the network above it, times the "
+                    "layer's Jacobian in its own parameters.",
           formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\,\frac{\partial"
                   r"\mathbf x_\ell}{\partial\mathbf w_\ell}",
           kind="identity", verdict="holds",

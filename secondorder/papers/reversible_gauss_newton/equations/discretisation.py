@@ -160,8 +160,8 @@ def equations_28_and_29(rng):
 
 
 @equation(PAPER, "30",
-          statement="The distance of two iterations is at most that of each to its own flow, plus "
-                    "that of the flows.",
+          statement="The distance of two iterations is at most the sum of three: each "
+                    "iteration's distance to its own flow, and the flows' distance.",
           formula=r"\|\epsilon(\theta_i)-\epsilon(\tilde\theta_i)\|\le\|\epsilon(\theta_i)"
                   r"-\epsilon(\theta(t_i))\|+\|\epsilon(\theta(t_i))-\epsilon(\tilde\theta(t_i))\|"
                   r"+\|\epsilon(\tilde\theta(t_i))-\epsilon(\tilde\theta_i)\|",

@@ -243,8 +243,8 @@ def jacobian_by_differences(net, x, step=3e-4):
 
 @equation(PAPER, "extension-block-weights",
           where="beyond the paper",
-          statement="Any weights of the blocks with sum 1 give a right inverse; the shortest step "
-                    "weighs a block by one over the square of its own length.",
+          statement="Any weights of the blocks with sum 1 give a right inverse. The shortest "
+                    "step weighs a block by one over the square of its own length.",
           formula=r"J^\dashv=\begin{pmatrix}c_1J_1^\dashv\\\vdots\\"
                   r"c_LJ_L^\dashv\end{pmatrix},\ \sum_\ell c_\ell=1,\qquad c_\ell"
                   r"\propto\|\Delta_\ell\|^{-2}",

@@ -148,7 +148,7 @@ def appendix_b(rng):
     return [Equal("A against the orthogonal projection in coordinates where H = I",
                   A, L @ U @ U.T @ np.linalg.inv(L), 1e-9),
             Equal("A A against A", A @ A, A, 1e-9),
-            Property("its rank, the sum of its eigenvalues, is that of J",
+            Property("its rank, the sum of its eigenvalues, is J's",
                      round(float(np.trace(A)), 6), 7.0),
             Equal("H^{-1} A is symmetric", M, M.T.copy(), 1e-9),
             Equal("J surjective and H > 0: the identity",

@@ -17,8 +17,8 @@ def plain_order(M, width=4, samples=3):
 
 
 @equation(PAPER, "33", "34", "35", "36", "37", "38", "39",
-          statement="A layer's Jacobian in halves: that of the network above, times a lower "
-                    "triangle of Kronecker products.",
+          statement="A layer's Jacobian in halves: the Jacobian of the network above, times a "
+                    "lower triangle of Kronecker products.",
           kind="identity", verdict="conditional", unnumbered=("34", "35", "37", "38"),
           condition=HALF_ORDER,
           implements=(jacobians.layer_jacobians, jacobians.kronecker, jacobians.cross_derivative,
@@ -71,8 +71,8 @@ def equations_40_and_41(rng):
 
 
 @equation(PAPER, "42",
-          statement="The right inverse of a layer's Jacobian: that of the triangle, times the "
-                    "Jacobian of the inverse network.",
+          statement="The right inverse of a layer's Jacobian: the triangle's right inverse, "
+                    "times the Jacobian of the inverse network.",
           kind="identity", verdict="conditional", condition=INDEPENDENT,
           implements=(right_inverse.layer_right_inverses, right_inverse.own_right_inverse),
           uses=("39", "41"))

@@ -147,12 +147,14 @@ class PoorGeneralisation:
             for method in METHODS:
                 draw_pairs(panel, results.of(method=method, width=width, task=told[0]["task"]),
                            results.arguments(method=method, width=width, task=told[0]["task"]),
-                           method, 1)
+                           method)
             panel.set_title(f"one batch, n / d' = {told[0]['samples'] / width:.1f}", fontsize=8)
         for method in METHODS:
-            draw_pairs(panels[3], results.of(method=method, task="noisy digits"),
-                       results.arguments(method=method, task="noisy digits"), method, 0)
-        panels[3].set_title("mini-batches, new noise", fontsize=8)
+            draw_mean(panels[3], [one for one, told in zip(
+                results.of(method=method, task="noisy digits"),
+                results.arguments(method=method, task="noisy digits"))
+                if told["seed"] != CHOOSING], method)
+        panels[3].set_title("mini-batches, new noise; mean", fontsize=8)
         for panel in panels:
             panel.set(xscale="linear" if panel is panels[3] else "log", yscale="log",
                       xlabel="training loss, falling")
@@ -164,11 +166,22 @@ class PoorGeneralisation:
                         fontsize=10)
 
 
-def draw_pairs(panel, results, arguments, method, shift):
+def draw_pairs(panel, results, arguments, method):
     """Test loss over training loss along the judged runs of a method."""
     shown = [one for one, told in zip(results, arguments) if told["seed"] != CHOOSING]
     for number, one in enumerate(finished(shown)):
         colour, style = STYLES[method]
-        x = one["loss"][1:] if shift else smoothed(one["loss"])
+        x = one["loss"][1:]
         panel.plot(x, one["test"][:len(x)], style, color=colour, linewidth=1, alpha=0.8,
                    label=NAMES[method] if number == 0 else None)
+
+
+def draw_mean(panel, runs, method):
+    """Mean over seeds of the test loss over that of the training loss, both smoothed."""
+    rows = [[smoothed(one["loss"]), smoothed(one["test"])] for one in finished(runs)]
+    if not rows:
+        return
+    shortest = min(len(losses) for losses, _ in rows)
+    x, y = np.mean([[losses[:shortest], tests[:shortest]] for losses, tests in rows], axis=0)
+    colour, style = STYLES[method]
+    panel.plot(x, y, style, color=colour, linewidth=1.5)
