@@ -1,4 +1,4 @@
-"""What comes near to failing in the everyday seeds stands in `MARGINS.md`, with the reason."""
+"""What comes near to failing in the first seeds stands in `MARGINS.md`, with the reason."""
 
 import pytest
 

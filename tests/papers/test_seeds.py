@@ -1,4 +1,4 @@
-"""Every check of a paper, on other random cases: what `verify` draws for one seed, for 200.
+"""Every check of a paper: every day for one seed, and on other random cases, for 200.
 
 For one paper: ``pytest -m slow tests/papers/test_seeds.py -k low-rank``; how near claims come to
 their tolerances: ``python -m harness.margins low-rank 200``, in ``tests/``.
@@ -7,6 +7,7 @@ their tolerances: ``python -m harness.margins low-rank 200``, in ``tests/``.
 import pytest
 
 import secondorder as so
+from harness import ledger_runs
 from secondorder.ledger.registry import REGISTRY
 
 SEEDS = 200
@@ -17,6 +18,12 @@ def run(paper, seed):
     failed = [f"{result.labels}: {result.message}" for result in so.verify.run(paper, seed=seed)
               if not result.ok]
     assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("paper", REGISTRY.rooms())
+def test_the_first_seed(paper):
+    """What the mutations that name an equation are noticed by."""
+    assert ledger_runs.results(paper) and not ledger_runs.failures(paper)
 
 
 @pytest.mark.slow
