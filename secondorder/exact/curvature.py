@@ -412,5 +412,5 @@ def _jacobian_rows(network, loss, x, y):
         jacobian = output_jacobian_at(saved, network, outputs)
     else:
         jacobian = np.empty((*work.outputs.shape, network.size), network.dtype)
-        work.jacobian(network.theta, jacobian)
+        work.jacobian(network.all_parameters, jacobian)
     return network.require_finite(jacobian, "the Jacobian")

@@ -59,8 +59,10 @@ class Network:
         self._bind()
 
     def _bind(self):
-        self._theta = np.zeros(self.chain.size, dtype=self.dtype)
-        self.chain.bind(self._theta, self)
+        fixed = sum(value.size for value in self.fixed_parameters())
+        self._all = np.zeros(self.chain.size + fixed, dtype=self.dtype)
+        self._theta = self._all[: self.chain.size]
+        self.chain.bind(self._theta, self, self._all[self.chain.size :])
         self.workspaces = Lender(self._width(), self.size)
         self.settled = None  # whether it runs compiled: see `programs`
 
@@ -75,7 +77,7 @@ class Network:
     def __getstate__(self):
         # without theta: the layers carry the values
         return {name: value for name, value in self.__dict__.items()
-                if name not in ("_theta", "workspaces", "settled")}
+                if name not in ("_all", "_theta", "workspaces", "settled")}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -94,6 +96,11 @@ class Network:
     @theta.setter
     def theta(self, value):
         self._theta[...] = checks.fitting(value, self._theta, "theta")
+
+    @property
+    def all_parameters(self):
+        """`theta`, and behind it what is not trainable, layer by layer: one array, live as that."""
+        return self._all
 
     @property
     def size(self):
@@ -337,7 +344,7 @@ class Evaluation:
     def write_gradient_sum(self, out):
         """`gradient_sum` in an array (P,)."""
         if self.work is not None:
-            self.work.gradient(self.network.theta, out)
+            self.work.gradient(self.network.all_parameters, out)
             return out
         with np.errstate(over="ignore", invalid="ignore"):
             if self.passes is self.network.chain:
@@ -351,7 +358,7 @@ class Evaluation:
         """
         if self.work is not None and out.flags.carray:
             self.require_current()
-            return self.work.sample_gradients(self.network.theta, out)
+            return self.work.sample_gradients(self.network.all_parameters, out)
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(self.passes, Chain):
                 out[...] = self.passes.parameter_gradients_from(self.saved, self.deltas)
@@ -361,15 +368,17 @@ class Evaluation:
 
     def write_hessian_product(self, v, out, room):
         """Hessian of the sum of the losses times v, by the compiled passes, in `out` (P,)."""
-        self.work.hessian_product(self.network.theta, programs.behaved(v), out, room)
+        self.work.hessian_product(self.network.all_parameters, programs.behaved(v), out, room)
 
     def write_gauss_newton_product(self, v, middle, out, room):
         """Sum of J^T M J times v likewise; see `exact.curvature.gauss_newton_product_at`."""
-        self.work.gauss_newton_product(self.network.theta, middle, programs.behaved(v), out, room)
+        self.work.gauss_newton_product(self.network.all_parameters, middle, programs.behaved(v),
+                                       out, room)
 
     def along(self, v):
         """v^T gradient and v^T H v of the sum of the losses, floats, by the compiled passes."""
-        return self.work.along(self.network.theta, programs.behaved(v), self.workspace or fresh)
+        return self.work.along(self.network.all_parameters, programs.behaved(v),
+                               self.workspace or fresh)
 
     @cached_property
     def gradient(self):

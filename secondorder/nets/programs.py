@@ -11,16 +11,19 @@ import math
 import numpy as np
 
 from ..compiled import forms, kinds
+from ..compiled.kinds import Row
 from ..compiled.program import Criterion, Program, Work
 from .layers import (Activation, ActivationSaved, Chain, ChainSaved, Flatten, FlattenSaved,
                      Identity, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved, ReLU,
-                     Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus, Tanh)
+                     Recurrent, RecurrentSaved, Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus,
+                     Tanh)
 from .in_place.base import Twins
 from .losses import (BinaryCrossEntropy, BoundedCriterion, Huber, PoissonNLL, SoftmaxCrossEntropy,
                      SquaredError, TukeyBiweight)
 from .losses.by_output import LIMIT
 
 layers = Twins(None)  # layer, width of its input -> rows of the table
+saved_by = Twins(None)  # layer, its input, what its rows left behind, row by row -> what it saves
 functions = Twins(None)  # activation function -> kind, slope below zero
 criteria = Twins(None)  # loss, outputs -> file, function, numbers
 
@@ -31,18 +34,23 @@ class NoEntry(Exception):
 
 @layers.register(Linear)
 def linear(layer, n_in):
-    if not layer.trainable:
-        raise NoEntry(f"{layer!r} is fixed")
-    return [(kinds.LINEAR, layer.in_features, layer.out_features, layer.bias is not None, 0.0)]
+    kind = kinds.LINEAR if layer.trainable else kinds.FIXED
+    n_b = 0 if layer.bias is None else layer.out_features
+    return [Row(kind, n_in, layer.out_features, layer.weight.size, n_b, fixed=not layer.trainable)]
 
 
 @layers.register(Activation)
 def activation(layer, n_in):
+    kind, below = function_of(layer)
+    return [Row(kind, n_in, n_in, own=below)]
+
+
+def function_of(layer):
+    """Kind of a layer's activation function, and its slope below zero."""
     entry = functions.find(layer.function)
     if entry is None:
         raise NoEntry(f"{layer.function!r} has no compiled form")
-    kind, below = entry(layer.function)
-    return [(kind, n_in, n_in, False, below)]
+    return entry(layer.function)
 
 
 @layers.register(Chain)
@@ -50,31 +58,46 @@ def chain(layer, n_in):
     rows = []
     for inner in layer.layers:
         rows += rows_of(inner, n_in)
-        n_in = rows[-1][2]
+        n_in = rows[-1].n_out
     return rows
 
 
 @layers.register(Skip)
 def skip(layer, n_in):
     """Its layers between the rows that keep their input and add it."""
-    ends = [(kind, n_in, n_in, False, 0.0) for kind in (kinds.FORK, kinds.ADD)]
-    return [ends[0], *rows_of(layer.inner, n_in), ends[1]]
+    return beside(layer.inner, n_in, 0, n_in, 0)
+
+
+def beside(inner, n_in, taken, width, changed):
+    """Rows of y = x, changed by a layer's output in some columns, those from `changed` on; the
+    layer's input are the `width` columns of x from `taken` on.
+    """
+    rows = rows_of(inner, width)
+    return [Row(kinds.FORK, n_in, width, at=taken), *rows,
+            Row(kinds.ADD, rows[-1].n_out, n_in, at=changed)]
 
 
 @layers.register(LayerNorm)
 def layer_norm(layer, n_in):
-    if not layer.trainable:
-        raise NoEntry(f"{layer!r} is fixed")
-    if layer.weight.size != n_in:
-        raise NoEntry(f"{layer!r} over parts of a sample has no compiled form")
-    return [(kinds.LAYER_NORM, n_in, n_in, True, layer.epsilon)]
+    n = layer.weight.size
+    return [Row(kinds.LAYER_NORM, n_in, n_in, n, n, layer.epsilon, fixed=not layer.trainable)]
+
+
+@layers.register(Recurrent)
+def recurrent(layer, n_in):
+    function, below = function_of(layer)
+    d = layer.input_size if layer.has_input else 0
+    T = n_in // d if d else layer.steps
+    h, n_b = layer.hidden_size, 0 if layer.bias is None else layer.hidden_size
+    return [Row(kinds.RECURRENT, n_in, h, h * (d + h), n_b, below, fixed=not layer.trainable,
+                steps=(T, d, function))]
 
 
 @layers.register(Flatten)
 @layers.register(Reshape)
 def flatten(layer, n_in):
     """The same numbers, sample by sample."""
-    return [(kinds.IDENTITY, n_in, n_in, False, 0.0)]
+    return [Row(kinds.IDENTITY, n_in, n_in)]
 
 
 def rows_of(layer, n_in):
@@ -171,7 +194,7 @@ def run(network, x, workspace=None):
         return None
     rows = len(x)
     work = Work(program).resize(rows) if workspace is None else workspace.work(program, rows)
-    return work if work.forward(network.theta, behaved(x)) else None
+    return work if work.forward(network.all_parameters, behaved(x)) else None
 
 
 def behaved(array):
@@ -202,39 +225,72 @@ def form(network):
 def saved_of(network, work):
     """What every layer of the network saved, as views of the work array."""
     work.curvatures()
-    shape = network.input_shape
-    rows = zip(*map(work.batches, ("y", "slope", "curvature")))
-    return _chain_saved(network.chain, work.x.reshape(work.rows, *shape), rows)
+    rows = zip(*map(work.stacks, ("y", "slope", "curvature")))
+    return saved(network.chain, work.x.reshape(work.rows, *network.input_shape), rows)
 
 
-def _chain_saved(chain, x, rows):
-    saved = ChainSaved()
-    for layer in chain.layers:
-        saved.append(_saved(layer, x, rows))
-        x = saved[-1].output
-    return saved
+def saved(layer, x, rows):
+    """What a layer saves, from its input and the outputs, slopes and curvatures of its rows, each
+    (steps, S, n).
+    """
+    return saved_by.find(layer)(layer, x, rows)
 
 
-def _saved(layer, x, rows):
-    if isinstance(layer, Chain):
-        return _chain_saved(layer, x, rows)
+def _next(layer, x, rows):
+    """The next row's output, slope and curvature, in the shape of the layer's output."""
     shape = len(x), *layer.output_shape(x.shape[1:])
-    if isinstance(layer, Skip):
-        next(rows)
-        inner = _chain_saved(layer.inner, x, rows)
-        return SkipSaved(x, next(rows)[0].reshape(shape), inner)
-    y, slope, curvature = (part.reshape(shape) for part in next(rows))
-    if isinstance(layer, LayerNorm):
-        ones = (1,) * len(layer.shape)
-        return LayerNormSaved(x, y, slope, curvature.reshape(-1)[: len(x)].reshape(len(x), *ones))
-    if isinstance(layer, (Linear, Flatten)):
-        return (LinearSaved if isinstance(layer, Linear) else FlattenSaved)(x, y)
-    return ActivationSaved(x, y, slope, curvature)
+    return [part.reshape(shape) for part in next(rows)]
+
+
+@saved_by.register(Chain)
+def chain_saved(chain, x, rows):
+    inside = ChainSaved()
+    for layer in chain.layers:
+        inside.append(saved(layer, x, rows))
+        x = inside[-1].output
+    return inside
+
+
+@saved_by.register(Skip)
+def skip_saved(layer, x, rows):
+    next(rows)
+    inner = saved(layer.inner, x, rows)
+    return SkipSaved(x, _next(layer, x, rows)[0], inner)
+
+
+@saved_by.register(Linear)
+def linear_saved(layer, x, rows):
+    return LinearSaved(x, _next(layer, x, rows)[0])
+
+
+@saved_by.register(Flatten)
+@saved_by.register(Reshape)
+def flatten_saved(layer, x, rows):
+    return FlattenSaved(x, _next(layer, x, rows)[0])
+
+
+@saved_by.register(Activation)
+def activation_saved(layer, x, rows):
+    return ActivationSaved(x, *_next(layer, x, rows))
+
+
+@saved_by.register(Recurrent)
+def recurrent_saved(layer, x, rows):
+    states, slopes, curvatures = map(list, next(rows))
+    return RecurrentSaved(x, states[-1], [layer.start(x), *states], slopes, curvatures)
+
+
+@saved_by.register(LayerNorm)
+def layer_norm_saved(layer, x, rows):
+    y, normalised, rates = _next(layer, x, rows)
+    blocks = x.shape[: x.ndim - len(layer.shape)]  # their rates stand first, without gaps
+    rate = rates.reshape(-1)[: math.prod(blocks)].reshape(*blocks, *(1,) * len(layer.shape))
+    return LayerNormSaved(x, y, normalised, rate)
 
 
 def deltas_of(network, work):
     """Gradients in the outputs of all layers of the network, as views of the work array."""
-    work.output_gradients(network.theta)
+    work.output_gradients(network.all_parameters)
     bars, deltas, last, shape = work.batches("bar"), [], -1, network.input_shape
     for layer in network.layers:
         last, shape = last + _depth(layer), layer.output_shape(shape)
@@ -244,5 +300,5 @@ def deltas_of(network, work):
 
 def _depth(layer):
     """Number of rows of a layer."""
-    inside = sum(map(_depth, layer.layers)) if isinstance(layer, (Chain, Skip)) else 1
-    return inside + 2 * isinstance(layer, Skip)
+    inside = sum(map(_depth, layer.children)) if layer.children else 1
+    return inside + 2 * (bool(layer.children) and not isinstance(layer, Chain))

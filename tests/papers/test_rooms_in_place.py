@@ -1,16 +1,13 @@
-"""The rooms' twins, which write into arrays that are used again, against what they stand for."""
+"""A room's twins, which write into arrays that are used again, against what they stand for."""
 
 import numpy as np
 import pytest
 
 import secondorder as so
 from secondorder.nets import Activation, Chain, Linear, Network, Skip, Workspace
-from secondorder.nets.in_place import in_place
 from secondorder.papers.residual_partitioning.fast import sums
 from secondorder.papers.residual_partitioning.in_place import curvature_sums
 from secondorder.papers.residual_partitioning.options import Options
-from secondorder.papers.reversible_gauss_newton.coupling import Coupling
-from secondorder.papers.reversible_gauss_newton.in_place import CouplingInPlace, halves_of
 
 DTYPES = ["float64", "float32"]
 
@@ -55,40 +52,3 @@ def test_without_a_workspace_the_sums_are_the_literal_ones():
     evaluation, options = net.evaluate(so.SquaredError(), x, y), Options()
     np.testing.assert_array_equal(curvature_sums(evaluation, options),
                                   sums(evaluation, options)[2])
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("moves", ["first", "second"])
-@pytest.mark.parametrize("bottleneck, bias", [(7, False), (7, True), (None, True)])
-def test_the_twin_of_a_coupling(bottleneck, bias, moves, dtype):
-    layer = Coupling(8, bottleneck, moves, activation="tanh", bias=bias, rng=0)
-    Network([layer], dtype=dtype)
-    twin, rng = in_place(layer, (8,), np.dtype(dtype)), np.random.default_rng(1)
-    assert type(twin) is CouplingInPlace
-    for rows in (5, 9, 2):
-        twin.resize(rows)
-        x, x_tangent, y_bar = (rng.normal(size=(rows, 8)).astype(dtype) for _ in range(3))
-        v = rng.normal(size=layer.size).astype(dtype)
-        y, saved = layer.forward(x)
-        np.testing.assert_array_equal(twin.forward(x)[0], y)
-        for name, given in (("inverse_tangent", (x_tangent,)), ("input_gradient", (y_bar,)),
-                            ("tangent", (x_tangent, v)), ("tangent", (x_tangent, None)),
-                            ("tangent", (None, v))):
-            np.testing.assert_array_equal(getattr(twin, name)(saved, *given),
-                                          getattr(layer, name)(saved, *given))
-        for name, shape in (("parameter_gradient", (layer.size,)),
-                            ("parameter_gradients", (rows, layer.size))):
-            out = np.full(shape, np.nan, dtype)
-            getattr(twin, name)(saved, y_bar, out)
-            np.testing.assert_array_equal(out, getattr(layer, name)(saved, y_bar))
-
-
-def test_who_runs_the_inverse_tangents_of_a_network():
-    net = so.reversible_gauss_newton.RevMLP(6, 2, 5, outputs=2, rng=0)
-    couplings = [half for block in net.blocks for half in block]
-    passes = Workspace().passes(net, 4)
-    assert list(halves_of(net)) == list(halves_of(net, net.chain)) == couplings
-    assert [twin.layer for twin in halves_of(net, passes)] == couplings
-    couplings[1].forward = couplings[1].forward  # a method of its own: run by itself
-    found = halves_of(net, Workspace().passes(net, 4))
-    assert found[1] is couplings[1] and type(found[0]) is CouplingInPlace

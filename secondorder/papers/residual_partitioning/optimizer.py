@@ -8,7 +8,7 @@ from ...optimizers.fused import direction, whole_step
 from ...optimizers.norms import norm
 from ...optimizers.stepping import moved_by_formula
 from ...optimizers.trials import halved, objective_after
-from . import compiled, walks
+from . import compiled
 from .in_place import curvature_sums
 from .options import checked
 
@@ -134,10 +134,6 @@ class ResidualPartitioning(Optimizer):
         self.output = self.options.output
         rate = LEARNING_RATES[self.output] if learning_rate is None else learning_rate
         super().__init__(network, loss, rate, l2)
-
-    @property
-    def by_layers(self):
-        return walks.program_for(self.network, self.options) is None
 
     @property
     def depends_on_rate(self):

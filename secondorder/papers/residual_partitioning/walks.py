@@ -18,7 +18,7 @@ _OWN = (rules.LinearRule, rules.ActivationRule, rules.ReshapeRule)
 def program_for(network, options):
     """The program of a network whose bound the walks give, or None."""
     program = programs.settled(network).program
-    if program is None or program.more is not None or options.cross:
+    if program is None or not program.dense or options.cross:
         return None
     single = [layer for layer in network.chain.sublayers() if not isinstance(layer, Chain)]
     return program if all(rules.rules(layer) in _OWN for layer in single) else None
