@@ -50,6 +50,12 @@ def paragraphs(markdown):
             if not text.startswith("|")]
 
 
+def cells(markdown):
+    """Cells of the tables of a Markdown text."""
+    text = COMMENT.sub("", CODE_BLOCK.sub("\n\n", markdown))
+    return [cell for line in text.splitlines() if line.startswith("|") for cell in line.split("|")]
+
+
 def records(paragraph):
     """Parts of a line that a program wrote as `key (part), claim: measure: value` or as a list."""
     if re.match(r"Differs from the paper: |[\w-]+ \([^)]*\), ", paragraph):
