@@ -66,6 +66,18 @@ for _file, _cls, _name in [("residuals", "SquaredError", "squared_error"),
         BESIDE[f"secondorder.nets.losses.{_file}.{_cls}.{_method}"] = f"{_at}.{_name}{_ending}"
 for _cls in ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam"):
     BESIDE[f"{_METHODS}.{_cls}.direction"] = f"updates.{_cls.lower()}"
+for _name in ("input_gradient", "parameter_gradient", "parameter_gradients", "forward", "tangent"):
+    BESIDE[f"{_LAYERS}.convolution.Conv2d.{_name}"] = f"convolution.convolution_{_name}"
+BESIDE |= {
+    f"{_LAYERS}.convolution.Conv2d.backward_tangent":
+        "convolution.convolution_parameter_gradient_tangent",
+    f"{_LAYERS}.pooling.MaxPool2d.forward": "pooling.max_pool_forward",
+    f"{_LAYERS}.pooling.MaxPool2d.tangent": "pooling.max_pool_tangent",
+    f"{_LAYERS}.pooling.AvgPool2d.forward": "pooling.average_pool_forward",
+    f"{_LAYERS}.pooling.Pooling.backward": "pooling.average_pool_input_gradient",
+    f"{_LAYERS}.windows.windows": "windows.windows",
+    f"{_LAYERS}.windows.windows_back": "windows.windows_back",
+}
 
 
 def beside(name):
