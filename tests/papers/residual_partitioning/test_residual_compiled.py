@@ -89,7 +89,8 @@ def test_the_walks_give_the_sums_of_the_rules(dtype, output, negative, loss, net
         with so.literal():
             literal = net.evaluate(loss, x, y)
             wanted = sums(literal, options)[2]
-        assert samples == 1 or literal.saved[-2].slope.min() < -0.1
+        if network is not branched and samples > 1:
+            assert literal.saved[-2].slope.min() < -0.1
         for evaluation in (net.evaluate(loss, x, y), optimizer._own_evaluation(x, y)):
             assert walks.serve(net, evaluation.work.program, options)
             found = curvature_sums(evaluation, options)
