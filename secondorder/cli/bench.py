@@ -110,7 +110,7 @@ def _again(options):
 
 def _measure(options, bench, cases, out, earlier):
     """Run everything; status 1 if a case had to be left out."""
-    from secondorder.studies.environment import environment
+    from secondorder.files.environment import environment
 
     effort = bench.Effort(options.blocks, options.seconds, options.pause)
     stream = sys.stderr if options.json else sys.stdout

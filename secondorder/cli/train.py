@@ -112,7 +112,7 @@ def run(options):
     import numpy as np
 
     import secondorder as so
-    from secondorder.studies.environment import environment
+    from secondorder.files.environment import environment
     from secondorder.training import History
 
     with signals.deferred():  # imports that are broken off halfway fail in strange ways

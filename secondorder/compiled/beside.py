@@ -16,13 +16,17 @@ BESIDE = {
     f"{_ACTIVATION}.forward": "activations.activate",
     f"{_ACTIVATION}.input_gradient": "passes.times",
     f"{_ACTIVATION}.backward_tangent": "passes.activation_gradient_tangent",
+    f"{_LAYERS}.chain.Skip.forward": "passes.add_part",
+    f"{_ROOMS}.reversible_gauss_newton.coupling.Coupling.forward": "passes.add_part",
+    f"{_ROOMS}.reversible_gauss_newton.coupling.Coupling.input_gradient": "passes.take_part",
     f"{_LINEAR}.second_tangent": "second_order.linear_second_tangent",
     f"{_ACTIVATION}.second_tangent": "second_order.activation_second_tangent",
     f"{_ROOMS}.low_rank.rules.LinearRule.along": "second_order.linear_second_tangent",
     f"{_ROOMS}.low_rank.rules.ActivationRule.along": "second_order.activation_second_tangent",
-    f"{_LAYERS}.chain.Skip.forward": "passes.add",
     f"{_LAYERS}.chain.Chain.forward": "passes.forward",
     f"{_LAYERS}.chain.Chain.output_gradients": "passes.output_gradients",
+    f"{_LAYERS}.recurrent.Recurrent.argument_gradients": "recurrent.argument_gradients",
+    f"{_LAYERS}.recurrent.Recurrent.backward_tangent": "recurrent.recurrent_gradient_tangent",
     f"{_ROOMS}.residual_partitioning.rules.LinearRule.forward":
         "residual_partitioning.compiled.linear_up",
     f"{_ROOMS}.residual_partitioning.rules.ActivationRule.forward":
@@ -41,6 +45,9 @@ for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gr
         f"normalisation.layer_norm_{_method}")
 BESIDE[f"{_LAYERS}.normalisation.LayerNorm.backward_tangent"] = (
     "normalisation.layer_norm_gradient_tangent")
+for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gradients",
+                "tangent"):
+    BESIDE[f"{_LAYERS}.recurrent.Recurrent.{_method}"] = f"recurrent.recurrent_{_method}"
 for _cls, _name in {"Tanh": "tanh", "Sigmoid": "sigmoid", "Softplus": "softplus", "Sin": "sin",
                     "LeakyReLU": "leaky", "Identity": "identity"}.items():
     BESIDE |= {f"{_FUNCTIONS}.{_cls}.{method}": f"activations.{_name}"
@@ -59,6 +66,18 @@ for _file, _cls, _name in [("residuals", "SquaredError", "squared_error"),
         BESIDE[f"secondorder.nets.losses.{_file}.{_cls}.{_method}"] = f"{_at}.{_name}{_ending}"
 for _cls in ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam"):
     BESIDE[f"{_METHODS}.{_cls}.direction"] = f"updates.{_cls.lower()}"
+for _name in ("input_gradient", "parameter_gradient", "parameter_gradients", "forward", "tangent"):
+    BESIDE[f"{_LAYERS}.convolution.Conv2d.{_name}"] = f"convolution.convolution_{_name}"
+BESIDE |= {
+    f"{_LAYERS}.convolution.Conv2d.backward_tangent":
+        "convolution.convolution_parameter_gradient_tangent",
+    f"{_LAYERS}.pooling.MaxPool2d.forward": "pooling.max_pool_forward",
+    f"{_LAYERS}.pooling.MaxPool2d.tangent": "pooling.max_pool_tangent",
+    f"{_LAYERS}.pooling.AvgPool2d.forward": "pooling.average_pool_forward",
+    f"{_LAYERS}.pooling.Pooling.backward": "pooling.average_pool_input_gradient",
+    f"{_LAYERS}.windows.windows": "windows.windows",
+    f"{_LAYERS}.windows.windows_back": "windows.windows_back",
+}
 
 
 def beside(name):

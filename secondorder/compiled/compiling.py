@@ -72,6 +72,11 @@ def walk(function):
     return compiled(function, nogil=True)
 
 
+def inlined(function):
+    """A function whose lines numba writes into those of its caller: nothing is compiled twice."""
+    return compiled(function, inline="always")
+
+
 def scalars(dtype, *values):
     """The values as NumPy scalars of `dtype`: a loop over float32 then computes in float32."""
     return tuple(dtype.type(value) for value in values)

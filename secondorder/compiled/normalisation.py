@@ -1,6 +1,7 @@
-"""`LayerNorm` over all numbers of a sample: the compiled form of
-`secondorder.nets.layers.normalisation`. Batches are matrices (S, n), w and b are (n,), the rates r
-(S,).
+"""`LayerNorm`: the compiled form of `secondorder.nets.layers.normalisation`.
+
+A row of a matrix (S, n) is a block, all numbers of a sample or a part of them; w and b are (n,),
+the rates r (S,).
 
 The sum of a mean may be taken in any order.
 """
@@ -8,6 +9,7 @@ The sum of a mean may be taken in any order.
 import numpy as np
 
 from .compiling import compiled, summing
+from .losses import all_finite
 
 
 @summing
@@ -83,16 +85,20 @@ def layer_norm_parameter_gradient(y_bar, normalised, w_bar, b_bar):
 
 @compiled
 def layer_norm_parameter_gradients(y_bar, normalised, rows, W, b):
-    """w_bar_sj = y_bar_sj z_sj;  b_bar_sj = y_bar_sj, in the columns of `rows` (S, P) that begin at
-    W and b. Returns whether all is finite.
+    """w_bar_sj = sum y_bar_sj z_sj;  b_bar_sj = sum y_bar_sj, over all blocks of sample s, in the
+    columns of `rows` (S, P) that begin at W and b. Returns whether all is finite.
+
+    The rows of `y_bar` and `normalised` are whole samples here, block behind block.
     """
-    zero, finite = rows.dtype.type(0), True
+    n, finite = b - W, True
     for s in range(y_bar.shape[0]):
-        for j in range(y_bar.shape[1]):
-            bar = y_bar[s, j]
-            own = bar * normalised[s, j]
-            rows[s, W + j], rows[s, b + j] = own, bar
-            finite &= own * zero == bar * zero
+        own = rows[s, W : b + n]
+        own[:] = own.dtype.type(0)
+        for block in range(0, y_bar.shape[1], n):
+            for j in range(n):
+                own[j] += y_bar[s, block + j] * normalised[s, block + j]
+                own[n + j] += y_bar[s, block + j]
+        finite &= all_finite(own)
     return finite
 
 

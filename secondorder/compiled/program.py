@@ -5,7 +5,12 @@ import importlib
 
 import numpy as np
 
-from .kinds import ADD, COLUMNS, FORK, LAYER_NORM, LINEAR, NOWHERE, SECOND_TANGENTS, SIN
+from .kinds import (ADD, COLUMNS, CONVOLUTION, FIXED, FORK, NOWHERE, RECURRENT, SECOND_TANGENTS,
+                    SIN, SIZES, STEPS)
+
+
+PRODUCT = 10**6  # multiplications up to which BLAS has a faster path for small matrices
+NUMBERS = 2**15  # of a turn's windows and outputs: they stay in the cache
 
 
 def _compiled(module):
@@ -18,9 +23,8 @@ class Program:
 
     Parameters
     ----------
-    rows : sequence of (kind, n_in, n_out, biases, number)
-        The layers, first to last: a kind, the widths of input and output, whether there are biases,
-        and a number of its own: the slope of a leaky activation, the epsilon of a LayerNorm.
+    rows : sequence of Row
+        The layers, first to last.
     dtype : numpy.dtype
         float32 or float64.
 
@@ -28,51 +32,96 @@ class Program:
     ----------
     table : (L, columns) int64 array
         See :mod:`secondorder.compiled.kinds`. A layer's parameters stand in theta behind those of
-        the layers before it, weight, then biases.
+        the layers before it, weight, then biases; what is fixed stands behind theta likewise.
     own : (L,) array
         The numbers of the layers.
     more : True or None
-        Whether there are other kinds than linear layers and activations.
+        Whether there are other kinds than linear layers, activations, recurrences, and what looks
+        through windows.
+    steps : (L, steps) int64 array or None
+        Of the recurrences, if there are any.
+    sizes : (L, sizes) int64 array or None
+        Of the layers that look through windows, if there are any.
     has_second_tangents : bool
         Whether `second_order` knows the second tangents of all layers.
-    layers : (table, more)
+    layers : (table, more, steps, sizes)
         What the passes take first.
+    dense : bool
+        Whether there are linear layers and activations alone.
+    room : int
+        Numbers that the work array holds behind all batches, for a turn of windows.
     width : int
         Numbers that the work array holds for one sample.
-    size : int
-        P.
+    size, fixed : int
+        P, and the number of fixed parameters.
     """
 
     def __init__(self, rows, dtype):
-        self.dtype, table, forks, place, theta, x = np.dtype(dtype), [], [], 0, 0, NOWHERE
-        for kind, n_in, n_out, biases, _ in rows:
-            W = b = theta
-            n_b = n_out if biases else 0
-            if kind in (LINEAR, LAYER_NORM):
-                b = W + n_out * (n_in if kind == LINEAR else 1)
-                theta = b + n_b
-            y, slope, curvature, bar = (place + k * n_out for k in range(4))
-            table.append([kind, n_in, n_out, W, b, n_b, x, y, slope, curvature, NOWHERE, bar])
-            if kind == FORK:
-                forks.append(table[-1])
-            elif kind == ADD:
-                fork = forks.pop()
-                fork[-2], table[-1][-2] = bar, fork[COLUMNS.index("y")]
-            place, x = place + 4 * n_out, y
+        self.dtype, table, forks, place, x = np.dtype(dtype), [], [], 0, NOWHERE
+        numbers = [sum(row.n_W + row.n_b for row in rows if row.fixed == fixed)
+                   for fixed in (False, True)]
+        self.size, self.fixed = numbers
+        free = [0, self.size]  # the next place in theta, and behind it
+        for row in rows:
+            W = free[row.fixed]
+            b = W + row.n_W
+            free[row.fixed] = b + row.n_b
+            # the last of so many places for the steps of a recurrence; others have one
+            depth, other = row.steps[0] if row.steps else 1, NOWHERE
+            y, slope, curvature, last = (place + (depth * k - 1) * row.n_out for k in (1, 2, 3, 4))
+            bar = curvature + row.n_out
+            if row.kind == RECURRENT:
+                other, bar = last, last + row.n_out
+            table.append([row.kind, row.n_in, row.n_out, W, b, row.n_b, x, y, slope, curvature,
+                          other, bar])
+            if row.kind == FORK:
+                forks.append((table[-1], x))
+            elif row.kind == ADD:
+                fork, table[-1][-2] = forks.pop()
+                fork[-2] = bar
+            if row.kind in (FORK, ADD):
+                table[-1][COLUMNS.index("W")] = row.at
+            place, x = bar + row.n_out, y
         self.table = np.array(table, dtype=np.int64).reshape(-1, len(COLUMNS))
-        self.own = np.array([row[-1] for row in rows], dtype=self.dtype)
-        self.width, self.size = place, theta
-        self.n_in, self.n_out = rows[0][1], rows[-1][2]
-        self.widest = max(max(row[1], row[2]) for row in rows)
+        self.own = np.array([row.own for row in rows], dtype=self.dtype)
+        self.width, self.n_in, self.n_out = place, rows[0].n_in, rows[-1].n_out
+        self.widest = max(max(row.n_in, row.n_out) for row in rows)
 
-        self.has_second_tangents = all(row[0] in SECOND_TANGENTS for row in rows)
-        self.more = True if any(row[0] > SIN for row in rows) else None
-        self.layers = self.table, self.more
+        # whether products read v and write their result there, too
+        self.pads = any(row.fixed and row.kind != FIXED for row in rows)
+        self.more = True if any(SIN < row.kind < RECURRENT for row in rows) else None
+        self.steps = None
+        if any(row.kind == RECURRENT for row in rows):
+            self.steps = np.array([row.steps or (1,) + (0,) * (len(STEPS) - 1) for row in rows])
+        self.sizes, self.room = sizes_of(rows)
+        self.layers = self.table, self.more, self.steps, self.sizes
+        self.has_second_tangents = all(row.kind in SECOND_TANGENTS for row in rows)
+        self.notes = {}  # what a paper's room has settled about it
         self._columns = dict(zip(COLUMNS, self.table.T.tolist()))
 
     def column(self, name):
         """A column of the table as a list."""
         return self._columns[name]
+
+
+def sizes_of(rows):
+    """The table of sizes, None where nothing looks through windows; and the numbers that the passes
+    of one layer need behind all batches.
+    """
+    if all(row.kind < CONVOLUTION for row in rows):
+        return None, 0
+    sizes, room = np.zeros((len(rows), len(SIZES)), np.int64), 0
+    for size, row in zip(sizes, rows):
+        if row.sizes:
+            size[:-1] = row.sizes
+        if row.kind == CONVOLUTION:
+            P, Q = size[3:5]
+            channels = row.n_out // (P * Q)
+            entries = row.n_W // channels
+            columns = min(PRODUCT // row.n_W, NUMBERS // (entries + channels))
+            size[-1] = max(1, columns // Q)
+            room = max(room, 2 * (entries + channels) * size[-1] * Q + 2 * row.n_W)
+    return sizes, room
 
 
 class Criterion:
@@ -82,7 +131,8 @@ class Criterion:
     ----------
     module, name : str
         The file and the name of the function that gives value and gradient; ``name_product`` is
-        that of the product with the Hessian.
+        that of the product with the Hessian, ``name_diagonal``, where it is needed, of its
+        diagonal.
     own : sequence of numbers
         The loss's own.
     dtype : numpy.dtype
@@ -91,6 +141,7 @@ class Criterion:
     def __init__(self, module, name, own, dtype):
         functions = _compiled(module)
         self.start, self.product = getattr(functions, name), getattr(functions, f"{name}_product")
+        self.diagonal = getattr(functions, f"{name}_diagonal", None)
         self.own = np.array(own, dtype).reshape(-1)
 
 
@@ -114,7 +165,7 @@ class Work:
 
     def resize(self, rows):
         """Be ready for batches of another length."""
-        program, size = self.program, rows * self.program.width
+        program, size = self.program, rows * self.program.width + self.program.room
         if self._memory.size < size + rows:
             self._memory = np.empty(size + rows, program.dtype)
         self.rows, self.array = rows, self._memory[:size]
@@ -127,6 +178,13 @@ class Work:
         program, S = self.program, self.rows
         return [self.array[place * S : (place + width) * S].reshape(S, width)
                 for place, width in zip(program.column(name), program.column("n_out"))]
+
+    def stacks(self, name):
+        """The same of all steps: (steps, rows, n_out), one step where there are no more."""
+        program, S = self.program, self.rows
+        depths = [1] * len(program.table) if program.steps is None else program.steps[:, 0].tolist()
+        return [self.array[(last - (depth - 1) * n) * S : (last + n) * S].reshape(depth, S, n)
+                for last, n, depth in zip(program.column(name), program.column("n_out"), depths)]
 
     # -- passes ------------------------------------------------------------------------------------
 
@@ -144,7 +202,8 @@ class Work:
     def curvatures(self):
         """Second derivatives of all activations, made once a batch."""
         if not self._has_curvatures:
-            _passes().curvatures(self.program.table, self.x, self.array)
+            program = self.program
+            _passes().curvatures(program.table, program.steps, self.x, self.array)
             self._has_curvatures = True
 
     def output_gradients(self, theta):
@@ -169,13 +228,16 @@ class Work:
         """Jacobian of the outputs, in `out` (S, C, P): rows of one output after the other."""
         program, (S, C, P) = self.program, out.shape
         bars, shifted = np.empty_like(self.array), program.table.copy()
+        places = [COLUMNS.index("W"), COLUMNS.index("b")]
+        shifted[shifted[:, places[0]] >= P, places[0]] += C * P  # what is fixed is out of reach
         rows, p_bar = out.reshape(S, C * P), self._last(bars, "bar")
         for c in range(C):
             p_bar[...] = 0
             p_bar[:, c] = 1
             _passes().output_gradients(*program.layers, theta, self.array, bars, S)
-            _passes().parameter_gradients(shifted, program.more, self.x, self.array, bars, rows)
-            shifted[:, [COLUMNS.index("W"), COLUMNS.index("b")]] += P  # the next output's columns
+            _passes().parameter_gradients(shifted, *program.layers[1:], self.x, self.array, bars,
+                                          rows)
+            shifted[:, places] += P  # the next output's columns
         return out
 
     # -- products; what they write is not here, so that threads may share a batch ------------------
@@ -185,9 +247,12 @@ class Work:
         self.output_gradients(theta)
         self.curvatures()
         layers, (moving, part) = self.program.layers, self._moving(room)
+        v, product = self._padded(v, room), self._padded(total, room, "padded product")
         _passes().tangents(*layers, theta, v, self.x, self.array, moving, part)
         self.curved(self._last(moving, "y")[self.rows :], self._last(moving, "bar")[: self.rows])
-        _passes().gradient_tangent(*layers, theta, v, self.x, self.array, moving, part, total)
+        _passes().gradient_tangent(*layers, theta, v, self.x, self.array, moving, part, product)
+        if product is not total:
+            total[...] = product[: total.size]
 
     def along(self, theta, v, room):
         """v^T gradient and v^T H v of the sum of the losses, as floats: by second tangents, or by a
@@ -201,12 +266,13 @@ class Work:
             return second.inner(v, total), second.inner(v, product)
         self.output_gradients(theta)
         self.curvatures()
-        moving, part = self._moving(room)
+        v, (moving, part) = self._padded(v, room), self._moving(room)
         _passes().tangents(*program.layers, theta, v, self.x, self.array, moving, part)
         p_tangent, bent = self._last(moving, "y")[self.rows :], self._last(moving, "bar")
         self.curved(p_tangent, bent[: self.rows])
         p_tangent, bent = p_tangent.reshape(-1), bent[: self.rows].reshape(-1)
-        h = second.second_tangents(program.table, v, self.array, moving, part, self.rows)
+        h = second.second_tangents(program.table, program.sizes, v, self.array, moving, part,
+                                   self.rows)
         return (second.inner(self.p_bar.reshape(-1), p_tangent),
                 second.inner(p_tangent, bent) + h)
 
@@ -220,7 +286,7 @@ class Work:
         tangents t of the outputs; the loss's Hessian times t where it is None.
         """
         layers, (moving, part) = self.program.layers, self._moving(room)
-        bars = room("bars", self.array.shape, self.program.dtype)
+        bars, v = room("bars", self.array.shape, self.program.dtype), self._padded(v, room)
         _passes().tangents(*layers, theta, v, self.x, self.array, moving, part)
         p_tangent, y_bar = self._last(moving, "y")[self.rows :], self._last(bars, "bar")
         if middle is None:
@@ -229,6 +295,15 @@ class Work:
             y_bar[...] = middle(p_tangent)
         _passes().output_gradients(*layers, theta, self.array, bars, self.rows)
         _passes().parameter_gradient(*layers, self.x, self.array, bars, total)
+
+    def _padded(self, vector, room, name="padded"):
+        """The vector (P,); where passes need it, with zeros for what is fixed behind it."""
+        program = self.program
+        if not program.pads:
+            return vector
+        whole = room(name, (program.size + program.fixed,), program.dtype)
+        whole[: program.size], whole[program.size :] = vector, 0
+        return whole
 
     def _moving(self, room):
         """An array for tangents, and one for a part of a layer's."""

@@ -5,8 +5,8 @@ once: an array of tangents is (S, K, ...), row (s, k) that of sample s along dir
 vectors of parameters are the rows of (K, size). Linear layers then need one product of matrices for
 all directions where they needed K. A batch is worked through in parts of a few samples, so that the
 tangents of several directions stay in the cache together. A network with a layer that is not in the
-tables takes one direction at a time, by the passes that a single product takes; so does one whose
-tangents of four directions are too many for the cache.
+tables takes one direction at a time, as a single product does; so does one whose tangents of four
+directions are too many for the cache.
 """
 
 from typing import NamedTuple
@@ -99,9 +99,7 @@ def _products(evaluation, rows, middle, second_order):
     evaluation.require_current()
     result, together = np.empty_like(rows, order="C"), _together(evaluation, len(rows))
     with np.errstate(over="ignore", invalid="ignore"):
-        if forms.is_literal():
-            return _literally(evaluation, rows, middle, second_order, result)
-        if together < FEWEST:
+        if forms.is_literal() or together < FEWEST:
             return _one_by_one(evaluation, rows, middle, second_order, result)
         for part in _parts(evaluation, len(rows), second_order):
             for start in range(0, len(rows), together):
@@ -144,11 +142,14 @@ def _of_part(evaluation, part, rows, middle, second_order):
     return chain_backward(chain, saved, None, None, None, bar, False)[1]
 
 
-def _literally(evaluation, rows, middle, second_order, result):
+def _one_by_one(evaluation, rows, middle, second_order, result):
     """Row by row, by the passes that one reads."""
     chain, saved = evaluation.network.chain, evaluation.saved
     deltas = evaluation.deltas if second_order else None
     whole = Part(slice(None), evaluation.outputs, evaluation.y, saved, deltas)
+    if evaluation.work is not None:
+        return _compiled(evaluation, rows, lambda t: middle(t[:, None], whole)[:, 0],
+                         second_order, result)
     for v, product in zip(rows, result):
         tangents = chain.input_tangents(saved, None, v)
         bar = middle(tangents[-1][:, None], whole)[:, 0]
@@ -157,21 +158,14 @@ def _literally(evaluation, rows, middle, second_order, result):
     return result
 
 
-def _one_by_one(evaluation, rows, middle, second_order, result):
-    """Row by row, by the passes of a single product."""
-    network, samples, saved = evaluation.network, evaluation.samples, evaluation.saved
-    deltas = evaluation.deltas if second_order else None
-    whole = Part(slice(None), evaluation.outputs, evaluation.y, saved, deltas)
-    with network.workspaces.lend(samples) as room:
-        passes = room.passes(network, samples)
+def _compiled(evaluation, rows, middle, second_order, result):
+    """Row by row, by the compiled walks of a single product."""
+    with evaluation.network.workspaces.lend(evaluation.samples) as room:
         for v, product in zip(np.ascontiguousarray(rows), result):
-            tangents = passes.input_tangents(saved, None, v)
-            bar = middle(tangents[-1][:, None], whole)[:, 0]
             if second_order:
-                passes.backward_tangent_from(saved, tangents, v, deltas, bar, product,
-                                             needs_input=False)
+                evaluation.write_hessian_product(v, product, room)
             else:
-                passes.parameter_gradient(saved, bar, product)
+                evaluation.write_gauss_newton_product(v, middle, product, room)
     return result
 
 

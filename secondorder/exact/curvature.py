@@ -10,9 +10,8 @@ import contextlib
 import numpy as np
 
 from ..checks import check_l2, finite, instance_of, own_array, plain_array, require_bytes
-from ..compiled import forms
-from ..nets import Chain, Network, Workspace, programs
-from ..nets.workspace import fresh
+from ..compiled.arrays import fresh
+from ..nets import Network, Workspace, programs
 from .chunks import Chunks
 from .columns import hessian_rows
 
@@ -126,11 +125,11 @@ def hessian_vector_product_at(evaluation, v, l2=0.0, workspace=None, out=None):
         if evaluation.work is not None:
             evaluation.write_hessian_product(v, product, room)
         else:
-            passes, saved = _passes(evaluation, room), evaluation.saved
-            tangents = passes.input_tangents(saved, None, v)
-            y_bar_tangent = _curved(evaluation, tangents[-1], room)
-            _put(product, passes.backward_tangent_from(
-                saved, tangents, v, evaluation.deltas, y_bar_tangent, *_into(passes, product))[1])
+            chain, saved = evaluation.network.chain, evaluation.saved
+            tangents = chain.input_tangents(saved, None, v)
+            y_bar_tangent = _curved(evaluation, tangents[-1])
+            product[...] = chain.backward_tangent_from(saved, tangents, v, evaluation.deltas,
+                                                       y_bar_tangent)[1]
         return _mean(evaluation, product, v, l2, "the Hessian-vector product", room)
 
 
@@ -147,11 +146,10 @@ def gauss_newton_product_at(evaluation, v, middle=None, l2=0.0, workspace=None, 
         if evaluation.work is not None:
             evaluation.write_gauss_newton_product(v, middle, product, room)
         else:
-            passes = _passes(evaluation, room)
-            t = passes.tangent(evaluation.saved, None, v)
-            y_bar = _curved(evaluation, t, room) if middle is None else middle(t)
-            _put(product, passes.parameter_gradient(evaluation.saved, y_bar,
-                                                    *_into(passes, product)[:1]))
+            chain, saved = evaluation.network.chain, evaluation.saved
+            t = chain.tangent(saved, None, v)
+            y_bar = _curved(evaluation, t) if middle is None else middle(t)
+            product[...] = chain.parameter_gradient(saved, y_bar)
         return _mean(evaluation, product, v, l2, "the product", room)
 
 
@@ -165,31 +163,9 @@ def _room(evaluation, workspace):
         yield room
 
 
-def _passes(evaluation, room):
-    """The network's chain, or its twin in a workspace."""
-    network = evaluation.network
-    return network.chain if forms.is_literal() else room.passes(network, evaluation.samples)
-
-
-def _into(passes, out):
-    """What a twin takes beside its layer's arguments: where to write, and that the gradient in the
-    network's input is not needed.
-    """
-    return () if isinstance(passes, Chain) else (out, False)
-
-
-def _put(out, result):
-    """Copy a result to its place, unless a twin wrote it there."""
-    if result is not out:
-        out[...] = result
-
-
-def _curved(evaluation, t, room):
+def _curved(evaluation, t):
     """The Hessian of the loss times a tangent t (S, C) of the outputs."""
-    loss, network = evaluation.loss_function, evaluation.network
-    criterion = (loss if forms.is_literal()
-                 else room.criterion(loss, network, evaluation.samples))
-    return criterion.hessian_product(evaluation.outputs, evaluation.y, t)
+    return evaluation.loss_function.hessian_product(evaluation.outputs, evaluation.y, t)
 
 
 def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
@@ -365,13 +341,11 @@ def gradient_rows(network, loss, x, y):
 def output_jacobian_at(saved, network, outputs):
     """Jacobian of the outputs (S, C, P) from what the layers saved."""
     samples, width = outputs.shape
-    passes = network.chain if forms.is_literal() else Workspace().passes(network, samples)
     jacobian = np.empty((samples, width, network.size), dtype=network.dtype)
     for c in range(width):
         y_bar = np.zeros_like(outputs)
         y_bar[:, c] = 1
-        rows = jacobian[:, c]
-        _put(rows, passes.parameter_gradients(saved, y_bar, *_into(passes, rows)[:1]))
+        jacobian[:, c] = network.chain.parameter_gradients(saved, y_bar)
     return jacobian
 
 
@@ -412,5 +386,5 @@ def _jacobian_rows(network, loss, x, y):
         jacobian = output_jacobian_at(saved, network, outputs)
     else:
         jacobian = np.empty((*work.outputs.shape, network.size), network.dtype)
-        work.jacobian(network.theta, jacobian)
+        work.jacobian(network.all_parameters, jacobian)
     return network.require_finite(jacobian, "the Jacobian")

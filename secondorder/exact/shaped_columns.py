@@ -8,16 +8,21 @@ row for every entry of the kernel and a column for every place, and T_sk those o
     y_tangent_sk = W T_sk + V_k Z_s + c_k.
 """
 
+import importlib
 import math
 
 import numpy as np
 
 
-def _loops():
+def _loops(module):
     # here, so that numba is loaded by the first convolution, not by an import
-    from ..nets.in_place import loops
+    return importlib.import_module(module, __package__)
 
-    return loops
+
+def sizes(layer, saved, paddings=(0, 0)):
+    """What compiled windows know of an image: `secondorder.compiled.kinds.SIZES`."""
+    return np.array([*saved.input.shape[1:], *saved.output.shape[2:], *layer.kernel,
+                     *layer.strides, *paddings, 0])
 
 
 def joined(array):
@@ -48,26 +53,27 @@ def linear_backward(layer, saved, t, rows, y_bar, bar, needs_input):
 def pooled_tangent(layer, saved, t, rows):
     """y_tangent_skpq = sum_l a_spql t_sk.., by the compiled loops of the layer's own pass."""
     y = np.empty((*t.shape[:3], *saved.output.shape[2:]), t.dtype)
-    _pool(layer, saved, joined(t), y, ("means", "chosen_entries"))
+    _pool(layer, saved, joined(t), y, ("average_pool_forward", "max_pool_tangent"))
     return y
 
 
 def pooled_backward(layer, saved, t, rows, y_bar, bar, needs_input):
     """The way back of `pooled_tangent`."""
     x_bar = np.empty((*bar.shape[:3], *saved.input.shape[2:]), bar.dtype)
-    _pool(layer, saved, joined(bar), x_bar, ("from_means", "to_chosen_entries"))
+    _pool(layer, saved, joined(bar), x_bar,
+          ("average_pool_input_gradient", "max_pool_input_gradient"))
     return x_bar, None
 
 
 def _pool(layer, saved, given, out, names):
-    """Call the loop of means, or of maxima, whose places are the same for all directions."""
-    size, K = (out.shape[0] * out.shape[1] * out.shape[2], *saved.input.shape[2:]), out.shape[1]
-    geometry = layer.kernel, layer.strides, saved.output.shape[2:]
+    """Call the function of means, or of maxima, whose places are the same for all directions."""
+    average, largest = (getattr(_loops("..compiled.pooling"), name) for name in names)
+    size, out = sizes(layer, saved), out.reshape(-1)
     if hasattr(saved, "chosen"):
-        chosen = np.repeat(saved.chosen, K, axis=0).ravel()
-        getattr(_loops(), names[1])(given.ravel(), size, chosen, *geometry, out.reshape(-1))
+        K = len(given) // len(saved.chosen)
+        largest(given.ravel(), np.repeat(saved.chosen, K, axis=0).ravel(), size, out)
     else:
-        getattr(_loops(), names[0])(given.ravel(), size, *geometry, out.reshape(-1))
+        average(given.ravel(), size, out)
 
 
 # -- convolution -----------------------------------------------------------------------------------
@@ -78,7 +84,7 @@ class Patches:
 
     def __init__(self, layer, saved):
         self.shape, self.places = saved.input.shape[1:], saved.output.shape[2:]
-        self.geometry = layer.kernel, layer.strides, layer.paddings, self.places
+        self.size = sizes(layer, saved, layer.paddings)
         self.entries = math.prod(layer.weight.shape[1:])
         self.W = layer.weight.reshape(layer.out_channels, self.entries)
 
@@ -88,12 +94,12 @@ class Patches:
 
     def gathered(self, x, out):
         """Z (N, entries, places) of images (N, C, H, W), in `out`."""
-        _loops().gather(x.reshape(-1), x.shape, *self.geometry, out.reshape(-1))
+        _loops(".loops").gathered(x.reshape(len(x), -1), self.size, out)
         return out
 
     def spread(self, Z_bar, out):
         """Sums of Z_bar (N, entries, places) at the places in `out` (N, C, H, W) they come from."""
-        _loops().spread(Z_bar.reshape(-1), out.shape, *self.geometry, out.reshape(-1))
+        _loops(".loops").spread(Z_bar, self.size, out.reshape(len(out), -1))
 
     def kernels(self, layer, rows):
         """V (K, out, entries) of rows (K, size)."""

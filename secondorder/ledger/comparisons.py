@@ -113,7 +113,7 @@ class Comparison:
 
     @property
     def ok(self):
-        """Whether the claim came out as it should."""
+        """Whether the claim passes."""
         return self.holds
 
     def requirement(self):

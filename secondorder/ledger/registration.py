@@ -11,9 +11,11 @@ from .registry import underlying, unknown
 KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm",
          "claim", "proof-step")
 VERDICTS = ("holds", "conditional", "erratum", "definition", "unchecked")
-#: How much an erratum weighs: `substance`, its author would have to change a claim or a result;
-#: `misprint`, an index, sign or bracket that the context repairs; `extraction`, the text that was
-#: read may have lost it.
+#: How much an erratum weighs. `substance`: a claim, bound, condition or algorithm changes for a
+#: reader who uses it. `misprint`: an index, sign, bracket or factor that the derivation itself puts
+#: right, and no claim rests on it. `extraction`: the text that was read may have lost it.
+#: A slip that changes no number (a letter in a name, what the text beside a display says) is no
+#: erratum: the statement tells it. What holds for the paper's own sizes is conditional.
 WEIGHTS = ("substance", "misprint", "extraction")
 #: Kinds that may name no implementation: there may be nothing of them in the package.
 KINDS_WITHOUT_CODE = ("definition", "claim", "proof-step")

@@ -10,7 +10,7 @@ corrected form, the
   printed one fails too;
 - ``erratum``: the corrected form holds, the printed form fails (or does not conform);
 - ``definition``: at least one property or comparison of the object that was built;
-- ``unchecked``: nothing yet, so that it neither comes out as it should nor does it fail.
+- ``unchecked``: nothing yet, so that it neither passes nor fails.
 """
 
 import hashlib
@@ -221,7 +221,7 @@ def _broken_rule(verdict, corrected, claims):
 
 
 def _failures(claims):
-    """Text on every claim that did not come out as it should, or None."""
+    """Text on every claim that failed, or None."""
     texts = []
     for claim in claims:
         if isinstance(claim, Case) or claim.ok:

@@ -6,21 +6,18 @@
 ``builders``    networks of the usual kinds; ``importing`` those of PyTorch and of plain arrays
 ``saving``      networks in files; ``summary`` a network in words
 ``rules``       what a method asks of a layer, by class
-``programs``    which networks run compiled
+``programs``    which networks run compiled; ``entries`` how what stands for a class is found
+``allocation``  what helps those networks that do not
 
 The literal passes stand in ``layers`` and ``losses``. What runs, unless ``so.literal()`` asks for
 these, are compiled passes over the network as a table (:mod:`secondorder.compiled`) where every
-layer and the loss have an entry in ``programs``. For other networks it stands in ``in_place``: for
-a class of layers a twin with the same passes, which writes into arrays that it owns. A layer
-without a twin is run by its own passes, and so is a subclass that overrides anything; nobody who
-writes a layer needs to know of twins. To give one to a layer, derive from ``in_place.InPlace``,
-declare the arrays with ``like_x()``, ``like_y()`` or ``Buffer(shape)``, settle in the constructor
-what does not change from step to step, define the passes that are worth it, and register the class
-with ``@in_place.twins.register(MyLayer)``; ``tests/nets/test_in_place.py`` then holds it to the
-layer, once the layer is in its list. ``in_place/layers.py`` is the example.
+layer and the loss have an entry in ``programs``. A network with anything else, such as a layer of
+your own or a subclass that overrides a pass, runs its literal passes, whole; ``network.summary()``
+says which form runs, and why.
 """
 
 from ..checks import close_names
+from ..compiled.arrays import Workspace
 from .builders import cnn, rnn
 from .importing import from_arrays, from_torch
 from .layers import (ACTIVATIONS, Activation, ActivationFunction, ActivationSaved, AvgPool2d,
@@ -32,7 +29,6 @@ from .losses import (BinaryCrossEntropy, BoundedCriterion, DiagonalLoss, Huber, 
                      SoftmaxCrossEntropy, SquaredError, TukeyBiweight)
 from .network import Evaluation, Network, mlp
 from .saving import load, save
-from .workspace import Workspace
 
 __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",
            "AvgPool2dSaved", "BinaryCrossEntropy", "BoundedCriterion", "Chain", "ChainSaved",

@@ -9,11 +9,10 @@ import numpy as np
 from .. import checks
 from ..checks.randomness import generator
 from ..compiled import forms
+from ..compiled.arrays import Lender, fresh
 from . import programs
 from .layers import Activation, Chain, Linear, activation_function
-from .in_place.base import Promoted
 from .summary import text as summary_text
-from .workspace import Lender, fresh
 
 
 class Network:
@@ -59,8 +58,10 @@ class Network:
         self._bind()
 
     def _bind(self):
-        self._theta = np.zeros(self.chain.size, dtype=self.dtype)
-        self.chain.bind(self._theta, self)
+        fixed = sum(value.size for value in self.fixed_parameters())
+        self._all = np.zeros(self.chain.size + fixed, dtype=self.dtype)
+        self._theta = self._all[: self.chain.size]
+        self.chain.bind(self._theta, self, self._all[self.chain.size :])
         self.workspaces = Lender(self._width(), self.size)
         self.settled = None  # whether it runs compiled: see `programs`
 
@@ -75,7 +76,7 @@ class Network:
     def __getstate__(self):
         # without theta: the layers carry the values
         return {name: value for name, value in self.__dict__.items()
-                if name not in ("_theta", "workspaces", "settled")}
+                if name not in ("_all", "_theta", "workspaces", "settled")}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -94,6 +95,11 @@ class Network:
     @theta.setter
     def theta(self, value):
         self._theta[...] = checks.fitting(value, self._theta, "theta")
+
+    @property
+    def all_parameters(self):
+        """`theta`, and behind it what is not trainable, layer by layer: one array, live as that."""
+        return self._all
 
     @property
     def size(self):
@@ -171,15 +177,12 @@ class Network:
         work = programs.run(self, x, workspace)
         if work is not None:
             return work.outputs, programs.saved_of(self, work)
-        return self._forward(x, self.chain if workspace is None else workspace.passes(self, len(x)))
+        return self._literally(x)
 
-    def _forward(self, x, passes):
-        """`forward` for inputs that were checked before, by the chain's passes or their twins."""
+    def _literally(self, x):
+        """`forward` by the literal passes, for inputs that were checked before."""
         with np.errstate(over="ignore", invalid="ignore"):
-            try:
-                p, saved = passes.forward(x)
-            except Promoted:
-                p, saved = self.chain.forward(x)
+            p, saved = self.chain.forward(x)
         return checks.outputs(p, saved, self), saved
 
     def __call__(self, x):
@@ -189,8 +192,7 @@ class Network:
             work = programs.run(self, x, workspace)
             if work is not None:
                 return work.outputs.copy()
-            passes = self.chain if forms.is_literal() else workspace.passes(self, len(x))
-            return self._forward(x, passes)[0].copy()
+        return self._literally(x)[0].copy()
 
     def evaluate(self, loss, x, y, workspace=None):
         """Run the network and the loss on a batch.
@@ -252,27 +254,22 @@ class Evaluation:
     def __init__(self, network, loss, x, y, workspace=None):
         self.network = checks.instance_of(network, Network, "network")
         self.loss_function = checks.check_loss(loss)
-        self.workspace = workspace = None if forms.is_literal() else workspace
-        self.x = _own(network.check_input(x), x, workspace)
+        alone = workspace is not None
+        self.workspace = None if forms.is_literal() else workspace
+        self.x = _own(network.check_input(x), x, alone)
         self.samples = len(self.x)
         shape = (self.samples, *checks.vector_shape(network.output_shape))
-        # the literal loss, or its twin, which writes into the workspace's arrays
-        self.criterion = loss if workspace is None else workspace.criterion(loss, network,
-                                                                            self.samples)
-        target = self.criterion.prepare_target(y, shape, network.dtype)
-        self.y = _own(target, y, workspace)
-        self._point = None if workspace is not None else [a.copy() for a in self._parameters()]
+        self.y = _own(programs.targets_of(loss, y, shape, network, self.workspace), y, alone)
+        self._point = None if alone else [a.copy() for a in self._parameters()]
         self._with_penalty = {}
         self.work = self._compiled()
         if self.work is None:
-            self._by_layers()
+            self._literally()
 
     def _compiled(self):
         """Outputs and losses by the compiled passes: their work array; None where the network or
         the loss has none, or where something is not finite.
         """
-        if self.workspace is not None and self.workspace.by_layers:
-            return None
         criterion = programs.criterion_of(self.loss_function, self.network)
         work = criterion and programs.run(self.network, self.x, self.workspace)
         if work is None or not work.start(criterion, programs.behaved(self.y)):
@@ -280,19 +277,12 @@ class Evaluation:
         self.outputs, self.losses = work.outputs, work.losses
         return work
 
-    def _by_layers(self):
-        """Outputs and losses by the passes of the layers, or of their twins."""
-        self.outputs, self.saved = self.network._forward(self.x, self.passes)
+    def _literally(self):
+        """Outputs and losses by the literal passes."""
+        self.outputs, self.saved = self.network._literally(self.x)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.losses = self.criterion.value(self.outputs, self.y)
+            self.losses = self.loss_function.value(self.outputs, self.y)
         checks.losses(self.losses, self.loss_function, self.outputs)
-
-    @cached_property
-    def passes(self):
-        """The network's chain, or its twin, which writes into the workspace's arrays."""
-        if self.workspace is None:
-            return self.network.chain
-        return self.workspace.passes(self.network, self.samples)
 
     @cached_property
     def saved(self):
@@ -322,9 +312,9 @@ class Evaluation:
         if self.work is not None:
             return programs.deltas_of(self.network, self.work)
         with np.errstate(over="ignore", invalid="ignore"):
-            y_bar = self.criterion.gradient(self.outputs, self.y)
+            y_bar = self.loss_function.gradient(self.outputs, self.y)
             checks.result_of(self.loss_function, "gradient", y_bar, self.outputs)
-            return self.passes.output_gradients(self.saved, y_bar)
+            return self.network.chain.output_gradients(self.saved, y_bar)
 
     @cached_property
     def gradient_sum(self):
@@ -337,13 +327,11 @@ class Evaluation:
     def write_gradient_sum(self, out):
         """`gradient_sum` in an array (P,)."""
         if self.work is not None:
-            self.work.gradient(self.network.theta, out)
+            self.work.gradient(self.network.all_parameters, out)
             return out
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.passes is self.network.chain:
-                out[...] = self.passes.parameter_gradient_from(self.saved, self.deltas)
-                return out
-            return self.passes.parameter_gradient_from(self.saved, self.deltas, out)
+            out[...] = self.network.chain.parameter_gradient_from(self.saved, self.deltas)
+        return out
 
     def write_sample_gradients(self, out):
         """Gradient of every sample's loss in `out` (S, P); returns whether it is known that all are
@@ -351,25 +339,24 @@ class Evaluation:
         """
         if self.work is not None and out.flags.carray:
             self.require_current()
-            return self.work.sample_gradients(self.network.theta, out)
+            return self.work.sample_gradients(self.network.all_parameters, out)
         with np.errstate(over="ignore", invalid="ignore"):
-            if isinstance(self.passes, Chain):
-                out[...] = self.passes.parameter_gradients_from(self.saved, self.deltas)
-            else:
-                self.passes.parameter_gradients_from(self.saved, self.deltas, out)
+            out[...] = self.network.chain.parameter_gradients_from(self.saved, self.deltas)
         return False
 
     def write_hessian_product(self, v, out, room):
         """Hessian of the sum of the losses times v, by the compiled passes, in `out` (P,)."""
-        self.work.hessian_product(self.network.theta, programs.behaved(v), out, room)
+        self.work.hessian_product(self.network.all_parameters, programs.behaved(v), out, room)
 
     def write_gauss_newton_product(self, v, middle, out, room):
         """Sum of J^T M J times v likewise; see `exact.curvature.gauss_newton_product_at`."""
-        self.work.gauss_newton_product(self.network.theta, middle, programs.behaved(v), out, room)
+        theta, v = self.network.all_parameters, programs.behaved(v)
+        self.work.gauss_newton_product(theta, middle, v, out, room)
 
     def along(self, v):
         """v^T gradient and v^T H v of the sum of the losses, floats, by the compiled passes."""
-        return self.work.along(self.network.theta, programs.behaved(v), self.workspace or fresh)
+        theta, v = self.network.all_parameters, programs.behaved(v)
+        return self.work.along(theta, v, self.workspace or fresh)
 
     @cached_property
     def gradient(self):
@@ -402,12 +389,12 @@ def _read_only(array):
     return view
 
 
-def _own(array, source, workspace=None):
+def _own(array, source, alone):
     """The array; a copy if it is the caller's own, whose later changes then change nothing here.
 
-    With a workspace the evaluation lives for one step only, and nothing is copied.
+    An evaluation that is its maker's alone lives for one step only: nothing is copied.
     """
-    if workspace is None and isinstance(source, np.ndarray) and np.may_share_memory(array, source):
+    if not alone and isinstance(source, np.ndarray) and np.may_share_memory(array, source):
         return array.copy()
     return array
 

@@ -2,27 +2,32 @@
 
 The one rule: a network runs compiled if every layer of it, and the loss, has an entry here. If one
 has none, such as an author's own class or a subclass that overrides anything, then the whole
-network runs layer by layer: by the literal passes, or the twins in :mod:`secondorder.nets.in_place`
-which write the same numbers into arrays that are used again.
+network runs its literal passes. ``network.summary()`` says which form runs, and why.
 """
 
 import math
 
 import numpy as np
 
+from .. import checks
 from ..compiled import forms, kinds
+from ..compiled.kinds import Row
 from ..compiled.program import Criterion, Program, Work
-from .layers import (Activation, ActivationSaved, Chain, ChainSaved, Flatten, FlattenSaved,
-                     Identity, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved, ReLU,
-                     Reshape, Sigmoid, Sin, Skip, SkipSaved, Softplus, Tanh)
-from .in_place.base import Twins
+from .allocation import keep_freed_memory
+from .entries import Entries
+from .layers import (Activation, ActivationSaved, AvgPool2d, AvgPool2dSaved, Chain, ChainSaved,
+                     Conv2d, Conv2dSaved, Flatten, FlattenSaved, Identity, LayerNorm,
+                     LayerNormSaved, LeakyReLU, Linear, LinearSaved, MaxPool2d, MaxPool2dSaved,
+                     ReLU, Recurrent, RecurrentSaved, Reshape, Sigmoid, Sin, Skip, SkipSaved,
+                     Softplus, Tanh)
 from .losses import (BinaryCrossEntropy, BoundedCriterion, Huber, PoissonNLL, SoftmaxCrossEntropy,
                      SquaredError, TukeyBiweight)
 from .losses.by_output import LIMIT
 
-layers = Twins(None)  # layer, width of its input -> rows of the table
-functions = Twins(None)  # activation function -> kind, slope below zero
-criteria = Twins(None)  # loss, outputs -> file, function, numbers
+layers = Entries()  # layer, shape of its input -> rows of the table
+saved_by = Entries()  # layer, its input, what its rows left behind, row by row -> what it saves
+functions = Entries()  # activation function -> kind, slope below zero
+criteria = Entries()  # loss, outputs -> file, function, numbers
 
 
 class NoEntry(Exception):
@@ -30,59 +35,106 @@ class NoEntry(Exception):
 
 
 @layers.register(Linear)
-def linear(layer, n_in):
-    if not layer.trainable:
-        raise NoEntry(f"{layer!r} is fixed")
-    return [(kinds.LINEAR, layer.in_features, layer.out_features, layer.bias is not None, 0.0)]
+def linear(layer, shape):
+    kind = kinds.LINEAR if layer.trainable else kinds.FIXED
+    n_b = 0 if layer.bias is None else layer.out_features
+    return [Row(kind, layer.in_features, layer.out_features, layer.weight.size, n_b,
+                fixed=not layer.trainable)]
 
 
 @layers.register(Activation)
-def activation(layer, n_in):
+def activation(layer, shape):
+    kind, below = function_of(layer)
+    n = math.prod(shape)
+    return [Row(kind, n, n, own=below)]
+
+
+def function_of(layer):
+    """Kind of a layer's activation function, and its slope below zero."""
     entry = functions.find(layer.function)
     if entry is None:
         raise NoEntry(f"{layer.function!r} has no compiled form")
-    kind, below = entry(layer.function)
-    return [(kind, n_in, n_in, False, below)]
+    return entry(layer.function)
 
 
 @layers.register(Chain)
-def chain(layer, n_in):
+def chain(layer, shape):
     rows = []
     for inner in layer.layers:
-        rows += rows_of(inner, n_in)
-        n_in = rows[-1][2]
+        rows += rows_of(inner, shape)
+        shape = inner.output_shape(shape)
     return rows
 
 
 @layers.register(Skip)
-def skip(layer, n_in):
+def skip(layer, shape):
     """Its layers between the rows that keep their input and add it."""
-    ends = [(kind, n_in, n_in, False, 0.0) for kind in (kinds.FORK, kinds.ADD)]
-    return [ends[0], *rows_of(layer.inner, n_in), ends[1]]
+    return beside(layer.inner, shape, math.prod(shape), 0, 0)
+
+
+def beside(inner, shape, n_in, taken, changed):
+    """Rows of y = x, x with n_in columns, changed by a layer's output in some of them, those from
+    `changed` on; the layer's input, of this shape, are the columns of x from `taken` on.
+    """
+    rows = rows_of(inner, shape)
+    return [Row(kinds.FORK, n_in, math.prod(shape), at=taken), *rows,
+            Row(kinds.ADD, rows[-1].n_out, n_in, at=changed)]
 
 
 @layers.register(LayerNorm)
-def layer_norm(layer, n_in):
-    if not layer.trainable:
-        raise NoEntry(f"{layer!r} is fixed")
-    if layer.weight.size != n_in:
-        raise NoEntry(f"{layer!r} over parts of a sample has no compiled form")
-    return [(kinds.LAYER_NORM, n_in, n_in, True, layer.epsilon)]
+def layer_norm(layer, shape):
+    n_in, n = math.prod(shape), layer.weight.size
+    return [Row(kinds.LAYER_NORM, n_in, n_in, n, n, layer.epsilon, fixed=not layer.trainable)]
+
+
+@layers.register(Recurrent)
+def recurrent(layer, shape):
+    n_in, (function, below) = math.prod(shape), function_of(layer)
+    d = layer.input_size if layer.has_input else 0
+    T = n_in // d if d else layer.steps
+    h, n_b = layer.hidden_size, 0 if layer.bias is None else layer.hidden_size
+    return [Row(kinds.RECURRENT, n_in, h, h * (d + h), n_b, below, fixed=not layer.trainable,
+                steps=(T, d, function))]
 
 
 @layers.register(Flatten)
 @layers.register(Reshape)
-def flatten(layer, n_in):
+def flatten(layer, shape):
     """The same numbers, sample by sample."""
-    return [(kinds.IDENTITY, n_in, n_in, False, 0.0)]
+    n = math.prod(shape)
+    return [Row(kinds.IDENTITY, n, n)]
 
 
-def rows_of(layer, n_in):
-    """Rows of the table of a layer whose input has n_in numbers a sample."""
+@layers.register(Conv2d)
+def convolution(layer, shape):
+    n_b = 0 if layer.bias is None else layer.bias.size
+    return [windowed(kinds.CONVOLUTION, layer, shape, layer.paddings, layer.weight.size, n_b,
+                     not layer.trainable)]
+
+
+@layers.register(AvgPool2d)
+def average_pool(layer, shape):
+    return [windowed(kinds.AVERAGE_POOL, layer, shape)]
+
+
+@layers.register(MaxPool2d)
+def max_pool(layer, shape):
+    return [windowed(kinds.MAX_POOL, layer, shape)]
+
+
+def windowed(kind, layer, shape, paddings=(0, 0), n_W=0, n_b=0, fixed=False):
+    """The row of a layer that looks at images (C, H, W) through windows."""
+    after = layer.output_shape(shape)
+    return Row(kind, math.prod(shape), math.prod(after), n_W, n_b, fixed=fixed,
+               sizes=(*shape, *after[1:], *layer.kernel, *layer.strides, *paddings))
+
+
+def rows_of(layer, shape):
+    """Rows of the table of a layer whose input has this shape, without the sample axis."""
     entry = layers.find(layer)
     if entry is None:
         raise NoEntry(f"{type(layer).__name__} has no compiled form")
-    return entry(layer, n_in)
+    return entry(layer, shape)
 
 
 KINDS = {Identity: kinds.IDENTITY, Tanh: kinds.TANH, Sigmoid: kinds.SIGMOID,
@@ -112,7 +164,7 @@ def made(network):
         raise NoEntry(f"{network.dtype} has no compiled form")
     if len(network.output_shape) != 1:
         raise NoEntry(f"outputs of shape {network.output_shape} have no compiled form")
-    return Program(rows_of(network.chain, math.prod(network.input_shape)), network.dtype)
+    return Program(rows_of(network.chain, network.input_shape), network.dtype)
 
 
 class Settled:
@@ -133,6 +185,7 @@ class Settled:
             self.program, self.why = made(network), None
         except NoEntry as error:
             self.program, self.why = None, str(error)
+            keep_freed_memory()
 
     def holds(self):
         """Whether the layers are what they were."""
@@ -171,12 +224,29 @@ def run(network, x, workspace=None):
         return None
     rows = len(x)
     work = Work(program).resize(rows) if workspace is None else workspace.work(program, rows)
-    return work if work.forward(network.theta, behaved(x)) else None
+    return work if work.forward(network.all_parameters, behaved(x)) else None
 
 
 def behaved(array):
     """The array in one piece and writeable, as compiled passes take it."""
     return array if array.flags.carray else array.copy()
+
+
+def targets_of(loss, y, shape, network, workspace):
+    """What ``loss.prepare_target`` returns; labels as rows of 0 and 1 in an array of the
+    workspace, where there is one and compiled passes run.
+    """
+    in_rows = isinstance(loss, (SoftmaxCrossEntropy, BoundedCriterion)) and criteria.find(loss)
+    if workspace is None or not in_rows or program_of(network) is None:
+        return loss.prepare_target(y, shape, network.dtype)
+    targets = checks.class_targets(y, shape, network.dtype, loss)
+    if targets.ndim == 2:
+        return targets
+    from ..compiled import losses  # here, so that numba is loaded by the first pass
+
+    rows = workspace("one-hot", shape, network.dtype)
+    losses.one_hot(targets.astype(np.int64, copy=False), rows)
+    return rows
 
 
 def criterion_of(loss, network):
@@ -193,7 +263,7 @@ def form(network):
     if forms.is_literal():
         return "literal passes run, as asked"
     why = settled(network).why
-    return "compiled passes run" if why is None else f"passes run layer by layer: {why}"
+    return "compiled passes run" if why is None else f"literal passes run: {why}"
 
 
 # -- what the passes left behind, as layers save it ------------------------------------------------
@@ -202,39 +272,88 @@ def form(network):
 def saved_of(network, work):
     """What every layer of the network saved, as views of the work array."""
     work.curvatures()
-    shape = network.input_shape
-    rows = zip(*map(work.batches, ("y", "slope", "curvature")))
-    return _chain_saved(network.chain, work.x.reshape(work.rows, *shape), rows)
+    rows = zip(*map(work.stacks, ("y", "slope", "curvature")))
+    return saved(network.chain, work.x.reshape(work.rows, *network.input_shape), rows)
 
 
-def _chain_saved(chain, x, rows):
-    saved = ChainSaved()
-    for layer in chain.layers:
-        saved.append(_saved(layer, x, rows))
-        x = saved[-1].output
-    return saved
+def saved(layer, x, rows):
+    """What a layer saves, from its input and the outputs, slopes and curvatures of its rows, each
+    (steps, S, n).
+    """
+    return saved_by.find(layer)(layer, x, rows)
 
 
-def _saved(layer, x, rows):
-    if isinstance(layer, Chain):
-        return _chain_saved(layer, x, rows)
+def _next(layer, x, rows):
+    """The next row's output, slope and curvature, in the shape of the layer's output."""
     shape = len(x), *layer.output_shape(x.shape[1:])
-    if isinstance(layer, Skip):
-        next(rows)
-        inner = _chain_saved(layer.inner, x, rows)
-        return SkipSaved(x, next(rows)[0].reshape(shape), inner)
-    y, slope, curvature = (part.reshape(shape) for part in next(rows))
-    if isinstance(layer, LayerNorm):
-        ones = (1,) * len(layer.shape)
-        return LayerNormSaved(x, y, slope, curvature.reshape(-1)[: len(x)].reshape(len(x), *ones))
-    if isinstance(layer, (Linear, Flatten)):
-        return (LinearSaved if isinstance(layer, Linear) else FlattenSaved)(x, y)
-    return ActivationSaved(x, y, slope, curvature)
+    return [part.reshape(shape) for part in next(rows)]
+
+
+@saved_by.register(Chain)
+def chain_saved(chain, x, rows):
+    inside = ChainSaved()
+    for layer in chain.layers:
+        inside.append(saved(layer, x, rows))
+        x = inside[-1].output
+    return inside
+
+
+@saved_by.register(Skip)
+def skip_saved(layer, x, rows):
+    next(rows)
+    inner = saved(layer.inner, x, rows)
+    return SkipSaved(x, _next(layer, x, rows)[0], inner)
+
+
+@saved_by.register(Linear)
+def linear_saved(layer, x, rows):
+    return LinearSaved(x, _next(layer, x, rows)[0])
+
+
+@saved_by.register(Flatten)
+@saved_by.register(Reshape)
+def flatten_saved(layer, x, rows):
+    return FlattenSaved(x, _next(layer, x, rows)[0])
+
+
+@saved_by.register(Activation)
+def activation_saved(layer, x, rows):
+    return ActivationSaved(x, *_next(layer, x, rows))
+
+
+@saved_by.register(Recurrent)
+def recurrent_saved(layer, x, rows):
+    states, slopes, curvatures = map(list, next(rows))
+    return RecurrentSaved(x, states[-1], [layer.start(x), *states], slopes, curvatures)
+
+
+@saved_by.register(LayerNorm)
+def layer_norm_saved(layer, x, rows):
+    y, normalised, rates = _next(layer, x, rows)
+    blocks = x.shape[: x.ndim - len(layer.shape)]  # their rates stand first, without gaps
+    rate = rates.reshape(-1)[: math.prod(blocks)].reshape(*blocks, *(1,) * len(layer.shape))
+    return LayerNormSaved(x, y, normalised, rate)
+
+
+@saved_by.register(Conv2d)
+def convolution_saved(layer, x, rows):
+    return Conv2dSaved(x, _next(layer, x, rows)[0])
+
+
+@saved_by.register(AvgPool2d)
+def average_pool_saved(layer, x, rows):
+    return AvgPool2dSaved(x, _next(layer, x, rows)[0])
+
+
+@saved_by.register(MaxPool2d)
+def max_pool_saved(layer, x, rows):
+    y, chosen, _ = _next(layer, x, rows)
+    return MaxPool2dSaved(x, y, chosen.astype(np.intp))
 
 
 def deltas_of(network, work):
     """Gradients in the outputs of all layers of the network, as views of the work array."""
-    work.output_gradients(network.theta)
+    work.output_gradients(network.all_parameters)
     bars, deltas, last, shape = work.batches("bar"), [], -1, network.input_shape
     for layer in network.layers:
         last, shape = last + _depth(layer), layer.output_shape(shape)
@@ -244,5 +363,5 @@ def deltas_of(network, work):
 
 def _depth(layer):
     """Number of rows of a layer."""
-    inside = sum(map(_depth, layer.layers)) if isinstance(layer, (Chain, Skip)) else 1
-    return inside + 2 * isinstance(layer, Skip)
+    inside = sum(map(_depth, layer.children)) if layer.children else 1
+    return inside + 2 * (bool(layer.children) and not isinstance(layer, Chain))

@@ -101,7 +101,6 @@ class Optimizer:
     state_names = ()
     added = {}  # arguments that older checkpoints do not know, and the value that changes nothing
     depends_on_rate = False
-    by_layers = False  # see `Workspace`
     fused = base = None
     _direction, _gradient = contract.Renamed(), contract.Renamed()
 
@@ -119,7 +118,7 @@ class Optimizer:
         self.learning_rate = learning_rate
         self.steps = 0
         self.details = {}
-        self._workspace, self._trials = (Workspace(self.by_layers) for _ in range(2))
+        self._workspace, self._trials = Workspace(), Workspace()
         self._spares, self._busy = {}, {}  # see `memory`
 
     @property

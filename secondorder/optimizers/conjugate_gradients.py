@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import checks
 from ..compiled import forms
-from ..nets.workspace import fresh
+from ..compiled.arrays import fresh
 
 
 class CGResult(NamedTuple):
@@ -57,7 +57,7 @@ def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
         Relative to |b|.
     max_iterations : int
     new : callable
-        Makes the arrays, see :mod:`secondorder.nets.workspace`.
+        Makes the arrays, see :mod:`secondorder.compiled.arrays`.
 
     Returns
     -------

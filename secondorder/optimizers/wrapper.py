@@ -75,10 +75,6 @@ class Wrapper(Optimizer):
     def depends_on_rate(self):
         return self.base.depends_on_rate
 
-    @property
-    def by_layers(self):
-        return self.base.by_layers
-
     def direction(self, evaluation):
         """The base's."""
         return proposed(self.base, evaluation)

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from .. import files
 from ..checks import whole_number
 from ..compiled import forms
+from ..files.environment import environment
 from . import results as files_of_runs
 from .data import missing
-from .environment import environment
 from .pictures import plain_logarithms
 from .results import DIVERGED, Results
 from .verdicts import undecided

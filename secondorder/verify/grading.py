@@ -139,7 +139,7 @@ def _require_hints(hints):
 
 
 def _first_line(result):
-    """The first claim that is not as it should be, in one line, and how many there are."""
+    """The first claim that fails, in one line, and how many there are."""
     failed = [claim for claim in result.claims if not isinstance(claim, Case) and not claim.ok]
     if not failed:
         return result.message.splitlines()[0]

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness.two_forms import RUNS, alike, both, check_every_quantity, close
 from secondorder.nets import (Activation, BinaryCrossEntropy, BoundedCriterion, Chain, Huber,
                               Linear, Network, PoissonNLL, SoftmaxCrossEntropy, SquaredError, Tanh,
                               TukeyBiweight, programs)
-
-RUNS = "compiled passes run"
-
 
 def dense(dtype="float64", bias=True, rng=0):
     """Activations first, in a row, and last; a chain inside; widths that all differ."""
@@ -60,39 +58,15 @@ LOSSES = [SquaredError(), SoftmaxCrossEntropy(), BoundedCriterion(3.0, 0.3), Tuk
           PoissonNLL(full=True)]
 
 
-def both(work):
-    """What the compiled and the literal form give."""
-    with so.literal():
-        literal = work()
-    return work(), literal
-
-
-def close(found, wanted, ulp=40):
-    """Within so many units in the last place of the largest entry."""
-    found, wanted = np.asarray(found), np.asarray(wanted)
-    assert found.dtype == wanted.dtype and found.shape == wanted.shape
-    error = np.abs(found - wanted).max()
-    assert error <= ulp * np.finfo(wanted.dtype).eps * np.abs(wanted).max(), error
-
-
+@pytest.mark.everyday(22)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kind, loss", [("dense", loss) for loss in LOSSES] + [
     (kind, loss) for kind in ("residual", "normalised") for loss in LOSSES[:2]], ids=repr)
 def test_every_quantity_is_the_literal_one(kind, loss, dtype):
     for samples, bias in ((11, True), (1, False)):
         net, rng = NETS[kind][0](dtype, bias), np.random.default_rng(2)
-        x, y = rng.normal(size=(samples, *NETS[kind][1])), targets(loss, samples)
-        v = rng.normal(size=net.size)
-        given = net, loss, x, y
-        assert programs.form(net) == RUNS and programs.criterion_of(loss, net) is not None
-        close(*both(lambda: so.exact.gradient(*given, l2=0.1)))
-        close(*both(lambda: so.exact.sample_gradients(*given)))
-        close(*both(lambda: so.exact.hessian_vector_product(*given, v, l2=0.1)), ulp=200)
-        close(*both(lambda: so.exact.GaussNewtonOperator(*given) @ v), ulp=200)
-        close(*both(lambda: so.exact.jacobian(net, x)))
-        close(*both(lambda: net(x)))
-        for name in ("outputs", "losses", "gradient"):
-            close(*both(lambda: getattr(net.evaluate(loss, x, y), name)))
+        x = rng.normal(size=(samples, *NETS[kind][1]))
+        check_every_quantity(net, loss, x, targets(loss, samples))
 
 
 @pytest.mark.parametrize("kind", NETS)
@@ -104,16 +78,6 @@ def test_an_evaluation_holds_what_the_layers_save(kind, dtype):
     alike(compiled.saved, literal.saved)
     for bar, wanted in zip(compiled.deltas, literal.deltas, strict=True):
         close(bar, wanted)
-
-
-def alike(one, other):
-    """What a layer, or those inside it, saved: of one type, all arrays close."""
-    assert type(one) is type(other)
-    if isinstance(other, np.ndarray):
-        close(one, other)
-    else:
-        for entry, wanted in zip(one, other, strict=True):
-            alike(entry, wanted)
 
 
 @pytest.mark.parametrize("dtype, size", [("float32", 1e-4), ("float64", 30.0), ("float32", 1e18)])
@@ -248,19 +212,13 @@ class Doubled(SquaredError):
 
 @pytest.mark.parametrize("make, why", [
     (lambda: [Linear(3, 2, rng=0), Activation(Louder())], r"Louder\(\) has no compiled form"),
-    (lambda: [Linear(3, 3, trainable=False, rng=0), Linear(3, 2, rng=0)],
-     r"Linear\(3, 3, trainable=False\) is fixed"),
     (lambda: [Halved(3, 2, rng=0)], "Halved has no compiled form"),
     (lambda: [so.Skip([Halved(3, 3, rng=0)]), Linear(3, 2, rng=0)], "Halved has no compiled form"),
-    (lambda: [Chain([Halved(3, 2, rng=0)])], "Halved has no compiled form"),
-    (lambda: [Linear(3, 2, rng=0), so.LayerNorm(2, trainable=False)],
-     "LayerNorm((2,), trainable=False) is fixed"),
-    (lambda: [so.nets.Reshape(3, (3, 1)), so.LayerNorm(1), so.Flatten(), Linear(3, 2, rng=0)],
-     "LayerNorm((1,)) over parts of a sample has no compiled form")])
-def test_a_network_with_anything_that_has_no_entry_runs_layer_by_layer(make, why, capsys):
+    (lambda: [Chain([Halved(3, 2, rng=0)])], "Halved has no compiled form")])
+def test_a_network_with_anything_that_has_no_entry_runs_literally(make, why, capsys):
     net = Network(make())
     net.summary()
-    assert f"passes run layer by layer: {why}".replace("\\", "") in capsys.readouterr().out
+    assert f"literal passes run: {why}".replace("\\", "") in capsys.readouterr().out
     assert programs.program_of(net) is None
     given = net, SquaredError(), np.ones((4, 3)), np.zeros((4, 2))
     assert np.array_equal(*both(lambda: so.exact.gradient(*given)))  # bit for bit: the same passes
@@ -275,16 +233,15 @@ def test_a_subclass_that_overrides_nothing_runs_compiled(capsys):
     assert capsys.readouterr().out.endswith("literal passes run, as asked\n")
 
 
-def test_methods_with_sums_of_their_own_evaluate_layer_by_layer():
-    """Their products are NumPy's, whose threads must not take turns with those of SciPy's."""
+def test_every_method_evaluates_by_the_compiled_passes():
     net, loss = dense(), SquaredError()
     x, y = np.ones((4, 6)), targets(loss, 4)
-    for optimizer, compiled in ((so.SGD(net, loss), True), (so.TruncatedNewton(net, loss), True),
-                                (so.ResidualPartitioning(net, loss), True),
-                                (so.ResidualPartitioning(net, loss, cross=True), False),
-                                (so.EACG(net, loss), False),
-                                (so.CubicRegularization(so.SGD(net, loss), sigma=1.0), True)):
-        assert (optimizer._own_evaluation(x, y).work is not None) == compiled
+    for optimizer in (so.SGD(net, loss), so.TruncatedNewton(net, loss), so.EACG(net, loss),
+                      so.ResidualPartitioning(net, loss, cross=True),
+                      so.CubicRegularization(so.SGD(net, loss), sigma=1.0)):
+        assert optimizer._own_evaluation(x, y).work is not None
+        with so.literal():
+            assert optimizer._own_evaluation(x, y).work is None
 
 
 def test_a_loss_of_the_authors_runs_by_its_own_passes():

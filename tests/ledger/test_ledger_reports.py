@@ -82,7 +82,7 @@ def test_pages_say_what_of_a_display_is_not_the_papers(toys):
     register("1", **WEIGHED, weight="substance")
     register("2", "3", "4", unnumbered=("2", "3"))
     register("5", unnumbered=True, ours=True)
-    assert "\nerratum (substance), identity: as" in ledger.show("toy", "1")
+    assert "\nerratum (substance), identity: passes" in ledger.show("toy", "1")
     assert "\n2, 3: no displays of the paper bear these numbers.\n" in ledger.show("toy", "4")
     text = ledger.show("toy", "5")
     assert "\n5: no display of the paper bears this number.\n" in text

@@ -33,14 +33,14 @@ def numbered(formula, number):
 def test_page_has_formula_code_values_and_claims(toys):
     register("8a", "8b", where="Section 2", implements=(tripled, double))
     text = ledger.show("toy", "eq. (8B)", seed=2)
-    for expected in ("[toy] Equations (8a), (8b)\nholds, identity: as it should be; error 0.0e+00, "
+    for expected in ("[toy] Equations (8a), (8b)\nholds, identity: passes; error 0.0e+00, "
                      "allowed 1.0e-14\n", "Doubling adds", "\nwhere: Section 2",
                      "formula (code test_pages.py:", ", check test_ledger.py:",
                      "):\n" + numbered("d(x) = x + x", "(8a), (8b)"),
                      "Toy: t(x) = x + x + x, Eq. (3).",
                      "return x + x + x", "both sides (seed 2): doubling against adding\n",
                      "code", "check", "difference",
-                     "3 of 4 entries, shape (4,); error 0.0e+00 of", "1 claim, all as they",
+                     "3 of 4 entries, shape (4,); error 0.0e+00 of", "1 claim passes.",
                      "more: secondorder show toy 8a --more"):
         assert expected in text, expected
     assert "return 2 * x" not in text and "Parameters" not in text, "the literal form only"
@@ -75,11 +75,11 @@ def test_a_misprint_is_marked_and_shown_with_its_numbers(toys):
     register("9", check=lambda rng: [EQUAL, Printed(UNEQUAL), PrintedShape("a", (1,), (2,))],
              **{**ERRATUM, "corrected": "d(x) = x + 2 x"})
     text = ledger.show("toy", "9")
-    for expected in ("erratum (misprint), identity: as it should be; error",
+    for expected in ("erratum (misprint), identity: passes; error",
                      "as printed (code test_ledger.py:", "):\n" + numbered("d(x) = x + x", "(9)"),
                      "corrected (^ what changed):\n" + numbered("d(x) = x + 2x", "(9)")
                      + "               ^\n",
-                     "as printed the shapes differ", "as printed, fails as it should: unequal",
+                     "as printed\n  the shapes differ", "printed form fails, as expected: unequal",
                      "printed  check  difference", "[1]          2    2.5     5.0e-01",
                      "error 2.0e-01 of 2.5, allowed 1.0e-12", "as printed, a: (1,) against (2,)"):
         assert expected in text, expected
@@ -96,14 +96,14 @@ def test_a_condition_is_shown_with_what_happens_outside(toys):
     register("2", check=lambda rng: [EQUAL, Counterexample(UNEQUAL)], **CONDITIONAL)
     text = ledger.show("toy", "2")
     assert "\ncondition: x is positive" in text
-    assert "outside the condition, fails as it should: unequal\n" in text
+    assert "fails outside the condition, as expected: unequal\n" in text
     assert "outside  check  difference" in text
 
 
 def test_a_failing_check_says_so_and_gives_entries(toys):
     register("1", check=lambda rng: [EQUAL, UNEQUAL])
     text = ledger.show("toy", "1")
-    assert "1 of them NOT as they should be" in text and "identity: NOT as it should be" in text
+    assert "1 of 2 claims FAIL:" in text and "identity: FAILS" in text
     assert "FAIL =     2.0e-01 1.0e-12  unequal" in text
     assert "left 2, right 2.5, ratio 0.8" in text
 

@@ -57,8 +57,7 @@ def test_the_lists_are_whole():
     assert {name for name in own if not name.startswith("__")} - free - {
         "in_features", "out_features"} == set(layers.RESERVED)
     free = {"state_names", "added", "depends_on_rate", "fused", "base", "learning_rate", "l2",
-            "schedule", "by_layers",
-            "_gradient_norm", "_own_evaluation", "_settling", "change",
+            "schedule", "_gradient_norm", "_own_evaluation", "_settling", "change",
             "observe", "direction", "step", "step_from", "state_dict", "load_state_dict",
             "check_state"}
     own = set(vars(Optimizer)) | set(vars(so.SGD(so.mlp([2, 1], rng=0), so.SquaredError())))

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from secondorder import datasets, files
-from secondorder.studies.environment import environment
+from secondorder.files.environment import environment
 
 from . import sections
 from .sections import COMMAND

@@ -72,7 +72,7 @@ def case_of(claim):
 
 
 def badness(claim):
-    """Larger for what is nearer to not coming out as it should."""
+    """Larger for what is nearer to failing."""
     if not claim.ok:
         return np.inf
     if isinstance(claim, (Property, PrintedShape)):

@@ -28,6 +28,9 @@ _WIDTH = 80
 SCREEN = 50
 _LEAST_CODE = 8
 _PAGES = 5  # more displays at once are a list
+#: What must fail, and what is said where it does.
+_FAILING = {Printed: "printed form fails, as expected",
+            Counterexample: "fails outside the condition, as expected"}
 
 
 def show(paper, label, seed=0, more=False, tex=False):
@@ -116,7 +119,7 @@ def _paragraph(text, indent=""):
 
 def _head(entry, result):
     """Label, verdict with its weight, error and tolerance, and what is not the paper's."""
-    outcome = "as it should be" if result.ok else "NOT as it should be"
+    outcome = "passes" if result.ok else "FAILS"
     verdict = f"{counts.verdict_of(entry)}, {entry.kind}: {outcome}"
     if result.ok is None:
         verdict = "unchecked: nobody has written its check yet"
@@ -217,8 +220,7 @@ def _numbers(result, seed):
     if claim is not None:
         lines += _paragraph(f"both sides (seed {seed}): {both_sides.title(claim)}", "  ")
         lines += _indented(both_sides.table(claim))
-    for kind, name in ((Printed, "as printed, fails as it should"),
-                       (Counterexample, "outside the condition, fails as it should")):
+    for kind, name in _FAILING.items():
         failure = both_sides.featured_failure(result.claims, kind)
         if failure is not None:
             lines += _paragraph(f"{name}: {both_sides.title(failure)}", "  ")
@@ -239,8 +241,8 @@ def _claims(claims, room):
     groups = folding.folded(claims)
     count = sum(len(same) for _, same in groups)
     failed = sum(not claim.ok for _, same in groups for claim in same)
-    text = f"{count} claim{'s' * (count != 1)}" + (
-        f", {failed} of them NOT as they should be" if failed else ", all as they should be")
+    counted = f"{count} claim{'s' * (count != 1)}"
+    text = f"{failed} of {counted} FAIL" if failed else f"{counted} pass{'es' * (count == 1)}"
     groups.sort(key=lambda group: group[1][0].ok)  # failures first, else as they stand
     lines = [line for _, same in groups for line in _claim_lines(same)]
     if len(groups) > 1 and len(lines) < room or failed:
@@ -276,7 +278,7 @@ def _claim_line(claim, count):
 def _claim_text(claim, count):
     text, case = folding.split_case(claim.what)[0], folding.case_of(claim)
     if isinstance(claim, (Counterexample, Printed)):
-        text = f"{claim.label}, {'fails as it should' if claim.ok else 'must fail'}: {text}"
+        text = f"{_FAILING[type(claim)] if claim.ok else f'{claim.label}, must fail'}: {text}"
     elif isinstance(claim, PrintedShape):
         text = f"as printed, {text}: {claim.left_shape} against {claim.right_shape}"
     elif isinstance(claim, Property) and (claim.expected is not True or not claim.ok):

@@ -83,10 +83,8 @@ class Layer(Follows):
 
     Notes
     -----
-    A pass that can write its results into the caller's arrays takes an argument ``new`` (see
-    :mod:`secondorder.nets.workspace`). Its signature says whether it does. `backward` may
-    be given as a whole or as its two halves, `input_gradient` and `parameter_gradient`, which are
-    then used alone where only one is needed.
+    `backward` may be given as a whole or as its two halves, `input_gradient` and
+    `parameter_gradient`, which are then used alone where only one is needed.
     """
 
     input_shape = None
@@ -145,16 +143,20 @@ class Layer(Follows):
         for child in self.children:
             yield from child.sublayers()
 
-    def bind(self, theta, owner):
-        """Move the trainable parameters into the flat vector `theta` (size,), with their values."""
-        start = 0
+    def bind(self, theta, owner, fixed=None):
+        """Move the trainable parameters into the flat vector `theta` (size,), with their values;
+        the others into `fixed`, if that is given.
+        """
+        start = {True: 0, False: 0}
         for layer in self.sublayers():
             layer._owner, layer.parameters.bound = weakref.ref(owner), False
-            if layer.trainable:
-                for name, view in zip(layer.parameters, layer.split(theta[start:])):
+            trained = bool(layer.trainable)
+            vector = theta if trained else fixed
+            if vector is not None:
+                for name, view in zip(layer.parameters, layer.split(vector[start[trained]:])):
                     view[...] = layer.parameters[name]
                     layer.parameters[name] = view
-                    start += view.size
+                    start[trained] += view.size
             layer.parameters.bound = True
 
     def convert(self, dtype):

@@ -29,7 +29,7 @@ def storage_of_newton(widths):
 
 
 def propagation_of_batch(widths, samples):
-    """Operations of (6), corrected, with the outer products of the slopes.
+    """Operations of (6) with the outer products of the slopes.
 
         sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t) + samples * sum_{t=1}^{k-1} n_t^2
     """

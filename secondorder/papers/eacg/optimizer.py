@@ -89,7 +89,6 @@ class EACG(Optimizer):
 
     state_names = ("buffer", "seed", "draws")
     fused = AlongDirection()
-    by_layers = True
 
     def __init__(self, network, loss, learning_rate=0.1, l2=0.0, curvature="pch-1", solver="ea-cg",
                  alpha=0.02, max_cg=None, tolerance=None, momentum=0.0, joint=False, rank=1,

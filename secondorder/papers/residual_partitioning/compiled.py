@@ -11,8 +11,8 @@ import numpy as np
 from ...checks.loops import bits_of_extremes, number
 from ...compiled import compiled, scalars, summing, walk
 from ...compiled.dense import linear_input_gradient, linear_parameter_gradient
-from ...compiled.kinds import LINEAR
-from ...compiled.passes import batch, flat, input_of, weight
+from ...compiled.kinds import ADD, FIXED, FORK, LINEAR, SIN
+from ...compiled.passes import add_part, batch, copy, flat, input_of, weight
 from ...compiled.updates import BLOCK, settle
 
 __all__ = ["number", "scalars"]
@@ -26,46 +26,65 @@ NO_ENDS = np.array([np.iinfo(np.int64).max, 0, 0])  # of no numbers at all
 @walk
 def up(table, theta, x, work, sizes, carried):
     """u of all layers: u_out of each layer is u of the one after it; nothing moves before the first
-    linear layer. In `sizes` (P,) |theta|.
+    linear layer that is trained. In `sizes`, as long as theta, |theta|.
     """
-    S, moves = x.shape[0], False
+    S, moves, first = x.shape[0], False, first_trained(table)
     absolute(theta, sizes)
-    for l in range(table.shape[0]):
+    for l in range(first, table.shape[0]):
         kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
+        u_out = batch(carried, y, S, n_out)
         if kind == LINEAR:
-            inside = input_of(x, work, at_x, S, n_in)
-            linear_up(moves, input_of(x, carried, at_x, S, n_in), inside,
-                      weight(sizes, W, n_out, n_in), n_b > 0, batch(carried, y, S, n_out))
+            linear_up(moves, input_of(x, carried, at_x, S, n_in), input_of(x, work, at_x, S, n_in),
+                      weight(sizes, W, n_out, n_in), n_b > 0, u_out)
             moves = True
-        elif moves:
+        elif kind <= SIN:
             activation_up(flat(work, slope, S, n_out), flat(carried, at_x, S, n_in),
-                          flat(carried, y, S, n_out))
+                          u_out.reshape(-1))
+        elif kind == FIXED:
+            np.dot(batch(carried, at_x, S, n_in), weight(sizes, W, n_out, n_in).T, u_out)
+        else:  # FORK: u_out = u;  ADD: u_out = u_F + u
+            copy(flat(carried, at_x, S, n_in), u_out.reshape(-1))
+            if kind == ADD and other >= table[first, 7]:
+                add_part(batch(carried, other, S, n_out), 0, u_out)
 
 
 @walk
 def down(table, sizes, x, work, carried, part, clip, curvature_sum):
     """Z of all layers from that of the last, and the curvature sums (P,): Z of each layer is Z_in
-    of the one after it, down to the first linear layer.
+    of the one after it, down to the first linear layer that is trained.
     """
-    S, first = x.shape[0], 0
-    while table[first, 0] != LINEAR:
-        first += 1
+    S, first = x.shape[0], first_trained(table)
     for l in range(table.shape[0] - 1, first - 1, -1):
         kind, n_in, n_out, W, b, n_b, at_x, y, slope, curvature, other, bar = table[l]
+        Z = batch(carried, bar, S, n_out)
         if kind == LINEAR:
-            Z, inside = batch(carried, bar, S, n_out), input_of(x, work, at_x, S, n_in)
+            inside = input_of(x, work, at_x, S, n_in)
             absolute(inside.reshape(-1), flat(part, 0, S, n_in))
             linear_parameter_gradient(Z, batch(part, 0, S, n_in),
                                       weight(curvature_sum, W, n_out, n_in),
                                       curvature_sum[b : b + n_b])
-            if l > first:
-                linear_input_gradient(Z, weight(sizes, W, n_out, n_in),
-                                      batch(carried, table[l - 1, -1], S, n_in))
-        else:
-            partition_activation(flat(work, bar, S, n_out), flat(carried, bar, S, n_out),
+        if l == first:
+            break
+        Z_in = batch(carried, table[l - 1, -1], S, n_in)
+        if kind == LINEAR or kind == FIXED:
+            linear_input_gradient(Z, weight(sizes, W, n_out, n_in), Z_in)
+        elif kind <= SIN:
+            partition_activation(flat(work, bar, S, n_out), Z.reshape(-1),
                                  flat(work, slope, S, n_out), flat(work, curvature, S, n_out),
-                                 flat(carried, at_x, S, n_in), clip,
-                                 flat(carried, table[l - 1, -1], S, n_in))
+                                 flat(carried, at_x, S, n_in), clip, Z_in.reshape(-1))
+        else:  # ADD: Z_F = Z;  FORK: Z_in = Z_F + Z of its ADD
+            copy(Z.reshape(-1), Z_in.reshape(-1))
+            if kind == FORK:
+                add_part(batch(carried, other, S, n_in), 0, Z_in)
+
+
+@compiled
+def first_trained(table):
+    """The row of the first linear layer that is trained."""
+    first = 0
+    while table[first, 0] != LINEAR:
+        first += 1
+    return first
 
 
 @compiled
@@ -97,6 +116,18 @@ def activation_up(slope, u, u_out):
     """u_out_sj = |slope_sj| u_sj"""
     for j in range(u.size):
         u_out[j] = abs(slope[j]) * u[j]
+
+
+@compiled
+def jensen(u, Z):
+    """Z_si = r_si sum_i' r_si' u_si'  with  r = sqrt(f_ii), from f_ii in Z: Eqs. (45), (46)."""
+    for s in range(Z.shape[0]):
+        total = Z.dtype.type(0)
+        for i in range(Z.shape[1]):
+            Z[s, i] = np.sqrt(Z[s, i])
+            total += Z[s, i] * u[s, i]
+        for i in range(Z.shape[1]):
+            Z[s, i] *= total
 
 
 @compiled

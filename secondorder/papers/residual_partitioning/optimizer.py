@@ -8,9 +8,9 @@ from ...optimizers.fused import direction, whole_step
 from ...optimizers.norms import norm
 from ...optimizers.stepping import moved_by_formula
 from ...optimizers.trials import halved, objective_after
-from . import compiled, walks
-from .in_place import curvature_sums
+from . import compiled
 from .options import checked
+from .walks import curvature_sums
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
@@ -134,10 +134,6 @@ class ResidualPartitioning(Optimizer):
         self.output = self.options.output
         rate = LEARNING_RATES[self.output] if learning_rate is None else learning_rate
         super().__init__(network, loss, rate, l2)
-
-    @property
-    def by_layers(self):
-        return walks.program_for(self.network, self.options) is None
 
     @property
     def depends_on_rate(self):

@@ -57,7 +57,6 @@ class GaussNewton(Optimizer):
     """
 
     state_names = ("seed",)
-    by_layers = True
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, inverse="right",
                  pseudo_inverse="exact", strength=None, block_weights="uniform",

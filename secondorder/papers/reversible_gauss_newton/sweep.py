@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .features import fit
-from .in_place import halves_of
 from .options import Options
 from .outcome import Update
 
@@ -56,7 +55,7 @@ def stored_step(evaluation, eps, options, out=None):
     """`Update` of the right inverse from the activations that an evaluation saved."""
     network = evaluation.network
     states = stored(network.blocks, evaluation.saved[network._begin:network._end])
-    return sweep(network, states, eps, options, out, evaluation.passes).update(len(eps))
+    return sweep(network, states, eps, options, out).update(len(eps))
 
 
 def at_features(network, eps):
@@ -103,7 +102,7 @@ def from_inputs(blocks, x):
         yield block, states
 
 
-def block_update(block, saved, e, options, passes=None):
+def block_update(block, saved, e, options):
     """Delta1 and Delta2 of one block as two `Fit`, Eqs. (16) and (17), and the error below it.
 
     Delta1 = e1 S1+,  Delta2 = (e2 - T2(Delta1 S1)) S2+
@@ -114,8 +113,6 @@ def block_update(block, saved, e, options, passes=None):
     e : (S, width) array
         e_l.
     options : Options
-    passes : pair, optional
-        What runs the inverse tangents: the in-place twins of both halves. Default: the halves.
 
     Returns
     -------
@@ -123,16 +120,15 @@ def block_update(block, saved, e, options, passes=None):
         The last one gives e_{l-1}; it is not needed below the first block.
     """
     lower, upper = block
-    down, up = passes or block
     first = _fit(lower, saved[0], e[:, lower.moved], options)
-    below = up.inverse_tangent(saved[1], e)
+    below = upper.inverse_tangent(saved[1], e)
     bracket = below[:, upper.moved]
     if not first.complete:
         literal = np.array(e)
         literal[:, lower.moved] = first.reached
         bracket = upper.inverse_tangent(saved[1], literal)[:, upper.moved]
     second = _fit(upper, saved[1], bracket, options)
-    return first, second, lambda: down.inverse_tangent(saved[0], below)
+    return first, second, lambda: lower.inverse_tangent(saved[0], below)
 
 
 def _fit(half, saved, targets, options):
@@ -141,7 +137,7 @@ def _fit(half, saved, targets, options):
                half.trained.bias is not None, options.decomposition, options.rng)
 
 
-def sweep(network, states, eps, options=Options(), out=None, passes=None):
+def sweep(network, states, eps, options=Options(), out=None):
     """The whole update.
 
     Parameters
@@ -157,8 +153,6 @@ def sweep(network, states, eps, options=Options(), out=None, passes=None):
         of features have independent columns, none for the others (uniform if there is none).
     out : (P,) array, optional
         Where the direction goes.
-    passes : ChainInPlace, optional
-        The in-place twin of the network's chain, for the tangents. Default: the chain.
 
     Returns
     -------
@@ -170,12 +164,11 @@ def sweep(network, states, eps, options=Options(), out=None, passes=None):
     ranks, sizes = np.full((len(blocks), 2), -1), np.zeros(len(blocks))
     full = np.zeros(len(blocks), dtype=bool)
     halves = network.slices[network._begin:network._end]
-    twins = halves_of(network, passes)
     places = [slice(a.start, b.stop) for a, b in zip(halves[::2], halves[1::2])]
     lowest = _lowest(weights, len(blocks))
     e, largest, missed, undecided, lost = at_features(network, eps), 0.0, 0.0, 0, 0.0
     for l, (block, saved) in zip(reversed(range(len(blocks))), states):
-        first, second, below = block_update(block, saved, e, options, twins[2 * l:2 * l + 2])
+        first, second, below = block_update(block, saved, e, options)
         part = direction[places[l]]
         _write(part, first, second)
         ranks[l], sizes[l] = (first.rank, second.rank), np.vdot(part, part)

@@ -18,11 +18,11 @@ LABELS = ["1", "2", "3", "4a", "4b", "4c", "5", "6", "7", "8a", "8b", "8c", "9",
 BEYOND = ["extension-two-coefficients", "extension-joint", "extension-ranks",
           "extension-expectation-error"]
 UNNUMBERED = ["u-kfra-hessian", "u-kfi-cost", "u-accumulate", "table-1-criterion"]
-ERRATA = {"u-convex": "substance", "u-time": "substance", "table-1": "substance",
+ERRATA = {"u-convex": "substance", "table-1": "substance",
           "8b": "misprint", "u-fisher": "misprint", "b-ii": "misprint", "c-ii": "misprint",
-          "8c": "extraction", "17": "extraction"}
+          "8c": "extraction", "15": "extraction", "16": "extraction", "17": "extraction"}
 CONDITIONAL = {"2", "5", "6", "9", "11b", "12", "13", "pos-eig", "u-expect", "u-kfra-hessian",
-               "u-gn", "u-space-11a", "u-kfi-cost", "u-accumulate"}
+               "u-gn", "u-time", "u-space-11a", "u-kfi-cost", "u-accumulate"}
 #: What drops a term: all are conditional, and say under what the term is small.
 APPROXIMATIONS = {"5", "6", "11b", "12", "13", "u-expect"}
 

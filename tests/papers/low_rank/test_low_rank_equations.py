@@ -15,6 +15,7 @@ LABELS = [
     "table-1",
     "table-2",
     "claim-low-rank",
+    "claim-unbiased",
     "option-1",
     "option-2",
     "option-3",
@@ -43,7 +44,7 @@ ERRATA = {
 }
 CORRECTED = {"45": "extraction"}  # conditional, with something that the text may have lost
 CONDITIONAL = {"5", "8", "9", "22", "29", "30", "31", "32", "33", "36", "37", "38", "45", "53",
-               "55", "64", "69", "78", "79", "80", "u-depth"}
+               "55", "64", "69", "78", "79", "80", "u-depth", "claim-unbiased"}
 
 
 def labels_of(verdict):

@@ -16,9 +16,9 @@ LABELS = [*map(str, range(1, 81)), "theorem-4.3", "proposition-4.4", "assumption
           "assumption-4.2", "cost", "appendix-a", "appendix-b", "appendix-n", "extension-sweep",
           "extension-gram", "extension-moore-penrose", "extension-block-weights"]
 UNNUMBERED = ["u-vectorisation", "u-stacking"]
-ERRATA = {"32": "substance", "appendix-b": "substance",
-          **dict.fromkeys(("43", "44", "45", "46", "47", "54", "u-vectorisation", "u-stacking"),
-                          "misprint")}
+ERRATA = {"appendix-b": "substance",
+          **dict.fromkeys(("32", "43", "44", "45", "46", "47", "54", "u-vectorisation",
+                           "u-stacking"), "misprint")}
 CONDITIONAL = {"4", "9", "10", "11", "19", "25", "26", "27", "28", "29", "31", "40", "41", "42",
                "52", "55", "theorem-4.3", "proposition-4.4", "assumption-4.1", "assumption-4.2",
                "cost", "appendix-a", "appendix-n"}

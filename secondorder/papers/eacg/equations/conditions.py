@@ -34,3 +34,6 @@ UNLIKELY = Condition("some class is unlikely", (
 CONTRACTING = Condition("every layer contracts", (
     "In every layer the largest mean square of a slope times the square of W's largest singular "
     "value is below 1. (For sigmoids it is enough that this square is below 4.)"))
+SMALL_BATCH = Condition("the batch is small", (
+    "Batch times the sum of n_t^2 over the hidden layers is at most n_0 n_1 (n_0 + n_1). The "
+    "sum counts that much for the inputs, into which nothing is carried."))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Counterexample, Equal, Printed, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, PrintedShape, equation
 from ....nets.layers.activation_functions import activation_function
 from .. import PAPER, curvatures, errors, hessians, rules
 from . import cases, reference
@@ -160,8 +160,9 @@ def covariance_by_loops(X, Y):
           where="Supplement D",
           statement="The exact mean minus (6), fed with the exact mean above, is an element-wise "
                     "covariance: of what is carried down and of the slopes' products. The "
-                    "diagonal terms cancel.",
-          kind="identity", verdict="holds",
+                    "diagonal terms cancel. A bracket closes early: the covariance with h' alone "
+                    "does not conform. (7) has it right.",
+          kind="identity", verdict="erratum", weight="extraction",
           implements=(errors.expectation_error, errors.carried, hessians.ele_cov), uses=("4b", "6"))
 def equation_15(rng):
     claims = []
@@ -175,15 +176,21 @@ def equation_15(rng):
                    case.equal("covariance by loops", mine,
                               covariance_by_loops(X, outer_products(slope)), 1e-11, scale=exact),
                    case.equal("W^T H W by loops", X, carried_by_loops(W, H), 1e-12)]
-    return [*claims, Case(W=W, H=H, slope=slope)]
+    return [*claims, does_not_conform(W, H, slope), Case(W=W, H=H, slope=slope)]
+
+
+def does_not_conform(W, H, slope):
+    """The bracket of the print closes before the outer product: Ele-Cov(W^T H W, h') h'^T."""
+    return PrintedShape("an instance of W^T H W and of h' alone, whose covariance is taken",
+                        errors.carried(W, H)[0].shape, slope[0].shape)
 
 
 @equation(PAPER, "16",
           where="Supplement D",
           statement="Cauchy-Schwarz: a squared covariance is at most the product of the "
-                    "variances, entry by entry.",
-          kind="inequality", verdict="holds", implements=(errors.covariance_bound, errors.variance),
-          uses=("15",))
+                    "variances, entry by entry. A bracket closes early, as in (15).",
+          kind="inequality", verdict="erratum", weight="extraction",
+          implements=(errors.covariance_bound, errors.variance), uses=("15",))
 def equation_16(rng):
     claims = []
     for activation, samples in zip(LIPSCHITZ, (6, 11, 2, 9)):
@@ -200,6 +207,7 @@ def equation_16(rng):
     W, slope = np.eye(3), 1 + np.arange(4.0)[:, None] * np.ones(3)
     H = outer_products(slope)
     return [*claims,
+            does_not_conform(W, H, slope),
             Equal("equality where both are in proportion",
                   np.sum(errors.expectation_error(W, H, slope) ** 2),
                   errors.covariance_bound(W, H, slope), 1e-12),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ....ledger import Case, Equal, Property, equation
+from ....ledger import Case, Counterexample, Equal, Property, equation
 from ....optimizers import SGD
 from .. import PAPER, steps
 from ..curvature import sample_curvatures_at
@@ -51,6 +51,28 @@ def option(rng, averaging, expected):
           implements=(steps.mean_step, CubicRegularization._averaged), uses=("37",))
 def option_1(rng):
     return option(rng, "step", lambda row, g, s: steps.mean_step(s, -g))
+
+
+@equation(PAPER, "claim-unbiased",
+          where="section 3.1: the first option should be an unbiased estimate",
+          statement="The mean of the samples' own steps is the whole batch's step where all "
+                    "samples agree. Elsewhere it is not, in the mean over draws either: the rate "
+                    "is not linear in the samples.",
+          formula=r"E[\alpha_j \mathbf{g}_j] = \alpha \mathbf{g}",
+          condition="All samples have one gradient and one curvature along it.",
+          kind="claim", verdict="conditional", ours=True,
+          implements=steps.mean_step, uses=("option-1", "37"))
+def claim_unbiased(rng):
+    row = batch(rng, samples=4)
+    gradients, rates = sample_steps(row)
+    mean = gradients.mean(axis=0)
+    whole = -larger_root(mean, row.H + L2 * np.eye(len(row.H))) * mean
+    alike = steps.mean_step(np.repeat(rates[:1], 4), -np.repeat(gradients[:1], 4, axis=0))
+    return [Equal("four copies of one sample: the step of one", alike, -rates[0] * gradients[0],
+                  1e-12),
+            Counterexample(Equal("four samples: the mean of their steps against the batch's step",
+                                 steps.mean_step(rates, -gradients), whole, 1e-4)),
+            Case(rates=rates, whole=whole)]
 
 
 @equation(PAPER, "option-2",

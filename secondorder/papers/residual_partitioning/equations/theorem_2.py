@@ -54,9 +54,9 @@ def equation_40(rng):
 @equation(PAPER, "41", "42", "43",
           statement="Below an activation, second coefficients have a part with its slope squared "
                     "and a part with its curvature. The latter depends on no fraction; Y_ddot "
-                    "u^2 after the activation does. (Here i = j, and the curvature belongs to "
-                    "layer l, whose index is not printed.)",
-          kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
+                    "u^2 after the activation does. The printed sum over i leaves j free; i = j.",
+          kind="identity", verdict="conditional", weight="misprint",
+          condition=NOTHING_CORRECTED,
           implements=(theorems.quantity_below_activation, Stated(coefficients.activation, "1"),
                       total_gradient.activation), uses=("11",))
 def equations_41_to_43(rng):
@@ -78,6 +78,9 @@ def through_an_activation(at, rng):
     loops = sum((Y_ddot[s, j] * f.slope(y[s, j]) ** 2
                  + Y_dot[s, j] * f.curvature(y[s, j])) * u[3][s, j] ** 2
                 for s, j in np.ndindex(y.shape))
+    printed = sum((Y_ddot[s, i] * f.slope(y[s, j]) ** 2
+                   + Y_dot[s, i] * f.curvature(y[s, j])) * u[3][s, j] ** 2
+                  for s, j in np.ndindex(y.shape) for i in range(y.shape[1]))
     drawn = [cases.optimal_up_to(at, 0, rng) for _ in range(3)]
     left, right = ([reference.weighted(at, built, k) for built in drawn] for k in (3, 4))
     with_slope = [np.sum(built.Y_ddot[4] * (f.slope(y) * u[3]) ** 2) for built in drawn]
@@ -96,6 +99,7 @@ def through_an_activation(at, rng):
                   scale=np.sum(np.abs(below) * u[3] ** 2)),
             Equal("(41): both sides, by loops", np.sum(below * u[3] ** 2), loops, 1e-12,
                   scale=np.sum(np.abs(below) * u[3] ** 2)),
+            Printed(Equal("(41): summed over i as well", printed, loops, 1e-6)),
             Equal("(42): both sides for three choices of all fractions, with the value of the "
                   "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale),
             Equal("(43): both sides for three choices of all fractions, with the value of the "
@@ -204,10 +208,12 @@ def fractions_apart(u, rng):
 
 @equation(PAPER, "46",
           statement="Fractions at the outputs that are proportional to u sqrt(f_ii) minimise the "
-                    "sum. (They belong to layer L; printed is l.)",
+                    "sum. They belong to layer L; printed is l.",
           formula=r"\varphi_{si}^{*(\ell)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 "
                   r"f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}}",
-          kind="optimality", verdict="holds",
+          corrected=r"\varphi_{si}^{*(L)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 "
+                    r"f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}}",
+          kind="optimality", verdict="erratum", weight="misprint",
           implements=(partitions.optimal_output, Stated(coefficients.output, "1")),
           uses=("45", "lemma-3"))
 def equation_46(rng):
@@ -227,5 +233,7 @@ def equation_46(rng):
                   [[t / sum(row) for t in row] for row in x], 1e-13),
             Equal("least value", value, least, 1e-8),
             Equal("least value in closed form", value, sum(sum(row) ** 2 for row in x), 1e-12),
+            PrintedShape("fractions at layer 1 and at the outputs", at.saved[0].output.shape,
+                         phi.shape),
             Case(u_L=u, f_ii=f_ii, phi=phi))
     return claims

@@ -1,0 +1,66 @@
+"""Compiled convolutions and poolings against the literal ones, in networks that look at images."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, Linear, MaxPool2d,
+                              Network, Skip, SoftmaxCrossEntropy, SquaredError, programs)
+from secondorder.papers.low_rank.curvature import directional_curvature_at
+from test_programs import RUNS, both, close, targets
+
+NETS = {
+    "usual": lambda: [Conv2d(2, 3, 3, rng=0), Activation("tanh"), MaxPool2d(2), Flatten()],
+    "padding": lambda: [Conv2d(2, 4, 3, padding=1, rng=0), Activation("softplus"), AvgPool2d(2),
+                        Conv2d(4, 2, 2, padding=(0, 1), rng=1), Activation("sin"), Flatten()],
+    "strides": lambda: [Conv2d(2, 3, (2, 3), (3, 2), (2, 1), rng=0), Activation("sigmoid"),
+                        Flatten()],
+    "no bias, no activation": lambda: [Conv2d(2, 2, 2, bias=False, rng=0),
+                                       Conv2d(2, 3, 3, stride=2, bias=False, rng=1), Flatten()],
+    "as large as the image": lambda: [Conv2d(2, 5, (7, 6), rng=0), Flatten(), Activation("tanh")],
+    "one pixel, in the padding too": lambda: [Conv2d(2, 3, 1, padding=2, stride=3, rng=0),
+                                              Activation("leaky_relu"), Flatten()],
+    "poolings that overlap, first": lambda: [
+        AvgPool2d((3, 2), (1, 2)), Conv2d(2, 3, 2, rng=0), Activation("tanh"),
+        MaxPool2d((2, 1), 1), Flatten()],
+    "maxima with gaps, first": lambda: [MaxPool2d(2, 3), Conv2d(2, 3, 1, rng=0), Flatten()],
+    "fixed": lambda: [Conv2d(2, 3, 2, rng=0), Activation("tanh"),
+                      Conv2d(3, 2, 2, rng=1, trainable=False), Activation("sin"), Flatten()],
+    "skip": lambda: [Skip([Conv2d(2, 3, 3, padding=1, rng=0), Activation("tanh"),
+                           Conv2d(3, 2, 1, rng=1)]), Chain([Activation("sin"), MaxPool2d(3, 2)]),
+                     so.LayerNorm((2, 3, 2)), Flatten()],
+}
+SHAPE = 2, 7, 6
+
+
+def network(kind, dtype="float64", shape=SHAPE):
+    layers, inside = NETS[kind](), shape
+    for layer in layers:
+        inside = layer.output_shape(inside)
+    net = Network([*layers, Linear(*inside, 5, rng=3)], dtype=dtype, input_shape=shape)
+    net.theta = net.theta + np.random.default_rng(4).normal(size=net.size) / 5
+    return net
+
+
+def batch(samples, shape=SHAPE, seed=2):
+    return np.random.default_rng(seed).normal(size=(samples, *shape))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kind", NETS)
+def test_every_quantity_is_the_literal_one(kind, dtype):
+    net = network(kind, dtype)
+    assert programs.form(net) == RUNS
+    for samples, loss in ((11, SoftmaxCrossEntropy()), (1, SquaredError()), (4, SquaredError())):
+        x, v = batch(samples), np.random.default_rng(5).normal(size=net.size)
+        given = net, loss, x, targets(loss, samples)
+        close(*both(lambda: net(x)), ulp=100)
+        close(*both(lambda: so.exact.gradient(*given, l2=0.1)), ulp=100)
+        close(*both(lambda: so.exact.sample_gradients(*given)), ulp=100)
+        close(*both(lambda: so.exact.hessian_vector_product(*given, v)), ulp=200)
+        close(*both(lambda: so.exact.GaussNewtonOperator(*given) @ v), ulp=200)
+        close(*both(lambda: so.exact.jacobian(net, x)), ulp=100)
+        with so.literal():
+            literal = directional_curvature_at(net.evaluate(*given[1:]), v.astype(dtype))
+        found = directional_curvature_at(net.evaluate(*given[1:]), v.astype(dtype))
+        assert found == pytest.approx(literal, rel=1e4 * float(np.finfo(dtype).eps))
