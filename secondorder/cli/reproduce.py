@@ -269,8 +269,8 @@ def _write_front_pages():
     if not files.write_between(readme, "<!-- claims by verdict -->\n", records.counts_by_paper()):
         return
     files.write_between(readme, "<!-- findings -->\n", findings.shown())
-    files.write_text(readme.with_name("FINDINGS.md"), findings.page())
-    print(f"written: {readme}\nwritten: {readme.with_name('FINDINGS.md')}")
+    files.write_text(readme.parent / findings.PAGE, findings.page())
+    print(f"written: {readme}\nwritten: {readme.parent / findings.PAGE}")
 
 
 def page_path(paper):

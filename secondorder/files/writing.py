@@ -35,7 +35,10 @@ def write_json(path, data, command=None):
 def write_arrays(path, command=None, **arrays):
     """Write named arrays as ``.npz``, atomically."""
     stream = io.BytesIO()
-    np.savez_compressed(stream, **arrays)
+    try:
+        np.savez_compressed(stream, **arrays)
+    except ValueError as error:  # what an interrupt left open cannot be closed
+        raise error.__context__ or error from None
     if command is not None:
         with zipfile.ZipFile(stream, "a") as archive:
             archive.comment = seals.mark(command).encode()

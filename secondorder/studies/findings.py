@@ -12,6 +12,7 @@ from .quoting import quoted
 from .records import rows
 from .registry import STUDIES
 
+PAGE = "secondorder/studies/FINDINGS.md"  # from the project's root
 MOST = 10
 SHOWN = 5  # in README
 
@@ -54,6 +55,11 @@ def place(row):
     return f"{room}/CLAIMS.md#{row['key']}"
 
 
+def _from_here(path):
+    """A path from the project's root, as a link on the page."""
+    return f"../{path.removeprefix('secondorder/')}"
+
+
 def page():
     """FINDINGS.md."""
     lines = ["# What was found", "",
@@ -64,7 +70,7 @@ def page():
         lines += ["", f"## {number}. {row['paper']}", "", one["says"], "",
                   f"- Effect: {one['effect']}.", f"- Control: {one['control']}",
                   f"- Limits: {one['limits']}",
-                  f"- Claim: [{row['key']} ({row['claim']})]({one['page']}), "
+                  f"- Claim: [{row['key']} ({row['claim']})]({_from_here(one['page'])}), "
                   f"\"{row['statement']}\": {row['verdict']}."]
     return "\n".join(lines) + "\n"
 

@@ -112,7 +112,8 @@ def test_memory_of_one_chunk(operator):
     make = getattr(so.exact, operator)
     whole, one = (make(net, loss, x[:n], y[:n], batch_size=500) for n in (20_000, 500))
     whole @ v, one @ v
-    assert peak(lambda: whole @ v) < 1.3 * peak(lambda: one @ v)  # layers' arrays are lent
+    # layers' arrays are lent, so that a few vectors of P are all there is; 40 would be one a chunk
+    assert peak(lambda: whole @ v) < peak(lambda: one @ v) + 3 * net.theta.nbytes
     several = np.ones((net.size, 4))
     of_one = peak(lambda: one @ several)
     assert of_one > 8 * 500 * 100

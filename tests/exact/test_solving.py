@@ -104,7 +104,7 @@ def test_single_precision(problem):
 
 
 def test_a_large_network_goes_by_products(monkeypatch, problem):
-    monkeypatch.setattr(so.exact.solving, "LARGEST", 10)
+    monkeypatch.setattr(so.exact.spectra.solving, "LARGEST", 10)
     found = so.exact.solve(*problem, np.ones(problem[0].size), "gauss-newton", 0.1)
     assert found.method == "cg"
 

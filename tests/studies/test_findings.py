@@ -31,7 +31,7 @@ def test_every_finding_is_short_and_has_what_stands_behind_it(one):
 
 def test_the_page_and_what_readme_shows_are_generated():
     rewrite = "secondorder claims --markdown --write"
-    assert (ROOT / "FINDINGS.md").read_text(encoding="utf-8") == findings.page(), rewrite
+    assert (ROOT / findings.PAGE).read_text(encoding="utf-8") == findings.page(), rewrite
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- findings -->\n(.*?)\n<!-- end -->", readme, re.S)[1]
     assert found == findings.shown(), rewrite

@@ -255,10 +255,11 @@ def test_layer_rates():
         return make
 
     found = judged("claim-layer-rates", rates(1.05, 0.5))
-    assert found == {"coupled": HELD, "separate": HELD, "variable": UNDECIDED}
+    assert found == {"coupled": HELD, "separate": HELD, "variable": HELD}
     for late, high in ((1.5, 0.9), (0.5, 1.2)):
         found = judged("claim-layer-rates", rates(late, high))
         assert found["coupled"] == found["separate"] == DID_NOT_HOLD
+        assert found["variable"] == (HELD if high < 1 else DID_NOT_HOLD)  # the loss alone
     found = judged("claim-layer-rates", rates(1.0, 1.0), seeds=2)
     assert verdicts(found) == {UNDECIDED}
 

@@ -178,7 +178,7 @@ def test_adam():
         if base != "adam":
             return training(leave=10)
         return training(leave=900 if curvature == "none" else 20, before=0.01, after=0.01,
-                        end=0.5 if curvature == "none" else 0.01)
+                        end=0.5 if curvature == "none" else 0.02 + 1e-6 * sigma)
 
     assert verdicts(judged("claim-adam", as_reported)) == {HELD}
     found = judged("claim-adam", opposite)
