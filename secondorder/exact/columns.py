@@ -115,6 +115,8 @@ def _together(evaluation, count):
     """
     if not _in_tables(evaluation.network.chain):
         return 1
+    if evaluation.work is not None and evaluation.work.program.sizes is not None:
+        return 1  # compiled walks through windows are faster alone
     samples = min(evaluation.samples, _length(evaluation, count))
     return min(count, NUMBERS // (samples * _width(evaluation)))
 

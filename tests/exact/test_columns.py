@@ -71,7 +71,8 @@ def watched(monkeypatch, A):
 @pytest.mark.parametrize("operator", MATRICES)
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_parts_of_the_samples_add_up(middle, operator, monkeypatch):
-    A = getattr(so.exact, operator)(*draw(middle, samples=5))
+    net, _, *data = draw(middle, samples=5)
+    A = getattr(so.exact, operator)(net, Own(), *data)
     V = np.random.default_rng(1).normal(size=(A.shape[0], 3))
     single = np.stack([A @ v for v in V.T], axis=1)
     passes = watched(monkeypatch, A)
@@ -97,12 +98,28 @@ def test_which_layers_take_several_directions():
     assert not columns._in_tables(so.Skip([so.nets.Recurrent(2, steps=2)]))
 
 
+class Own(so.SoftmaxCrossEntropy):
+    """A loss of an author's: its networks run literally, and so through the tables of columns."""
+
+    def value(self, p, target):
+        return super().value(p, target)
+
+
+def test_compiled_images_take_one_direction_after_the_other(monkeypatch):
+    rng = np.random.default_rng(0)
+    net = so.cnn((1, 8, 8), [4, 4], 10, padding=1, rng=0)
+    A = so.exact.HessianOperator(net, so.SoftmaxCrossEntropy(), rng.normal(size=(9, 1, 8, 8)),
+                                 rng.integers(0, 10, 9))
+    passes, V = watched(monkeypatch, A), rng.normal(size=(net.size, 20))
+    assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-13 and not passes
+
+
 def test_images_take_several_directions_a_pass(monkeypatch):
     """One direction of all 300 digits would fill the cache; of three directions each goes alone.
     """
     rng = np.random.default_rng(0)
     net = so.cnn((1, 8, 8), [4, 4], 10, padding=1, rng=0)
-    A = so.exact.HessianOperator(net, so.SoftmaxCrossEntropy(), rng.normal(size=(300, 1, 8, 8)),
+    A = so.exact.HessianOperator(net, Own(), rng.normal(size=(300, 1, 8, 8)),
                                  rng.integers(0, 10, 300))
     passes = watched(monkeypatch, A)
     V = rng.normal(size=(net.size, 20))
