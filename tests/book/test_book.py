@@ -227,8 +227,11 @@ def record(verdict):
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
     """A study that was recorded, with a figure: made up, in a folder of its own."""
-    from secondorder.studies import STUDIES, records
+    from secondorder.studies import STUDIES, findings, records
 
+    monkeypatch.setattr(findings, "_written", lambda: [
+        {"claim": "low-rank figure-1 a", "says": "It is far from faster.",
+         "control": "There is none.", "limits": "It is made up."}])
     one = SimpleNamespace(paper="low-rank", key="figure-1", shows="Steps by (1) in Figure 9",
                           claims={"a": "it is faster"}, deviation="fewer steps", ours=(),
                           twice={})
@@ -254,6 +257,7 @@ def test_recorded_figures_and_claims_stand_in_articles_and_on_the_page_of_claims
         assert 'href="#pic-low-rank-figure-1"' in shown and "(7 seeds)" in shown
         assert "it is faster" in shown and "fewer steps" in shown
     assert "figure-1" not in second.partition('id="reported"')[0]
+    assert "It is far from faster." in page.with_name("findings.html").read_text("utf-8")
     for kind, colour in (("", (255, 255, 255)), (".dark", pictures.PAPER)):
         assert f'href="figures/low-rank-figure-1{kind}.png"' in text
         image = Image.open(page.parent / "figures" / f"low-rank-figure-1{kind}.png")
