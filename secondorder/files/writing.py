@@ -38,7 +38,9 @@ def write_arrays(path, command=None, **arrays):
     try:
         np.savez_compressed(stream, **arrays)
     except ValueError as error:  # what an interrupt left open cannot be closed
-        raise error.__context__ or error from None
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
     if command is not None:
         with zipfile.ZipFile(stream, "a") as archive:
             archive.comment = seals.mark(command).encode()

@@ -8,6 +8,7 @@ import pytest
 
 import secondorder as so
 from harness.interrupts import Interrupter, timer
+from secondorder import files
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(8, 3)), RNG.integers(0, 2, 8)
@@ -124,3 +125,20 @@ def test_a_run_that_is_interrupted_by_a_signal(tmp_path):
             reference.check(optimizer, error, path)
             reference.check_resumed("adam", path)
     assert interrupts > 3
+
+
+@pytest.mark.parametrize("first, told", [(KeyboardInterrupt(), KeyboardInterrupt),
+                                         (KeyError("a"), ValueError), (None, ValueError)])
+def test_an_interrupt_is_told_before_the_archive_that_it_left_open(first, told, tmp_path,
+                                                                   monkeypatch):
+    def broken(stream, **arrays):
+        try:
+            if first is not None:
+                raise first
+        finally:
+            raise ValueError("Can't close the ZIP file")
+
+    monkeypatch.setattr(np, "savez_compressed", broken)
+    with pytest.raises(told):
+        files.write_arrays(tmp_path / "a.npz", x=X)
+    assert not list(tmp_path.iterdir())
