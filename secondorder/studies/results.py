@@ -34,6 +34,10 @@ class Results:
     def add(self, name, run):
         self._runs[name] = run
 
+    def returned(self, run):
+        """What one run returned."""
+        return self._runs[run.name]["result"]
+
     def of(self, **wanted):
         """What the runs with these arguments returned, by rising seed.
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 HELD, DID_NOT_HOLD, UNDECIDED = "held", "did not hold", "undecided"
+ALIKE = "alike"  # both sides of a comparison, within a margin that was set before
 HELD_BY_RULE = "held by rule only"  # by the paper's rule of choosing rates, not at the best rate
 TAKEN_OUT = "taken out"
-KINDS = HELD, HELD_BY_RULE, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT
+KINDS = HELD, HELD_BY_RULE, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT, ALIKE
 MOST_SEEDS = 50  # a claim that would take more at the spread that was seen is taken out
 
 
