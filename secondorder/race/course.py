@@ -51,7 +51,7 @@ def measure(seed, problem, firsts, most):
     """T and the work that Adam makes in it.
 
     T is the least time, over some rates, in which Adam comes down to the problem's level, looked at
-    four times an epoch; or the time of the problem's epochs; at most `most`.
+    after every epoch; or the time of the problem's epochs; at most `most`.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def measure(seed, problem, firsts, most):
         record = ride(problem, seed,
                       lambda network: adam.make(network, problem.loss, rate, None),
                       lambda network, samples: step_work("adam", network, samples),
-                      best["seconds"], 0, Every(max(1, updates // 4)),
+                      best["seconds"], 0, Every(updates),
                       lambda record: (record["steps"][-1] >= steps if problem.level is None
                                       else record["loss"][-1] <= problem.level))
         there = (record["loss"][-1] <= problem.level if problem.level

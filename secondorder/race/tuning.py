@@ -189,7 +189,7 @@ def running(problem, settings):
     return [ENTRANTS[key] for key in settings["methods"] if not left_out(problem)[key]]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def left_out(problem):
     """Method -> why it cannot run on a problem, "" if it can."""
     about = PROBLEMS[problem]
