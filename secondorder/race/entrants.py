@@ -102,9 +102,8 @@ def kfac(network, loss, rate, alpha):
                    solver="kfi-rank-one" if inputs >= WIDE else "kfi", alpha=alpha)
 
 
-def truncated_newton(network, loss, rate, smallest_damping):
-    return so.TruncatedNewton(network, loss, learning_rate=rate, max_cg=10,
-                              smallest_damping=smallest_damping)
+def truncated_newton(network, loss, rate, damping):
+    return so.TruncatedNewton(network, loss, learning_rate=rate, max_cg=10, damping=damping)
 
 
 def gauss_newton(network, loss, rate, second):
@@ -135,7 +134,7 @@ ENTRANTS = {entrant.key: entrant for entrant in (
     Entrant("gauss-newton", "exact Gauss-Newton", "paper", 1.0, gauss_newton),
     Entrant("kfac", "KFAC", "rival", 0.1, kfac, second=ALPHAS, second_name="alpha"),
     Entrant("truncated-newton", "truncated Newton", "rival", 1.0, truncated_newton,
-            second=(0.003, 0.03, 0.3), second_name="smallest damping"),
+            second=(0.1, 1.0, 10.0), second_name="first damping"),
     Entrant("square-root", "cubic steps without curvature", "control", 100.0, square_root,
             "sigma"),
     Entrant("unit", "gradient over its norm", "control", 0.01, plain(UnitStep)),

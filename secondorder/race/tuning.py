@@ -2,7 +2,7 @@
 
 Rule S takes the trial with the least training loss at T/4 CPU seconds, rule G the one at as much
 work as Adam makes in T/4. A winner at the edge of the rates moves the grid by two points, once.
-Trials that diverge or do not move have no say, and ties are refused.
+Trials that diverge, do not move or tie with another one have no say.
 """
 
 import functools
@@ -127,9 +127,17 @@ def winner_by_rule(found, limits):
     winners = {}
     for rule, name in RULES.items():
         numbers = [moved(record, name, getattr(limits, name) / SHARE) for record in found.values()]
+        numbers = untied(numbers)
         if np.isfinite(numbers).any():
             winners[rule] = list(found)[least(numbers, "trial")]
     return winners
+
+
+def untied(numbers):
+    """Some losses, with those that are not the only ones of their size put to infinity: trials
+    that a number does not tell apart have no say.
+    """
+    return [number if numbers.count(number) == 1 else np.inf for number in numbers]
 
 
 def moved(record, name, value):
@@ -167,20 +175,23 @@ def judged(problem, entrant, rule, seed, choice, limits):
     return run_of(seed, problem, entrant, point, limits.seconds, limits.work)
 
 
-def stages(problem, settings, results):
-    """All runs of a problem that can be named by now."""
+def stages(problem, settings, results, judge=True):
+    """All runs of a problem that can be named by now; without `judge` the trials alone."""
     limits = budget(problem, settings, results)
-    if limits is None:
-        return [clock(problem, settings)]
     runs = [clock(problem, settings)]
-    for entrant in running(problem, settings):
+    for entrant in running(problem, settings) if limits is not None else ():
         found, missing = tried(problem, entrant, settings, results)
         runs += [trial(problem, entrant, point, limits) for point in found] + missing
-        if missing:
+        if missing or not judge:
             continue
         choice = winner_by_rule(found, limits)
         runs += [judged(problem, entrant, rule, seed, choice, limits)
                  for rule in choice for seed in settings["seeds"]]
+    return unique(runs)
+
+
+def unique(runs):
+    """Each run once."""
     return list({run.name: run for run in runs}.values())
 
 
