@@ -171,6 +171,6 @@ enter("width", "How many decades of rates are good, method by method",
 enter("together", "Ranks over all problems",
       {"order": "Ranks by seconds and by steps agree: Kendall's tau is above 0.6",
        "no-winner": "No method that runs on six problems is within 10 % of the best on all",
-       **{f"holm-{name}": f"The papers' best method is ahead on most problems: {name}, all problems "
-                          "counted together" for name in FAMILIES}},
+       **{f"holm-{name}": f"The papers' best method is ahead on most problems: {name}, all "
+                          "problems counted together" for name in FAMILIES}},
       RACED, QUICK_TWO, (10, 40), Together, ("wine-quality", "mnist"))
