@@ -20,7 +20,7 @@ TESTS = Path(__file__).parents[1]
 TEXT_OF_A_PLOT = "label"  # elsewhere it is the label of an equation
 HOW = (
     'add to tests/harness/malformed_calls.py a line in CALLS: "{0}": {{its arguments in a call '
-    'that works}}, and in OWN, "{0}.argument": [(bad value, error, word)], for arguments whose '
+    'that works}}, and in OWN, "{0}.argument": [(bad value, error)], for arguments whose '
     "names BAD does not know (or in ANYTHING, with the reason)"
 )
 
@@ -70,8 +70,8 @@ def rows():
     """Everything that is tried: name, argument, bad value, error, words."""
     for name in CALLS:
         for argument in arguments(resolve(name)):
-            for position, (value, error, words) in enumerate(bad(name, argument)):
-                yield pytest.param(name, argument, value, error, words,
+            for position, (value, error, *words) in enumerate(bad(name, argument)):
+                yield pytest.param(name, argument, value, error, *(words or [argument]),
                                    id=f"{name}-{argument}-{position}")
 
 
