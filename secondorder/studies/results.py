@@ -80,6 +80,14 @@ class Results:
         """Of all runs together."""
         return sum(self.times())
 
+    @property
+    def forms(self):
+        """Form of the code, literal or compiled -> how many runs it made; "not told" by runs of
+        versions that did not write it down.
+        """
+        told = [run.get("environment", {}).get("form", "not told") for run in self._runs.values()]
+        return {form: told.count(form) for form in sorted(set(told))}
+
     def _matching(self, wanted):
         asked = json.dumps(wanted)
         if asked not in self._found:

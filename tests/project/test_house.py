@@ -19,9 +19,7 @@ ROOMS = ("residual_partitioning", "low_rank", "eacg", "reversible_gauss_newton")
 #: What runs when it is called, not when it is loaded: part, and the part above that it calls.
 CALLED = {("compiled", "secondorder"), ("checks", "secondorder"), ("files", "secondorder")}
 #: Folders that may hold more than 15 files, and how many.
-WIDE = {"compiled": 20,  # a file a layer kind
-        **{"papers/" + room: 20 for room in ROOMS},
-        "papers/reversible_gauss_newton": 22}  # until their files have moved
+WIDE = {"papers/" + room: 20 for room in ROOMS}
 
 
 def name_of(file):
