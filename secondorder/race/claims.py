@@ -58,12 +58,12 @@ def holm(chances):
     set
         The names.
     """
-    kept, order = set(), sorted(chances, key=chances.get)
+    names, order = set(), sorted(chances, key=chances.get)
     for k, name in enumerate(order):
         if chances[name] >= 0.05 / (len(order) - k):
             break
-        kept.add(name)
-    return kept
+        names.add(name)
+    return names
 
 
 # -- what is read off a run ------------------------------------------------------------------------
@@ -125,8 +125,8 @@ class Field:
         self.entrants = {entrant.key: entrant for entrant in tuning.running(problem, settings)}
         self.trials = {key: tuning.tried(problem, entrant, settings, results)[0]
                        for key, entrant in self.entrants.items()}
-        self.choice = {key: tuning.winner_by_rule(found, self.limits)
-                       for key, found in self.trials.items()}
+        self.choice = {key: tuning.winner_by_rule(trials, self.limits)
+                       for key, trials in self.trials.items()}
 
     def best(self, kind, rule="S"):
         """The method of a kind whose chosen trial has the least loss; None if none has moved."""

@@ -149,10 +149,10 @@ class Track:
         (self.x, self.y), self.held_out = problem.parts(seed)
         self.problem, self.seed, self.network = problem, seed, problem.network(seed)
         self.rows = problem.rows(len(self.x))
-        self.seen = self.x
+        self.evaluated = self.x
         if problem.noise:
             rng = np.random.default_rng([seed, 4])
-            self.seen = self.x + self.noise(rng, self.x.shape)
+            self.evaluated = self.x + self.noise(rng, self.x.shape)
 
     def noise(self, rng, shape):
         return (self.problem.noise * rng.standard_normal(shape)).astype(self.x.dtype)
@@ -169,7 +169,7 @@ class Track:
 
     def look(self, record, steps, seconds, work):
         """Put both losses and what they took into a record."""
-        loss = mean_loss(self.network, self.problem.loss, self.seen, self.y)
+        loss = mean_loss(self.network, self.problem.loss, self.evaluated, self.y)
         if record["loss"] and not loss <= BEYOND * record["loss"][0]:
             raise FloatingPointError(f"a training loss of {loss:g}")
         record["loss"].append(loss)

@@ -100,12 +100,12 @@ def tried(problem, entrant, settings, results):
     """
     limits = budget(problem, settings, results)
     wanted = points(entrant, settings)
-    found, missing = _look_up(problem, entrant, wanted, limits, results)
+    trials, missing = _look_up(problem, entrant, wanted, limits, results)
     if missing or settings["trials"] is not None:
-        return found, missing
-    further = beyond(found, grid(entrant, settings), limits)
+        return trials, missing
+    further = beyond(trials, grid(entrant, settings), limits)
     more, missing = _look_up(problem, entrant, points(entrant, settings, further), limits, results)
-    return found | more, missing
+    return trials | more, missing
 
 
 def _look_up(problem, entrant, wanted, limits, results):
@@ -114,22 +114,22 @@ def _look_up(problem, entrant, wanted, limits, results):
             [run for run in runs.values() if run not in results])
 
 
-def beyond(found, places, limits):
+def beyond(trials, places, limits):
     """The places by which the grid moves: two beyond each edge that a rule's winner stands on."""
-    winners = {point.place for point in winner_by_rule(found, limits).values()}
+    winners = {point.place for point in winner_by_rule(trials, limits).values()}
     below = range(places[0] - SHIFT, places[0]) if places[0] in winners else ()
     above = range(places[-1] + 1, places[-1] + 1 + SHIFT) if places[-1] in winners else ()
     return [*below, *above]
 
 
-def winner_by_rule(found, limits):
+def winner_by_rule(trials, limits):
     """Rule -> the point that it takes; without those rules by which no trial moved."""
     winners = {}
     for rule, name in RULES.items():
-        numbers = [moved(record, name, getattr(limits, name) / SHARE) for record in found.values()]
+        numbers = [moved(record, name, getattr(limits, name) / SHARE) for record in trials.values()]
         numbers = untied(numbers)
         if np.isfinite(numbers).any():
-            winners[rule] = list(found)[least(numbers, "trial")]
+            winners[rule] = list(trials)[least(numbers, "trial")]
     return winners
 
 
@@ -162,8 +162,8 @@ def at(record, name, value, read="loss"):
 
 def selected(problem, entrant, settings, results):
     """Rule -> Point; {} where no trial moved, None as long as trials are missing."""
-    found, missing = tried(problem, entrant, settings, results)
-    return None if missing else winner_by_rule(found, budget(problem, settings, results))
+    trials, missing = tried(problem, entrant, settings, results)
+    return None if missing else winner_by_rule(trials, budget(problem, settings, results))
 
 
 def judged(problem, entrant, rule, seed, choice, limits):
@@ -180,11 +180,11 @@ def stages(problem, settings, results, judge=True):
     limits = budget(problem, settings, results)
     runs = [clock(problem, settings)]
     for entrant in running(problem, settings) if limits is not None else ():
-        found, missing = tried(problem, entrant, settings, results)
-        runs += [trial(problem, entrant, point, limits) for point in found] + missing
+        trials, missing = tried(problem, entrant, settings, results)
+        runs += [trial(problem, entrant, point, limits) for point in trials] + missing
         if missing or not judge:
             continue
-        choice = winner_by_rule(found, limits)
+        choice = winner_by_rule(trials, limits)
         runs += [judged(problem, entrant, rule, seed, choice, limits)
                  for rule in choice for seed in settings["seeds"]]
     return unique(runs)

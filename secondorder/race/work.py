@@ -40,21 +40,21 @@ class Passes(NamedTuple):
 
 def passes(network, samples):
     """`Passes` of every layer with products, from the input up."""
-    found, shape = [], network.input_shape
+    layers, shape = [], network.input_shape
     for layer in network.layers:
         after = layer.output_shape(shape)
         if isinstance(layer, Linear):
             n, m = layer.weight.shape
-            found.append(one(samples * n * m, layer, m, n))
+            layers.append(one(samples * n * m, layer, m, n))
         elif isinstance(layer, Conv2d):
             n, m = after[0], math.prod(layer.weight.shape[1:])
-            found.append(one(samples * math.prod(after[1:]) * n * m, layer, m, n))
+            layers.append(one(samples * math.prod(after[1:]) * n * m, layer, m, n))
         elif isinstance(layer, Coupling):
             n, m = layer.trained.weight.shape
             product = samples * n * m
-            found.append(Passes(2 * product, 2 * product, product, m, n, layer.size))
+            layers.append(Passes(2 * product, 2 * product, product, m, n, layer.size))
         shape = after
-    return found
+    return layers
 
 
 def one(product, layer, inputs, outputs):
