@@ -52,7 +52,7 @@ def test_ratios_are_positive_where_ours_is_lower():
 
 
 def test_work_until_a_loss():
-    assert claims.work_until(RUN, 10**-0.5) == pytest.approx(5)
+    assert claims.work_until(RUN, 10**-0.25) == pytest.approx(2.5)
     assert claims.work_until(RUN, 2.0) == 0 and claims.work_until(RUN, 1e-3) == 40
 
 

@@ -61,7 +61,7 @@ def test_the_kernel_without_its_factor():
 def test_the_right_inverse_without_its_eigenvalues():
     count, formula, layers, _ = measured("one-batch", "gauss-newton")
     eigenvalues = 8 * 9 * 96**3
-    assert count == pytest.approx(formula - eigenvalues, rel=0.2)
+    assert count == pytest.approx(formula - eigenvalues, rel=0.15)  # two solves are LAPACK's
 
 
 @pytest.mark.parametrize("problem, expected", [
