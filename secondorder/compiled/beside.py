@@ -38,7 +38,7 @@ BESIDE = {
         "residual_partitioning.compiled.partition_activation",
     f"{_ROOMS}.residual_partitioning.optimizer.ResidualPartitioning.direction":
         "residual_partitioning.compiled.partition_step",
-    f"{_ROOMS}.eacg.systems.combined": "eacg.compiled.combined",
+    f"{_ROOMS}.eacg.solvers.systems.combined": "eacg.compiled.combined",
 }
 for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gradients",
                 "tangent"):
