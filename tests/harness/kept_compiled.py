@@ -49,7 +49,7 @@ class Functions:
 
 
 def _is_compiled(function):
-    return any(getattr(decorator, "id", None) in DECORATORS for decorator in function.decorator_list)
+    return any(getattr(one, "id", None) in DECORATORS for one in function.decorator_list)
 
 
 def forget(folder, names):
