@@ -24,7 +24,8 @@ from secondorder.papers.low_rank import quantities
 from secondorder.papers.low_rank.steps import flat_limit_as_printed, limits
 from secondorder.papers.residual_partitioning.partitions import (
     simplex_gradient, simplex_gradient_as_printed, softmax_parameters)
-from secondorder.papers.reversible_gauss_newton.flows import total_bound, total_bound_as_printed
+from secondorder.papers.reversible_gauss_newton.dense.flows import (
+    total_bound, total_bound_as_printed)
 
 figures = Figures()
 rng = np.random.default_rng(0)

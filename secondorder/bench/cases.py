@@ -8,12 +8,12 @@ from scipy.linalg import cho_factor, cho_solve
 import secondorder as so
 from secondorder import exact
 from secondorder.checks import require_bytes
-from secondorder.papers.eacg import closed_forms, conjugate_gradients, systems
+from secondorder.papers.eacg.solvers import closed_forms, conjugate_gradients, systems
 from secondorder.papers.low_rank.curvature import by_explicit_eta, directional_curvature_at
 from secondorder.papers.reversible_gauss_newton import RevMLP
 from secondorder.papers.reversible_gauss_newton.directions import update_at
 from secondorder.papers.reversible_gauss_newton.options import Options, checked
-from secondorder.papers.reversible_gauss_newton.running import RunningEvaluation
+from secondorder.papers.reversible_gauss_newton.recomputed import RunningEvaluation
 
 from . import products
 from .runs import Setting, Work, case

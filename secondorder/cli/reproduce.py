@@ -118,7 +118,7 @@ def _refuse_earlier_runs(chosen, out, options):
         place = out / study.paper
         if place.is_dir():
             first = study.runs(study.settings(options.quick, options.seeds), studies.Results())
-            there = len(studies.Sweep(place).present(first))
+            there = len(studies.Sweep(place).present(study, first))
             if there:
                 raise FileExistsError(f"{place} holds {there} of {len(first)} runs of {study.key}: "
                                       "--resume takes them; another --out begins anew")

@@ -8,8 +8,8 @@ layer kind, compiled by numba.
 ``program``     the table of a network, and the work array that passes write into
 ``passes``      forward, gradient, products: each one walk over the table
 ``second_order`` v^T H v along a line, without a product
-``dense``       a linear layer; ``normalisation`` a `LayerNorm`; ``recurrent`` a recurrence
-``activations`` value and slope of the activation functions; ``exponential`` is what they share
+``layers``      a file a kind: dense, convolution, pooling, recurrent, normalisation, activations
+``exponential`` what activations and losses share
 ``losses``      value and gradient of the losses
 ``updates``     whole steps of SGD to Adam
 ``compiling``   how a function is compiled, and where the result is kept

@@ -7,13 +7,13 @@ _METHODS = "secondorder.optimizers.first_order"
 _ROOMS = "secondorder.papers"
 
 BESIDE = {
-    f"{_LINEAR}.forward": "dense.linear_forward",
-    f"{_LINEAR}.input_gradient": "dense.linear_input_gradient",
-    f"{_LINEAR}.parameter_gradient": "dense.linear_parameter_gradient",
-    f"{_LINEAR}.parameter_gradients": "dense.linear_parameter_gradients",
-    f"{_LINEAR}.tangent": "dense.linear_tangent",
-    f"{_LINEAR}.backward_tangent": "dense.linear_parameter_gradient_tangent",
-    f"{_ACTIVATION}.forward": "activations.activate",
+    f"{_LINEAR}.forward": "layers.dense.linear_forward",
+    f"{_LINEAR}.input_gradient": "layers.dense.linear_input_gradient",
+    f"{_LINEAR}.parameter_gradient": "layers.dense.linear_parameter_gradient",
+    f"{_LINEAR}.parameter_gradients": "layers.dense.linear_parameter_gradients",
+    f"{_LINEAR}.tangent": "layers.dense.linear_tangent",
+    f"{_LINEAR}.backward_tangent": "layers.dense.linear_parameter_gradient_tangent",
+    f"{_ACTIVATION}.forward": "layers.activations.activate",
     f"{_ACTIVATION}.input_gradient": "passes.times",
     f"{_ACTIVATION}.backward_tangent": "passes.activation_gradient_tangent",
     f"{_LAYERS}.chain.Skip.forward": "passes.add_part",
@@ -25,8 +25,9 @@ BESIDE = {
     f"{_ROOMS}.low_rank.rules.ActivationRule.along": "second_order.activation_second_tangent",
     f"{_LAYERS}.chain.Chain.forward": "passes.forward",
     f"{_LAYERS}.chain.Chain.output_gradients": "passes.output_gradients",
-    f"{_LAYERS}.recurrent.Recurrent.argument_gradients": "recurrent.argument_gradients",
-    f"{_LAYERS}.recurrent.Recurrent.backward_tangent": "recurrent.recurrent_gradient_tangent",
+    f"{_LAYERS}.recurrent.Recurrent.argument_gradients": "layers.recurrent.argument_gradients",
+    f"{_LAYERS}.recurrent.Recurrent.backward_tangent":
+        "layers.recurrent.recurrent_gradient_tangent",
     f"{_ROOMS}.residual_partitioning.rules.LinearRule.forward":
         "residual_partitioning.compiled.linear_up",
     f"{_ROOMS}.residual_partitioning.rules.ActivationRule.forward":
@@ -37,23 +38,23 @@ BESIDE = {
         "residual_partitioning.compiled.partition_activation",
     f"{_ROOMS}.residual_partitioning.optimizer.ResidualPartitioning.direction":
         "residual_partitioning.compiled.partition_step",
-    f"{_ROOMS}.eacg.systems.combined": "eacg.compiled.combined",
+    f"{_ROOMS}.eacg.solvers.systems.combined": "eacg.compiled.combined",
 }
 for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gradients",
                 "tangent"):
     BESIDE[f"{_LAYERS}.normalisation.LayerNorm.{_method}"] = (
-        f"normalisation.layer_norm_{_method}")
+        f"layers.normalisation.layer_norm_{_method}")
 BESIDE[f"{_LAYERS}.normalisation.LayerNorm.backward_tangent"] = (
-    "normalisation.layer_norm_gradient_tangent")
+    "layers.normalisation.layer_norm_gradient_tangent")
 for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gradients",
                 "tangent"):
-    BESIDE[f"{_LAYERS}.recurrent.Recurrent.{_method}"] = f"recurrent.recurrent_{_method}"
+    BESIDE[f"{_LAYERS}.recurrent.Recurrent.{_method}"] = f"layers.recurrent.recurrent_{_method}"
 for _cls, _name in {"Tanh": "tanh", "Sigmoid": "sigmoid", "Softplus": "softplus", "Sin": "sin",
                     "LeakyReLU": "leaky", "Identity": "identity"}.items():
-    BESIDE |= {f"{_FUNCTIONS}.{_cls}.{method}": f"activations.{_name}"
+    BESIDE |= {f"{_FUNCTIONS}.{_cls}.{method}": f"layers.activations.{_name}"
                for method in ("value", "slope", "jet")}
     if _name not in ("leaky", "identity"):  # which have none
-        BESIDE[f"{_FUNCTIONS}.{_cls}.curvature"] = f"activations.{_name}_curvature"
+        BESIDE[f"{_FUNCTIONS}.{_cls}.curvature"] = f"layers.activations.{_name}_curvature"
 for _file, _cls, _name in [("residuals", "SquaredError", "squared_error"),
                            ("classes", "SoftmaxCrossEntropy", "softmax_cross_entropy"),
                            ("classes", "BoundedCriterion", "bounded_criterion"),
@@ -67,16 +68,16 @@ for _file, _cls, _name in [("residuals", "SquaredError", "squared_error"),
 for _cls in ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam"):
     BESIDE[f"{_METHODS}.{_cls}.direction"] = f"updates.{_cls.lower()}"
 for _name in ("input_gradient", "parameter_gradient", "parameter_gradients", "forward", "tangent"):
-    BESIDE[f"{_LAYERS}.convolution.Conv2d.{_name}"] = f"convolution.convolution_{_name}"
+    BESIDE[f"{_LAYERS}.convolution.Conv2d.{_name}"] = f"layers.convolution.convolution_{_name}"
 BESIDE |= {
     f"{_LAYERS}.convolution.Conv2d.backward_tangent":
-        "convolution.convolution_parameter_gradient_tangent",
-    f"{_LAYERS}.pooling.MaxPool2d.forward": "pooling.max_pool_forward",
-    f"{_LAYERS}.pooling.MaxPool2d.tangent": "pooling.max_pool_tangent",
-    f"{_LAYERS}.pooling.AvgPool2d.forward": "pooling.average_pool_forward",
-    f"{_LAYERS}.pooling.Pooling.backward": "pooling.average_pool_input_gradient",
-    f"{_LAYERS}.windows.windows": "windows.windows",
-    f"{_LAYERS}.windows.windows_back": "windows.windows_back",
+        "layers.convolution.convolution_parameter_gradient_tangent",
+    f"{_LAYERS}.pooling.MaxPool2d.forward": "layers.pooling.max_pool_forward",
+    f"{_LAYERS}.pooling.MaxPool2d.tangent": "layers.pooling.max_pool_tangent",
+    f"{_LAYERS}.pooling.AvgPool2d.forward": "layers.pooling.average_pool_forward",
+    f"{_LAYERS}.pooling.Pooling.backward": "layers.pooling.average_pool_input_gradient",
+    f"{_LAYERS}.windows.windows": "layers.windows.windows",
+    f"{_LAYERS}.windows.windows_back": "layers.windows.windows_back",
 }
 
 

@@ -103,7 +103,7 @@ def cache_folder():
 def sources(package):
     """The files below the folder of the package in which compiled functions stand."""
     return sorted({*package.rglob("loops.py"), *package.rglob("compiled.py"),
-                   *(package / "compiled").glob("*.py")})
+                   *(package / "compiled").rglob("*.py")})
 
 
 def _forgiving(dispatcher):

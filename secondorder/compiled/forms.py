@@ -17,6 +17,11 @@ _asked = ContextVar("secondorder: literal", default=os.environ.get(VARIABLE, "")
 is_literal = _asked.get
 
 
+def name():
+    """The form that is asked for, as records and checkpoints tell it."""
+    return "literal" if is_literal() else "compiled"
+
+
 @contextlib.contextmanager
 def literal(asked=True):
     """Run what one reads: in the ``with`` block the literal passes and formulas are called.

@@ -11,22 +11,23 @@ compiles nothing of theirs.
 
 import numpy as np
 
-from .activations import activate, bend
 from .compiling import compiled, walk
-from .dense import (linear_forward, linear_input_gradient, linear_input_gradient_tangent,
-                    linear_parameter_gradient, linear_parameter_gradient_tangent,
-                    linear_parameter_gradients, linear_tangent)
 from .kinds import (CONVOLUTION, FIXED, FORK, IDENTITY, LAYER_NORM, LINEAR, NOWHERE, RECURRENT,
                     SIN)
+from .layers.activations import activate, bend
+from .layers.dense import (linear_forward, linear_input_gradient, linear_input_gradient_tangent,
+                           linear_parameter_gradient, linear_parameter_gradient_tangent,
+                           linear_parameter_gradients, linear_tangent)
+from .layers.normalisation import (layer_norm_forward, layer_norm_gradient_tangent,
+                                   layer_norm_input_gradient, layer_norm_parameter_gradient,
+                                   layer_norm_parameter_gradients, layer_norm_tangent)
+from .layers.recurrent import (argument_gradients, recurrent_forward, recurrent_gradient_tangent,
+                               recurrent_input_gradient, recurrent_parameter_gradient,
+                               recurrent_parameter_gradients, recurrent_tangent)
+from .layers.windowed import (windowed_forward, windowed_gradient_tangent, windowed_input_gradient,
+                              windowed_parameter_gradient, windowed_parameter_gradients,
+                              windowed_tangent)
 from .losses import all_finite
-from .normalisation import (layer_norm_forward, layer_norm_gradient_tangent,
-                            layer_norm_input_gradient, layer_norm_parameter_gradient,
-                            layer_norm_parameter_gradients, layer_norm_tangent)
-from .recurrent import (argument_gradients, recurrent_forward, recurrent_gradient_tangent,
-                        recurrent_input_gradient, recurrent_parameter_gradient,
-                        recurrent_parameter_gradients, recurrent_tangent)
-from .windowed import (windowed_forward, windowed_gradient_tangent, windowed_input_gradient,
-                       windowed_parameter_gradient, windowed_parameter_gradients, windowed_tangent)
 
 
 @compiled

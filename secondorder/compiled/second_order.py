@@ -8,8 +8,8 @@ import numpy as np
 
 from .compiling import compiled, summing, walk
 from .kinds import CONVOLUTION, LINEAR, NOWHERE, SIN, TANH
+from .layers.windowed import windowed_tangent
 from .passes import batch, flat, room_of, weight
-from .windowed import windowed_tangent
 
 
 @walk

@@ -1,7 +1,7 @@
 """Windows of several images, a matrix of patches each, for `shaped_columns`."""
 
 from ..compiled import compiled
-from ..compiled.windows import windows, windows_back
+from ..compiled.layers.windows import windows, windows_back
 
 
 @compiled

@@ -67,7 +67,7 @@ def pooled_backward(layer, saved, t, rows, y_bar, bar, needs_input):
 
 def _pool(layer, saved, given, out, names):
     """Call the function of means, or of maxima, whose places are the same for all directions."""
-    average, largest = (getattr(_loops("..compiled.pooling"), name) for name in names)
+    average, largest = (getattr(_loops("..compiled.layers.pooling"), name) for name in names)
     size, out = sizes(layer, saved), out.reshape(-1)
     if hasattr(saved, "chosen"):
         K = len(given) // len(saved.chosen)

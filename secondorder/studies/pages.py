@@ -45,14 +45,20 @@ def page(paper):
         if study.deviation:
             lines += ["", f"Differs from the paper: {study.deviation}"]
         if record:
-            lines += ["", f"{record['runs']} runs, {duration(record['run_seconds'])} of one core; "
-                      f"`secondorder reproduce {paper} {study.key}`."]
+            lines += ["", f"{runs_text(record)}; `secondorder reproduce {paper} {study.key}`."]
             if lacking(record):
                 lines += ["", f"**{lacking(record)}.**"]
         else:
             lines += ["", f"Not run yet: about {duration(study.seconds[0])} of one core; "
                       f"`secondorder reproduce {paper} {study.key}`."]
     return "\n".join(lines) + "\n"
+
+
+def runs_text(record):
+    """How many runs a record has, how long they took and, where they tell, which form made them."""
+    known = {form: count for form, count in record.get("forms", {}).items() if form != "not told"}
+    forms = "".join(f", {count} by the {form} form" for form, count in known.items())
+    return f"{record['runs']} runs{forms}, {duration(record['run_seconds'])} of one core"
 
 
 def _note(row):
@@ -105,8 +111,7 @@ def shown(study):
     if record:
         seeds = record["settings"]["seeds"]
         told = f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
-        lines.append(f"recorded: {record['runs']} runs, {duration(record['run_seconds'])} of one "
-                     f"core, {told}")
+        lines.append(f"recorded: {runs_text(record)}, {told}")
         if lacking(record):
             lines.append(lacking(record))
     for row in rows(study.paper):

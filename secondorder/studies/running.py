@@ -25,7 +25,8 @@ class Sweep:
     Parameters
     ----------
     out : path
-        A folder of the user's; runs go to ``runs/`` in it.
+        A folder of the user's; runs go to ``runs/`` in it, and those on stand-ins for data that
+        are not here to a folder that names these (``runs-without-mnist/``).
     executor : concurrent.futures.Executor, optional
         Where the runs are made. Default: in this process, one after the other.
     say : callable
@@ -36,13 +37,12 @@ class Sweep:
 
     def __init__(self, out, executor=None, say=print, known=()):
         self.out = files.output_directory(out)
-        self.folder = files.output_directory(self.out / "runs")
         self.executor, self.say, self.known = executor, say, dict(known)
         self.unsealed = []  # names of files that were read and that have no checksum
 
-    def present(self, runs):
-        """Those of the runs that have a file."""
-        return [run for run in runs if self._path(run).exists()]
+    def present(self, study, runs):
+        """Those of a study's runs that have a file."""
+        return [run for run in runs if self._path(study, run).exists()]
 
     def complete(self, study, settings):
         """Make all runs of a study that have no file yet and are not known; return their
@@ -57,27 +57,29 @@ class Sweep:
             for run in wanted:
                 if run.name in self.known:
                     results.add(run.name, self.known[run.name])
-            for run in self.present(wanted):
-                self._take(run, results)
+            for run in self.present(study, wanted):
+                self._take(study, run, results)
             self._make([run for run in wanted if run not in results], study, results)
 
     def _make(self, runs, study, results):
         began, total = time.monotonic(), len(runs)
+        files.output_directory(self._folder(study))
         varied = [name for name in (runs[0].arguments if runs else ())
                   if len({str(run.arguments.get(name)) for run in runs}) > 1]
         for done, (run, outcome) in enumerate(self._outcomes(runs), 1):
             result, seconds = outcome
-            files_of_runs.write(self._path(run), run, result, seconds, environment())
-            self._take(run, results)
+            files_of_runs.write(self._path(study, run), run, result, seconds,
+                                environment() | {"form": forms.name()})
+            self._take(study, run, results)
             left = (time.monotonic() - began) / done * (total - done)
             ending = f"  diverged: {result[DIVERGED]}" if DIVERGED in result else ""
             self.say(f"  {study.key}: {done}/{total} runs, {duration(left)} left  "
                      f"({_told(run.arguments, varied)}: {seconds:.1f} s){ending}")
 
-    def _take(self, run, results):
-        content = files_of_runs.read(self._path(run))
+    def _take(self, study, run, results):
+        content = files_of_runs.read(self._path(study, run))
         if "format" not in content:
-            self.unsealed.append(self._path(run).name)
+            self.unsealed.append(self._path(study, run).name)
         results.add(run.name, content)
 
     @contextlib.contextmanager
@@ -87,7 +89,7 @@ class Sweep:
             yield
             return
         told = f"{', '.join(self.unsealed[:3])}{', ...' if len(self.unsealed) > 3 else ''}"
-        with files.damage_told(self.folder, "a folder of whole runs",
+        with files.damage_told(self.out, "a folder of whole runs",
                                f"these have no checksum: {told}; without them the runs are made "
                                "again"):
             yield
@@ -112,8 +114,13 @@ class Sweep:
             for future in pending:
                 future.cancel()
 
-    def _path(self, run):
-        return self.folder / f"{run.name}.json"
+    def _path(self, study, run):
+        return self._folder(study) / f"{run.name}.json"
+
+    def _folder(self, study):
+        """Of the runs on the data that are here: a stand-in's are never taken for a set's."""
+        absent = missing(study.needs)
+        return self.out / (f"runs-without-{'-'.join(absent)}" if absent else "runs")
 
 
 def _is_of_the_workers(error):
@@ -184,8 +191,8 @@ def reproduce(study, sweep, quick=False, seeds=None):
         draw(study, results, picture, settings, "quick setting" if quick else "")
     record = {"paper": study.paper, "key": study.key, "shows": study.shows, "settings": settings,
               "quick": quick, "stand_ins": absent, "deviation": study.deviation,
-              "runs": len(results), "run_seconds": results.seconds, "figure": picture.name,
-              "environment": environment(),
+              "runs": len(results), "forms": results.forms, "run_seconds": results.seconds,
+              "figure": picture.name, "environment": environment(),
               "claims": [{"letter": letter, "claim": text, **asdict(verdicts[letter])}
                          for letter, text in study.claims.items()]}
     if not quick:

@@ -310,7 +310,7 @@ class _Run:
     def facts(self):
         """What has to be the same when a run goes on."""
         network = self.optimizer.network
-        entries = {"form": "literal" if forms.is_literal() else "compiled",
+        entries = {"form": forms.name(),
                    "method": type(self.optimizer).__name__,
                    "network": _nameless(network),
                    "loss": _nameless(self.optimizer.loss),

@@ -171,6 +171,7 @@ def test_train_is_decided_by_the_seed(run):
     assert losses() == losses("--seed", 0) != losses("--seed", 1)
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize(
     "optimizer", ["sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton",
                   "residual-partitioning",
@@ -640,6 +641,7 @@ def test_tour_fails_with_a_failing_check(run, monkeypatch):
     assert run("tour")[0] == 1
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
     rng = np.random.default_rng(seed)

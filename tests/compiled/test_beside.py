@@ -29,5 +29,5 @@ def test_both_are_there_and_the_compiled_one_says_its_formula(name):
 
 def test_a_page_names_it_in_a_line():
     lines = show._implementation(registry.REGISTRY.select("ea-cg", None)[0], Linear.forward)
-    assert "       compiled beside it: secondorder.compiled.dense.linear_forward" in lines
+    assert "       compiled beside it: secondorder.compiled.layers.dense.linear_forward" in lines
     assert beside("secondorder.nets.layers.linear.Linear.input_hessian") is None

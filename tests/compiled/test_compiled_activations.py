@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.compiled import activations as compiled
+from secondorder.compiled.layers import activations as compiled
 from secondorder.nets import ACTIVATIONS, activation_function, programs
 
 ULP = 4

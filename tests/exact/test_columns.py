@@ -22,6 +22,7 @@ def draw(middle, loss="softmax", samples=4, seed=0, **options):
     return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
 
 
+@pytest.mark.everyday(24)
 @pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator"])
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_all_columns_at_once(middle, operator):
@@ -68,6 +69,7 @@ def watched(monkeypatch, A):
     return passes
 
 
+@pytest.mark.everyday(24)
 @pytest.mark.parametrize("operator", MATRICES)
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_parts_of_the_samples_add_up(middle, operator, monkeypatch):

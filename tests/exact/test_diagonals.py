@@ -28,7 +28,7 @@ def draw(middle, loss="softmax", samples=4, **options):
     return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
 
 
-@pytest.mark.everyday(53)
+@pytest.mark.everyday(27)
 @pytest.mark.parametrize("kind", DENSE)
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_every_layer_in_the_middle(middle, kind):

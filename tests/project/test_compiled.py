@@ -97,10 +97,11 @@ def test_the_setting_of_numba_stays_what_it_was():
 
 def test_a_changed_loop_has_another_folder(monkeypatch, tmp_path):
     """numba would not notice a change in a function that another one calls."""
-    (tmp_path / "compiled").mkdir()
+    (tmp_path / "compiled" / "layers").mkdir(parents=True)
     monkeypatch.setattr(compiling, "__file__", str(tmp_path / "compiled" / "compiling.py"))
     for file in (tmp_path / "loops.py", tmp_path / "compiled.py",
-                 tmp_path / "compiled" / "dense.py"):
+                 tmp_path / "compiled" / "passes.py",
+                 tmp_path / "compiled" / "layers" / "dense.py"):
         file.write_text("a = 1")
         first = compiling.cache_folder.__wrapped__()
         assert compiling.cache_folder.__wrapped__() == first
@@ -162,7 +163,7 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
     assert not beside_the_sources()
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
     code = ("import numpy as np; from secondorder.compiled import updates; "

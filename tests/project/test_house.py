@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.syntax import nodes
+
 PACKAGE = Path(__file__).resolve().parents[2] / "secondorder"
 #: From the ground up; a part knows those before it. Names of one line know each other.
 FLOORS = ("formulas files", "compiled", "checks", "nets", "exact", "datasets", "optimizers",
@@ -17,9 +19,7 @@ ROOMS = ("residual_partitioning", "low_rank", "eacg", "reversible_gauss_newton")
 #: What runs when it is called, not when it is loaded: part, and the part above that it calls.
 CALLED = {("compiled", "secondorder"), ("checks", "secondorder"), ("files", "secondorder")}
 #: Folders that may hold more than 15 files, and how many.
-WIDE = {"compiled": 20,  # a file a layer kind
-        **{"papers/" + room: 20 for room in ROOMS},
-        "papers/reversible_gauss_newton": 22}  # until their files have moved
+WIDE = {"papers/" + room: 20 for room in ROOMS}
 
 
 def name_of(file):
@@ -33,11 +33,11 @@ MODULES = {name_of(file): file for file in PACKAGE.rglob("*.py")}
 @functools.cache
 def imports(name):
     """Pairs of a module of the package that this one imports, and whether on loading."""
-    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
-    inside = {id(node) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)
-              for node in ast.walk(one)}
+    all_nodes = nodes(MODULES[name].read_text(encoding="utf-8"))
+    inside = {id(node) for one in all_nodes if isinstance(one, ast.FunctionDef)
+              for node in ast.walk(one) if isinstance(node, (ast.Import, ast.ImportFrom))}
     found = []
-    for node in ast.walk(tree):
+    for node in all_nodes:
         if isinstance(node, ast.Import):
             found += [(one.name, id(node) not in inside) for one in node.names]
         elif isinstance(node, ast.ImportFrom):

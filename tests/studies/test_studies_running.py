@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import secondorder as so
 from secondorder import studies
 from secondorder.studies import Run, Sweep, exactly, records, results, running
 from secondorder.studies.registry import Studies, Study
@@ -60,6 +61,11 @@ def toy(**changes):
     return Study(**(one | changes))
 
 
+def runs_of(sweep):
+    """Files of the runs of a toy, which needs no data."""
+    return sorted((sweep.out / "runs").iterdir())
+
+
 @pytest.fixture
 def sweep(tmp_path):
     CALLS.clear()
@@ -81,7 +87,7 @@ def test_nothing_is_repeated_and_a_changed_setting_is_another_run(sweep):
     studies.reproduce(toy(), sweep)
     assert CALLS == [1, 4, 8]
     studies.reproduce(toy(full={"seeds": (2, 4)}), sweep)
-    assert CALLS == [1, 4, 8, 2] and len(list(sweep.folder.iterdir())) == 4
+    assert CALLS == [1, 4, 8, 2] and len(runs_of(sweep)) == 4
 
 
 def test_known_runs_are_not_made_again(sweep, tmp_path):
@@ -120,7 +126,7 @@ def test_a_mistake_in_a_run_is_not_hidden_and_what_is_done_is_kept(sweep):
 
     with pytest.raises(KeyError, match="a mistake"):
         studies.reproduce(toy(implementation=Failing()), sweep)
-    assert len(list(sweep.folder.iterdir())) == 1 and not (sweep.out / "toy.json").exists()
+    assert len(runs_of(sweep)) == 1 and not (sweep.out / "toy.json").exists()
 
 
 def test_quick_decides_nothing(sweep):
@@ -137,6 +143,26 @@ def test_a_stand_in_decides_nothing(sweep, monkeypatch, tmp_path):
     assert "stand-in" in record["claims"][0]["because"]
 
 
+def test_a_run_on_a_stand_in_is_not_taken_when_the_data_are_here(sweep, monkeypatch):
+    absent = ["mnist"]
+    monkeypatch.setattr(running, "missing", lambda needs: absent)
+    studies.reproduce(toy(needs=("mnist",)), sweep)
+    absent.clear()
+    record = studies.reproduce(toy(needs=("mnist",)), sweep)
+    assert CALLS == [1, 4, 8] * 2 and record["claims"][0]["verdict"] == "held"
+    assert len(runs_of(sweep)) == len(list((sweep.out / "runs-without-mnist").iterdir())) == 3
+
+
+def test_a_record_tells_which_form_made_its_runs(sweep):
+    with so.literal():
+        studies.reproduce(toy(full={"seeds": (4,)}), sweep)
+    record = studies.reproduce(toy(), sweep)
+    assert record["forms"] == {"compiled": 1, "literal": 2}
+    for path in runs_of(sweep):
+        older(path, lambda result: None, "environment")
+    assert studies.reproduce(toy(), sweep)["forms"] == {"not told": 3}
+
+
 @pytest.mark.everyday(2)
 @pytest.mark.parametrize("spoilt", [
     lambda text: "", lambda text: text[:-20], lambda text: "[]", lambda text: '{"arguments": {}}',
@@ -151,7 +177,7 @@ def test_a_stand_in_decides_nothing(sweep, monkeypatch, tmp_path):
                              if name != "sealed"})])
 def test_a_damaged_file_is_named_and_nothing_is_judged(sweep, spoilt):
     record = studies.reproduce(toy(), sweep)
-    path = next(path for path in sweep.folder.iterdir() if '"seed": 1' in path.read_text())
+    path = next(path for path in runs_of(sweep) if '"seed": 1' in path.read_text())
     whole = path.read_text()
     path.write_text(spoilt(whole))
     (sweep.out / "toy.json").unlink()
@@ -165,7 +191,7 @@ def test_a_damaged_file_is_named_and_nothing_is_judged(sweep, spoilt):
 def test_a_byte_that_changed(sweep):
     """Anywhere in a run's file; in the packed ones, where it means something."""
     studies.reproduce(toy(), sweep)
-    path, together = next(sweep.folder.iterdir()), sweep.out / "toy.runs.json.gz"
+    path, together = runs_of(sweep)[0], sweep.out / "toy.runs.json.gz"
     whole, packed = path.read_bytes(), together.read_bytes()
     for place in range(0, len(whole), 3):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1:])
@@ -181,17 +207,17 @@ def test_a_byte_that_changed(sweep):
     assert told > 0.8 * len(packed) / 3
 
 
-def older(path, change=lambda result: None):
+def older(path, change=lambda result: None, *without):
     """The file as an earlier version wrote it: without format and checksum."""
     run = json.loads(path.read_text())
     change(run["result"])
     path.write_text(json.dumps({name: entry for name, entry in run.items()
-                                if name not in ("command", "format", "sealed")}))
+                                if name not in ("command", "format", "sealed", *without)}))
 
 
 def test_a_run_of_an_earlier_version_is_taken(sweep):
     record = studies.reproduce(toy(), sweep)
-    for path in sweep.folder.iterdir():
+    for path in runs_of(sweep):
         older(path)
     (sweep.out / "toy.json").unlink()
     assert studies.reproduce(toy(), sweep)["claims"] == record["claims"] and len(CALLS) == 3
@@ -199,16 +225,16 @@ def test_a_run_of_an_earlier_version_is_taken(sweep):
 
 def test_a_run_of_an_earlier_version_that_lacks_what_is_judged(sweep):
     studies.reproduce(toy(), sweep)
-    path = next(path for path in sweep.folder.iterdir() if '"seed": 1' in path.read_text())
+    path = next(path for path in runs_of(sweep) if '"seed": 1' in path.read_text())
     older(path, lambda result: result.update(valve=result.pop("value")))
-    with pytest.raises(ValueError, match=f"runs: not a folder of whole runs.*{path.name}"):
+    with pytest.raises(ValueError, match=f"out: not a folder of whole runs.*{path.name}"):
         studies.reproduce(toy(), Sweep(sweep.out, say=lambda line: None))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 def test_a_pipe_is_not_waited_for(sweep):
     studies.reproduce(toy(), sweep)
-    path = next(sweep.folder.iterdir())
+    path = runs_of(sweep)[0]
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(OSError, match="is a pipe, not a file"):
@@ -324,7 +350,7 @@ def test_a_scheduler_that_is_gone_is_told_and_the_rest_is_kept(tmp_path, error):
     sweep = Sweep(tmp_path / "out", Leaderless(error), say=lambda line: None)
     with pytest.raises(ChildProcessError, match="--resume"):
         sweep.complete(toy(), {"seeds": (1, 4, 5)})
-    assert len(list(sweep.folder.iterdir())) <= 1
+    assert len(runs_of(sweep)) <= 1
     assert len(Sweep(tmp_path / "out", say=lambda line: None).complete(
         toy(), {"seeds": (1, 4, 5)})) == 4
 

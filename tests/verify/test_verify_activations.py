@@ -306,6 +306,7 @@ def test_a_short_interval_that_is_wrong_is_found(name, at):
     assert at < found < at + 1.2e-3
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("at", [0.0, -1.0, 1.0])
 @pytest.mark.parametrize("name", ["value", "slope"])
 @pytest.mark.parametrize("there", [0.5, np.nan])

@@ -261,6 +261,7 @@ def test_a_wrong_factor_is_named_with_its_pass_and_ratio(name, which, bug):
     assert report.findings[0].compared.startswith(quantity + " ")
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("bug", ["sign", "two"])
 @pytest.mark.parametrize("name", [name for name in PASSES if name not in PAIRS])
 def test_wrong_factors_in_a_linear_layer(name, bug):

@@ -49,6 +49,7 @@ def test_changes_in_place_are_named(name, argument):
     )
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("name", PASSES)
 def test_changes_of_parameters_are_named(name):
     def change(original, self, *args):
@@ -162,6 +163,7 @@ def test_a_pass_that_uses_the_last_forward_instead_of_saved(name):
     assert "changes after another forward call" in text and "stale state" in text
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("name", ("forward", *PASSES))
 def test_a_buffer_that_is_used_again_is_found(name):
     def change(original, self, *args):
@@ -235,6 +237,7 @@ def test_a_pass_that_does_not_take_none():
     assert "a tangent that is None means zero" in text_of(report, "tangent")
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("name, which", RESULTS)
 def test_wrong_shapes_are_named(name, which):
     bad = planted(Quadratic, name, on_result(name, which, lambda part: part[:-1]))
@@ -242,6 +245,7 @@ def test_wrong_shapes_are_named(name, which):
     assert wrong_passes(report) == {name} and "shape" in text_of(report, name)
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("name, which", RESULTS)
 def test_float32_must_stay_float32(name, which):
     bad = planted(Quadratic, name, on_result(name, which, lambda part: part.astype(np.float64)))

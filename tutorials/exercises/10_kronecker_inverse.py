@@ -9,7 +9,7 @@
 # %%
 import numpy as np
 
-from secondorder.papers.eacg.kronecker_inverse import factors
+from secondorder.papers.eacg.solvers.kronecker_inverse import factors
 
 GRADE = ("ea-cg", "12", "inverse")
 

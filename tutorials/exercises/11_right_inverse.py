@@ -11,8 +11,8 @@
 # %%
 import numpy as np
 
-from secondorder.papers.reversible_gauss_newton.columns import unvec, vec
-from secondorder.papers.reversible_gauss_newton.jacobians import cross_derivative
+from secondorder.papers.reversible_gauss_newton.dense.columns import unvec, vec
+from secondorder.papers.reversible_gauss_newton.dense.jacobians import cross_derivative
 
 GRADE = ("reversible-gauss-newton", "17", "second_delta")
 

@@ -7,7 +7,7 @@ from ...nets import SoftmaxCrossEntropy, mlp
 from ...papers.eacg import bias_curvatures
 from ...papers.eacg.objective import newton_direction, quadratic_model
 from ...papers.eacg.pos_eig import pos_eig
-from ...papers.eacg.systems import damped
+from ...papers.eacg.solvers.systems import damped
 from .drawing import Axis, Curve, Figure, Panel, Recorded, Slider, number_text
 
 GAMMAS = np.round(np.linspace(1, -1, 21), 10)

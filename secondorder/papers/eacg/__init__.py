@@ -84,11 +84,11 @@ so are the zeros in the last layer of the paper's tables possible.
 
 Reading order of the formulas: ``hessians`` (4a)-(4c), (5); ``pos_eig`` Pos-Eig; ``curvatures`` (6),
 (8a)-(8c), GN, Fisher; ``rules`` the same by layer; ``errors`` (7), (15)-(17), the metric of Tables
-2-5; ``systems`` (9)-(11b) as printed; ``conjugate_gradients`` EA-CG, literally and in two
-coefficients; ``closed_forms`` what replaces it; ``kronecker_inverse`` (12), (13); ``complexity``
-Table 1; ``options``, ``solvers`` and ``direction`` all of it by name; ``matrix`` the curvature of
-all parameters; ``posterior`` Laplace's approximation with it; ``optimizer``. ``products``,
-``cholesky`` and ``loops`` are what makes it fast.
+2-5. In ``solvers``: ``systems`` (9)-(11b) as printed; ``conjugate_gradients`` EA-CG, literally and
+in two coefficients; ``closed_forms`` what replaces it; ``kronecker_inverse`` (12), (13);
+``by_name`` chooses, ``cholesky`` is fast. ``complexity`` Table 1; ``options`` and ``direction`` all
+of it by name; ``matrix`` the curvature of all parameters; ``posterior`` Laplace's approximation
+with it; ``optimizer``. ``products`` and ``compiled`` are what makes it fast.
 
 Every number is a check that runs, in ``equations``.
 """
@@ -100,7 +100,7 @@ from .errors import layer_errors, total_error
 from .matrix import matrix
 from .optimizer import EACG
 from .posterior import posterior
-from .solvers import SOLVERS
+from .solvers.by_name import SOLVERS
 
 PAPER = "ea-cg"
 

@@ -7,8 +7,8 @@ from ...checks.randomness import generator
 from .curvatures import check_real_network, curvatures_at, finite, positive_curvature
 from .options import checked
 from .rules import linear, units
-from .solvers import solve_bias, solve_weights
-from .systems import System
+from .solvers.by_name import solve_bias, solve_weights
+from .solvers.systems import System
 
 
 def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1, max_cg=None,

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...checks import boolean, check_l2, lookup, number_in, one_of, require_bytes, whole_number
 from ...checks.randomness import generator
-from . import kronecker_inverse
+from .solvers import kronecker_inverse
 from .curvatures import CURVATURES, check_real_network, curvatures_at, finite
 from .products import mean_outer
 from .rules import linear, units
-from .systems import low_rank_factor
+from .solvers.systems import low_rank_factor
 
 MAX_BYTES = 2**30
 FORMS = ("kronecker", "rank-one", "kfi")

@@ -22,7 +22,7 @@ from ...exact.spectra.posterior import Posterior, checked_precisions
 from .curvatures import CURVATURES, check_real_network, curvatures_at, finite, positive_curvature
 from .products import mean_outer, symmetric
 from .rules import linear, units
-from .systems import orthonormal
+from .solvers.systems import orthonormal
 
 
 def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", noise_variance=1.0,

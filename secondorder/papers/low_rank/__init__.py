@@ -52,13 +52,13 @@ t                 ``steps``                    time step of a recurrence in (58)
 What the paper derives holds sample by sample; averages over a batch stand outside all products.
 
 Reading order. The paper's objects: ``quantities`` (10)-(26), (67), (69)-(70); ``first_derivatives``
-(1)-(2), (18), (24)-(28), (38); ``relu`` (3)-(7), (11), (17), (29)-(36); ``curved`` (66)-(80);
-``convolution`` (44)-(57); ``recurrence`` (58)-(65). What is misprinted stands beside the correct
-form and is called ``..._as_printed``. Whole Hessians: ``factors`` (all blocks from the eta) and
-``sample_hessian`` (of one sample, never formed). The fast path: ``rules`` (what the method must
+(1)-(2), (18), (24)-(28), (38); ``relu`` (3)-(7), (11), (17), (29)-(36); ``curved_activations``
+(66)-(80); ``convolution`` (44)-(57); ``recurrence`` (58)-(65). What is misprinted stands beside the
+correct form and is called ``..._as_printed``. Whole Hessians: ``factors`` (all blocks from the eta)
+and ``sample_hessian`` (of one sample, never formed). The fast path: ``rules`` (what the method must
 know of a layer), ``curvature`` ((38)-(39) in one tangent, at about the cost of a gradient),
-``diagonal`` (Table 2), ``steps`` (9), (37), (40)-(41). The method: ``options``, ``optimizer``.
-Every number is a check in ``equations``.
+``diagonal`` (Table 2), ``steps`` (9), (37), (40)-(41), ``joint_rates`` (one rate a layer). The
+method: ``options``, ``optimizer``. Every number is a check in ``equations``.
 """
 
 from ...checks import close_names

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...checks import check_l2, one_of
 from ...exact.curvature import check_vector, evaluate
-from .coupling import block_products
+from .joint_rates import block_products
 from .options import FORMS
 from .quantities import objective_derivatives
 from .rules import hidden_layers, inner, rule_along

@@ -12,7 +12,7 @@ from ...checks import positive_number
 from ...optimizers.norms import norm
 from ...optimizers.trials import objective_after
 from ...optimizers.wrapper import Wrapper
-from .coupling import coupled_rates, layer_products
+from .joint_rates import coupled_rates, layer_products
 from .curvature import directional_curvature_at, sample_curvatures_at
 from .diagonal import hessian_diagonal_at
 from .options import Options, checked

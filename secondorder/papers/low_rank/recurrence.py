@@ -8,7 +8,7 @@ are all W; a derivative in W is the sum of those in the copies.
 
 import numpy as np
 
-from . import curved, relu
+from . import curved_activations, relu
 from .quantities import Quantities, alpha, eta
 
 
@@ -148,7 +148,7 @@ def d2v_dw_dw(sample):
     """
     copies = range(1, sample.n + 1)
     # indices m, row, column, row, column
-    pairs = (curved.d2v_dw_dw(sample, k, p) for k in copies for p in copies)
+    pairs = (curved_activations.d2v_dw_dw(sample, k, p) for k in copies for p in copies)
     return sum_of_copies(pairs)
 
 

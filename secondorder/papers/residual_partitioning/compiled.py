@@ -10,7 +10,7 @@ import numpy as np
 
 from ...checks.loops import bits_of_extremes, number
 from ...compiled import compiled, scalars, summing, walk
-from ...compiled.dense import linear_input_gradient, linear_parameter_gradient
+from ...compiled.layers.dense import linear_input_gradient, linear_parameter_gradient
 from ...compiled.kinds import ADD, FIXED, FORK, LINEAR, SIN
 from ...compiled.passes import add_part, batch, copy, flat, input_of, weight
 from ...compiled.updates import BLOCK, settle

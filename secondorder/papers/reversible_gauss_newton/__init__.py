@@ -72,14 +72,15 @@ The package's objective is the mean over the batch; the paper's is the sum, and 
 here: Gauss-Newton steps are n times longer than they would be with the mean. With a cross-entropy
 the paper replaces the Hessian of the loss by the identity, and so does ``curvature="identity"``.
 
-Reading order: ``coupling`` and ``revmlp`` (14)-(15); ``columns`` (the paper's vectorisation);
-``jacobians`` (12)-(13), (33)-(39); ``right_inverse`` (16)-(17), (40)-(63); ``steps`` (2)-(8), (19);
-``flows`` (3), (9)-(11), (18)-(32); ``entries`` (65)-(80). Then the fast path: ``gram`` and
-``features`` (pseudo-inverses that are applied, never formed); the three ways to a step, ``sweep``
-((16)-(17) by matrices), ``running`` (the same without saved activations) and ``moore_penrose``
-(with ``kernel`` and ``rules``: J J^T from Khatri-Rao products), among which ``directions`` chooses;
-``options`` and ``outcome`` (what a step reports); ``optimizer``, ``ridge``, and ``diagnostics``,
-which also measures changes of kernels, weights and losses.
+Reading order: ``coupling`` and ``revmlp`` (14)-(15). In ``dense``, as the paper writes it:
+``columns`` (its vectorisation); ``jacobians`` (12)-(13), (33)-(39); ``right_inverse`` (16)-(17),
+(40)-(63); ``steps`` (2)-(8), (19); ``flows`` (3), (9)-(11), (18)-(32); ``entries`` (65)-(80).
+Then the fast path: ``gram`` and ``features`` (pseudo-inverses that are applied, never formed); the
+three ways to a step, ``sweep`` ((16)-(17) by matrices), ``recomputed`` (the same without saved
+activations) and ``moore_penrose`` (with ``kernel`` and ``rules``: J J^T from Khatri-Rao products),
+among which ``directions`` chooses; ``options`` and ``update`` (what a step reports);
+``optimizer``, ``ridge``, and ``diagnostics``, which also measures changes of kernels, weights and
+losses.
 """
 
 from ...checks import close_names
@@ -88,7 +89,7 @@ from .coupling import Coupling
 from .diagnostics import linear_cka, ntk, ntk_product
 from .directions import direction
 from .optimizer import GaussNewton
-from .outcome import PrecisionWarning, RankWarning
+from .update import PrecisionWarning, RankWarning
 from .revmlp import RevMLP
 from .ridge import Ridge
 

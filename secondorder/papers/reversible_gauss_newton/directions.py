@@ -3,7 +3,7 @@ Moore-Penrose inverse.
 
 A step is made by one of three strategies: through the tangent kernel (``moore_penrose``), through
 the right inverse from activations that were saved (``sweep``), or from activations that are
-computed again by running the network backwards (``running``).
+computed again by running the network backwards (``recomputed``).
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from ...checks import check_l2
 from ...nets import SquaredError
 from .moore_penrose import kernel_step
 from .options import Options, checked
-from .outcome import relative_size, residual, warn
-from .running import RunningEvaluation, recomputed_step, running_residual
+from .update import relative_size, residual, warn
+from .recomputed import RunningEvaluation, recomputed_step, running_residual
 from .sweep import stored_step
 
 

@@ -14,7 +14,7 @@ from .features import REFINEMENTS
 from .gram import (HALF_LOST, SMALL, allowed, decomposition_floor, filtered, gram_floor,
                    gram_inverse)
 from .kernel import tangent_kernel
-from .outcome import Update, relative_size, residual
+from .update import Update, relative_size, residual
 
 ENTRIES = 2**22  # of a Jacobian that is decomposed
 DOUBTFUL = 1e-3  # reciprocal condition number of a kernel that float32 may apply unjudged

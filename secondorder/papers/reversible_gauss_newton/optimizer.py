@@ -10,8 +10,8 @@ from ...optimizers.base import Optimizer
 from ...checks.randomness import generator
 from .directions import update_at
 from .options import Options, checked
-from .outcome import warn
-from .running import RunningEvaluation
+from .update import warn
+from .recomputed import RunningEvaluation
 
 
 class GaussNewton(Optimizer):

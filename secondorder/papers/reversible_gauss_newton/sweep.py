@@ -19,7 +19,7 @@ import numpy as np
 
 from .features import fit
 from .options import Options
-from .outcome import Update
+from .update import Update
 
 
 class Sweep(NamedTuple):

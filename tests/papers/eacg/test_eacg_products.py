@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from secondorder.papers.eacg import compiled, products, systems
+from secondorder.papers.eacg import compiled, products
+from secondorder.papers.eacg.solvers import systems
 
 WIDTHS = (1, 5, products.WIDTH, products.WIDTH + 1, 3 * products.WIDTH - 7)
 

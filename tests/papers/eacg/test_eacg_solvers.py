@@ -10,8 +10,9 @@ import pytest
 import secondorder as so
 from secondorder import eacg
 from secondorder.nets import Linear
-from secondorder.papers.eacg import (cholesky, closed_forms, conjugate_gradients,
-                                     kronecker_inverse, rules, solvers, systems)
+from secondorder.papers.eacg import rules
+from secondorder.papers.eacg.solvers import (cholesky, closed_forms, conjugate_gradients,
+                                             kronecker_inverse, by_name, systems)
 from secondorder.papers.eacg.options import HEEDED, checked
 from test_eacg_curvatures import LOSSES, case, relative
 
@@ -182,7 +183,7 @@ def test_preconditioner_is_of_the_system_that_is_solved():
     system = systems.System(B, X, np.ones((5, 8)), G, G, ALPHA, 0.1)
     options = checked(preconditioner="kfi")
     for rank_one, inputs in ((True, X.mean(axis=0)[None]), (False, X)):
-        found = solvers._preconditioner(system, options, rank_one)(G)
+        found = by_name._preconditioner(system, options, rank_one)(G)
         A, alpha = inputs.T @ inputs / len(inputs), system.damping / system.weight
         wanted = -kronecker_inverse.direction(A, B, G, alpha)
         assert relative(found, wanted) < 1e-12
@@ -192,8 +193,8 @@ def test_preconditioner_is_of_the_system_that_is_solved():
     ({}, True), ({"rank": 3}, False), ({"solver": "cg"}, False)))
 def test_which_preconditioner_is_asked_for(extra, rank_one, monkeypatch):
     net, criterion, x, y = case(0)
-    asked, made = [], solvers._preconditioner
-    monkeypatch.setattr(solvers, "_preconditioner", lambda system, options, rank_one: (
+    asked, made = [], by_name._preconditioner
+    monkeypatch.setattr(by_name, "_preconditioner", lambda system, options, rank_one: (
         asked.append(rank_one), made(system, options, rank_one))[1])
     eacg.direction(net, criterion, x, y, preconditioner="kfi", **extra)
     assert asked == [rank_one] * 3
@@ -225,7 +226,7 @@ def test_singular_curvature_is_no_trouble():
         B, G, mean = random_system(5, rank=rank)
         system = systems.System(B, mean[None] * np.ones((4, 1)), np.ones((4, 8)), G, G, ALPHA, 0.0)
         wanted = systems.dense_solution(system)
-        for solve in (solvers.ea_closed, solvers.ea_cg, solvers.cg):
+        for solve in (by_name.ea_closed, by_name.ea_cg, by_name.cg):
             out = np.empty_like(G)
             solve(system, checked(alpha=ALPHA, max_cg=200), False, out)
             assert relative(out, wanted) < 1e-9

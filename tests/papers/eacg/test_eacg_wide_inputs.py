@@ -9,7 +9,7 @@ import pytest
 
 import secondorder as so
 from secondorder import eacg
-from secondorder.papers.eacg import conjugate_gradients, kronecker_inverse, solvers, systems
+from secondorder.papers.eacg.solvers import conjugate_gradients, kronecker_inverse, by_name, systems
 from secondorder.papers.eacg.options import checked
 from test_eacg_curvatures import relative
 
@@ -49,7 +49,7 @@ def dense(system, solver, rank):
 def found(system, solver, extra):
     out = np.full_like(system.G, np.nan)
     options = checked(solver, system.alpha, system.l2, **extra)
-    solvers.solve_weights(system, options, True, out)
+    by_name.solve_weights(system, options, True, out)
     return out
 
 

@@ -13,7 +13,7 @@ from harness.cases import (
 )
 
 import secondorder as so
-from secondorder.papers.low_rank import coupling, curvature, diagonal
+from secondorder.papers.low_rank import joint_rates, curvature, diagonal
 from secondorder.papers.low_rank.quantities import eta, quantities
 from secondorder.papers.low_rank.rules import inner
 
@@ -166,7 +166,7 @@ def test_products_between_layers(middle):
     rng = np.random.default_rng(6)
     net, loss = network(middle, rng), so.SoftmaxCrossEntropy()
     x, y, v = rng.normal(size=(5, 2)), rng.integers(0, 3, 5), rng.normal(size=net.size)
-    a, Q, norms, slices = coupling.layer_products(net.evaluate(loss, x, y), v, L2)
+    a, Q, norms, slices = joint_rates.layer_products(net.evaluate(loss, x, y), v, L2)
     H, g = (
         so.exact.hessian(net, loss, x, y, method="products", l2=L2),
         so.exact.gradient(net, loss, x, y, l2=L2),
@@ -189,7 +189,7 @@ def test_float32_sums_in_float64():
 @pytest.mark.parametrize("total", (
     inner,
     lambda a, b: curvature._rows(a.reshape(1, -1), b.reshape(1, -1))[0],
-    lambda a, b: coupling._pairs(a[None], b[None])[0, 0]), ids=("inner", "rows", "pairs"))
+    lambda a, b: joint_rates._pairs(a[None], b[None])[0, 0]), ids=("inner", "rows", "pairs"))
 def test_products_of_float32_are_summed_in_float64(total):
     """Large terms cancel, and what is left of them is beyond float32."""
     rng = np.random.default_rng(1)
@@ -229,7 +229,7 @@ def test_a_subclass_that_overrides_a_pass_goes_by_its_own_passes():
         expected = so.exact.two_jet(*args, v)[1:]
         assert np.allclose(so.low_rank.directional_curvature(*args, v), expected, rtol=1e-12)
         if kind is Same:
-            a, Q, *_ = coupling.layer_products(net.evaluate(*args[1:]), v)
+            a, Q, *_ = joint_rates.layer_products(net.evaluate(*args[1:]), v)
             assert np.allclose([a.sum(), Q.sum()], expected, rtol=1e-12)
         else:
             with pytest.raises(TypeError, match="Doubled overrides"):

@@ -6,7 +6,7 @@ from harness.cases import network, relative
 from harness.forms import form  # noqa: F401  both forms
 
 import secondorder as so
-from secondorder.papers.low_rank import coupling, optimizer, steps
+from secondorder.papers.low_rank import joint_rates, optimizer, steps
 
 BASES = {
     "sgd": so.SGD,
@@ -81,7 +81,7 @@ def test_layers_on_their_own_and_together():
         Q = np.array([[g[r] @ H[r, k] @ g[k] for k in blocks] for r in blocks])
         norms = np.sqrt(-a)
         s = (
-            coupling.coupled_rates(a, Q, norms, 3.0)
+            joint_rates.coupled_rates(a, Q, norms, 3.0)
             if coupled
             else np.array([so.low_rank.step_length(*one, 3.0) for one in zip(a, np.diag(Q), norms)])
         )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.papers.low_rank import coupling, steps
+from secondorder.papers.low_rank import joint_rates, steps
 
 CONTEXT = decimal.Context(prec=50, Emax=10**7, Emin=-(10**7))
 
@@ -164,7 +164,7 @@ def test_coupled_rates_minimise_the_joint_model():
             (Q + Q.T) * rng.exponential(),
             -np.abs(rng.normal(size=k)) * 10.0 ** rng.uniform(-3, 1),
         )
-        s = coupling.coupled_rates(a, Q, norms, sigma)
+        s = joint_rates.coupled_rates(a, Q, norms, sigma)
         best = cubic(a, Q, norms, sigma, s)
         length = np.linalg.norm(norms * s)
         y = norms * s
@@ -185,8 +185,8 @@ def test_coupled_rates_of_directions_of_any_length(exponent):
     norms, far = np.array([0.5, 2.0, 1.0]), np.array([2.0**exponent, 1, 2.0**-exponent])
     far = far * 2.0 ** (2 * exponent)
     H = Q * 2.0 ** (-600 if exponent > 0 else 300)
-    expected = coupling.coupled_rates(a, H, norms, 1.0)
-    s = coupling.coupled_rates(a * far, far[:, None] * H * far, norms * far, 1.0)
+    expected = joint_rates.coupled_rates(a, H, norms, 1.0)
+    s = joint_rates.coupled_rates(a * far, far[:, None] * H * far, norms * far, 1.0)
     assert np.isfinite(expected).all() and np.array_equal(s * far, expected)
 
 
@@ -195,11 +195,11 @@ def test_coupled_rates_of_curvatures_whose_squares_overflow(slope):
     """With a, Q and sigma times 2^e the rates stay; with Q alone times 2^e, a times 2^2e, so do
     rates over 2^e: also in the hard case (`slope` 0)."""
     a, Q, norms, sigma = np.array([-slope, -1.0]), np.diag([-4.0, 1.0]), np.array([1.0, 2]), 3.0
-    expected = coupling.coupled_rates(a, Q, norms, sigma)
+    expected = joint_rates.coupled_rates(a, Q, norms, sigma)
     for exponent in (-500, -200, 200, 500):
-        same = coupling.coupled_rates(*(np.ldexp(v, exponent) for v in (a, Q)), norms,
+        same = joint_rates.coupled_rates(*(np.ldexp(v, exponent) for v in (a, Q)), norms,
                                       np.ldexp(sigma, exponent))
-        longer = coupling.coupled_rates(np.ldexp(a, 2 * exponent), np.ldexp(Q, exponent), norms,
+        longer = joint_rates.coupled_rates(np.ldexp(a, 2 * exponent), np.ldexp(Q, exponent), norms,
                                         sigma)
         np.testing.assert_allclose(same, expected, rtol=1e-14)
         np.testing.assert_allclose(np.ldexp(longer, -exponent), expected, rtol=1e-14)
@@ -207,31 +207,31 @@ def test_coupled_rates_of_curvatures_whose_squares_overflow(slope):
 
 @pytest.mark.parametrize("first", (0.3, -0.3, 0.0))
 def test_what_fills_up_the_hard_case_has_the_length_that_is_left(first):
-    filled = coupling._filled_up(np.array([first, 0.4, 0.0]), 2.0)
+    filled = joint_rates._filled_up(np.array([first, 0.4, 0.0]), 2.0)
     np.testing.assert_allclose(filled, [np.copysign(np.sqrt(4 - 0.16), first), 0.4, 0], rtol=1e-15)
 
 
 def test_the_hard_case():
     """No slope along the least eigenvector: the step leaves the subspace of the gradient."""
     Q, a, norms, sigma = np.diag([-4.0, 1.0]), np.array([0.0, -1.0]), np.ones(2), 1.0
-    s = coupling.coupled_rates(a, Q, norms, sigma)
+    s = joint_rates.coupled_rates(a, Q, norms, sigma)
     assert np.isclose(np.linalg.norm(s), 8.0) and np.isclose(s[1], 1 / 5) and s[0] != 0
     assert np.allclose(a + Q @ s + sigma / 2 * np.linalg.norm(s) * s, 0, atol=1e-9)
 
 
 def test_one_layer_is_the_single_rate_and_idle_layers_stand():
     for h in (3.0, -3.0):
-        one = coupling.coupled_rates(np.array([-2.0]), np.array([[h]]), np.array([0.5]), 7.0)
+        one = joint_rates.coupled_rates(np.array([-2.0]), np.array([[h]]), np.array([0.5]), 7.0)
         assert np.isclose(one[0], so.low_rank.step_length(-2.0, h, 0.5, 7.0), rtol=1e-12)
-    two = coupling.coupled_rates(
+    two = joint_rates.coupled_rates(
         np.array([-2.0, 0.0]), np.diag([3.0, 0.0]), np.array([0.5, 0.0]), 7.0
     )
     assert two[1] == 0 and two[0] > 0
-    assert coupling.coupled_rates(np.zeros(2), np.zeros((2, 2)), np.zeros(2), 1.0).tolist() == [
+    assert joint_rates.coupled_rates(np.zeros(2), np.zeros((2, 2)), np.zeros(2), 1.0).tolist() == [
         0,
         0,
     ]
-    assert coupling.coupled_rates(np.zeros(2), np.eye(2), np.ones(2), 1.0).tolist() == [0, 0]
+    assert joint_rates.coupled_rates(np.zeros(2), np.eye(2), np.ones(2), 1.0).tolist() == [0, 0]
 
 
 def test_shapes_that_do_not_go_together_are_named():

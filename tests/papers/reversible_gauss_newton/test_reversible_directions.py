@@ -9,10 +9,11 @@ import pytest
 import secondorder as so
 from harness.reversible_cases import batch, dense_right_inverse, jacobian, network, pieces
 from secondorder.papers.reversible_gauss_newton import RankWarning, RevMLP, Ridge, direction
-from secondorder.papers.reversible_gauss_newton import columns, jacobians, right_inverse, steps
+from secondorder.papers.reversible_gauss_newton.dense import (columns, jacobians, right_inverse,
+                                                              steps)
 from secondorder.papers.reversible_gauss_newton.directions import update
 from secondorder.papers.reversible_gauss_newton.options import Options
-from secondorder.papers.reversible_gauss_newton.running import drift
+from secondorder.papers.reversible_gauss_newton.recomputed import drift
 from secondorder.papers.reversible_gauss_newton.sweep import sweep
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()

@@ -13,8 +13,9 @@ from harness import step_rounding
 from harness.reversible_cases import jacobian
 from harness.step_rounding import filtered, step_bound
 from secondorder.papers.reversible_gauss_newton import (PrecisionWarning, RankWarning, RevMLP,
-                                                        columns, direction, features, jacobians,
-                                                        moore_penrose, outcome, sweep)
+                                                        direction, features, moore_penrose, sweep)
+from secondorder.papers.reversible_gauss_newton.dense import columns, jacobians
+from secondorder.papers.reversible_gauss_newton.update import Update, warnings_of
 from secondorder.papers.reversible_gauss_newton.directions import update
 from secondorder.papers.reversible_gauss_newton.options import Options
 
@@ -274,14 +275,14 @@ def test_a_large_residual_is_told():
 
 def test_the_limit_of_a_residual_is_half_of_the_digits_and_one():
     for dtype, limit in (("float32", 3.4527e-3), ("float64", 1.4901e-7)):
-        made = outcome.Update(np.zeros(1, dtype), 3, 3)
+        made = Update(np.zeros(1, dtype), 3, 3)
         for name in ("residual", "missed"):
-            assert not outcome.warnings_of(made._replace(**{name: 0.999 * limit}), "exact")
-            told = outcome.warnings_of(made._replace(**{name: 1.001 * limit}), "exact")
+            assert not warnings_of(made._replace(**{name: 0.999 * limit}), "exact")
+            told = warnings_of(made._replace(**{name: 1.001 * limit}), "exact")
             assert [category for category, _ in told] == [PrecisionWarning]
-            assert not outcome.warnings_of(made._replace(**{name: 0.5}), "tikhonov")
-        assert outcome.warnings_of(made._replace(rank=2), "exact")[0][0] is RankWarning
-        assert not outcome.warnings_of(made, "exact")
+            assert not warnings_of(made._replace(**{name: 0.5}), "tikhonov")
+        assert warnings_of(made._replace(rank=2), "exact")[0][0] is RankWarning
+        assert not warnings_of(made, "exact")
 
 
 def test_singular_values_that_may_be_zero_are_told_where_damping_weighs_them_most():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.papers.eacg.kronecker_inverse import factors
+from secondorder.papers.eacg.solvers.kronecker_inverse import factors
 
 
 def inverse(A, B, alpha):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.papers.reversible_gauss_newton.columns import unvec, vec
-from secondorder.papers.reversible_gauss_newton.jacobians import cross_derivative
+from secondorder.papers.reversible_gauss_newton.dense.columns import unvec, vec
+from secondorder.papers.reversible_gauss_newton.dense.jacobians import cross_derivative
 
 
 def second_delta(e2, state, delta1):

@@ -7,7 +7,8 @@ import numpy as np
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, equation
 from ....ledger.multiplication_counter import multiplications
 from ....nets import mlp
-from .. import PAPER, complexity, curvatures, rules, systems
+from .. import PAPER, complexity, curvatures, rules
+from ..solvers import systems
 from ..hessians import mean_outer
 from . import cases, reference
 from .conditions import MANY_ITERATIONS, SMALL_BATCH, WITHOUT_MOMENT

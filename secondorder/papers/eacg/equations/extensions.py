@@ -4,7 +4,8 @@ import numpy as np
 from scipy.linalg import polar
 
 from ....ledger import AtMost, Case, Equal, Stated, equation
-from .. import PAPER, closed_forms, conjugate_gradients, curvatures, errors, hessians, systems
+from .. import PAPER, curvatures, errors, hessians
+from ..solvers import closed_forms, conjugate_gradients, systems
 from ..direction import direction
 from . import cases, reference
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, PrintedShape, Rate, Stated, equation
-from .. import PAPER, curvatures, hessians, kronecker_inverse, systems
+from .. import PAPER, curvatures, hessians
+from ..solvers import kronecker_inverse, systems
 from ..direction import direction
 from . import cases, reference
 from .conditions import CONSTANT, LIGHT

@@ -6,7 +6,8 @@ from ....exact.dense import gauss_newton as whole_gauss_newton
 from ....exact.dense import hessian as whole_hessian
 from ....ledger import AtMost, Case, Counterexample, Equal, equation
 from ....nets import BoundedCriterion
-from .. import PAPER, curvatures, hessians, kronecker_inverse
+from .. import PAPER, curvatures, hessians
+from ..solvers import kronecker_inverse
 from ..direction import direction
 from . import cases, reference
 from .conditions import UNLIKELY, WITHIN

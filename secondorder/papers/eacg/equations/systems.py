@@ -4,7 +4,8 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Stated, equation
-from .. import PAPER, cholesky, conjugate_gradients, curvatures, systems
+from .. import PAPER, curvatures
+from ..solvers import cholesky, conjugate_gradients, systems
 from ..direction import direction
 from . import cases, reference
 from .conditions import CONSTANT, POSITIVE

@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Property, equation
-from .. import PAPER, coupling, curvature, steps
+from .. import PAPER, curvature, joint_rates, steps
 from .batch_cases import batch, nested, rows, sample_by_sample
 from .model import ray
 
@@ -46,8 +46,8 @@ def extension_per_sample(rng):
           formula=r"""\min_s \; a^T s + \frac{1}{2} s^T Q s + \frac{\sigma}{6} \Big( \sum_k
                       \|g_k\|^2 s_k^2 \Big)^{\frac{3}{2}}, \quad Q_{kr} = g_k^T \mathbf{H} g_r""",
           kind="optimality", verdict="holds", ours=True,
-          implements=(coupling.joint_model, coupling.coupled_rates, coupling.layer_products,
-                      coupling.block_products),
+          implements=(joint_rates.joint_model, joint_rates.coupled_rates,
+                      joint_rates.layer_products, joint_rates.block_products),
           uses=("8", "9"))
 def extension_layer_rates(rng):
     sigma, claims = 5.0, []
@@ -57,7 +57,7 @@ def extension_layer_rates(rng):
         for l2 in (0.2, 0.0):
             name = f"{row.name}, l2 = {l2}"
             g_l2, H_l2 = g + l2 * row.at.network.theta, H + l2 * np.eye(len(H))
-            a, Q, norms, slices = coupling.layer_products(row.at, d, l2)
+            a, Q, norms, slices = joint_rates.layer_products(row.at, d, l2)
             claims += [Equal("Q against the dense Hessian", Q,
                              [[d[k] @ H_l2[k, r] @ d[r] for r in blocks] for k in blocks],
                              row.tolerance, scale=row.curvature[1], case=name),
@@ -68,13 +68,13 @@ def extension_layer_rates(rng):
                        Property("places", slices == blocks, case=name)]
 
     def joint(s):
-        return coupling.joint_model(a, Q, norms, sigma, s)
+        return joint_rates.joint_model(a, Q, norms, sigma, s)
 
     def derivative(k, s, h=1e-6):
         e = np.eye(len(s))[k] * h
         return (joint(s + e) - joint(s - e)) / (2 * h)
 
-    s = coupling.coupled_rates(a, Q, norms, sigma)
+    s = joint_rates.coupled_rates(a, Q, norms, sigma)
     single = min(joint(np.full(len(a), t)) for t in np.linspace(-2, 2, 4001))
     near = [joint(s * (1 + t * rng.normal(size=len(s)))) for t in np.geomspace(1e-3, 1, 100)]
     alone = [t * a[k] + t**2 * Q[k, k] / 2 + sigma * abs(t * norms[k]) ** 3 / 6

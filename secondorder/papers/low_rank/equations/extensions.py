@@ -7,7 +7,8 @@ import numpy as np
 from .... import exact
 from ....ledger import AtMost, Case, Equal, equation
 from ....nets import Conv2d, SoftmaxCrossEntropy, mlp
-from .. import PAPER, convolution, curvature, curved, diagonal, factors, quantities, relu
+from .. import (PAPER, convolution, curvature, curved_activations, diagonal, factors, quantities,
+                relu)
 from ..rules import ActivationRule, LinearRule, Rule
 from ..sample_hessian import SampleHessian, generic_rank
 from . import reference
@@ -23,7 +24,8 @@ from .reference import by_loops
                     "meets it, every block has its biases.",
           formula=r"\bar{v} = (v, 1), \quad \bar{\eta} = (\eta; 0)",
           kind="identity", verdict="holds", ours=True,
-          implements=(quantities.eta_bar, curved.block_ww, relu.block_uw, relu.block_uu),
+          implements=(quantities.eta_bar, curved_activations.block_ww, relu.block_uw,
+                      relu.block_uu),
           uses=("78", "79", "80"))
 def extension_biases(rng):
     def block(sample, k, r):
@@ -33,7 +35,7 @@ def extension_biases(rng):
         if n + 1 in (k, r):
             block_of_u = relu.block_uw(sample, min(k, r))
             return block_of_u if k == n + 1 else block_of_u.transpose(2, 3, 0, 1)
-        return curved.block_ww(sample, k, r)
+        return curved_activations.block_ww(sample, k, r)
 
     cases = [(name, case) for name, case in kinds(rng, *ACTIVATIONS)
              if any("bias" in layer.parameters for layer in case.evaluation.network.layers)]

@@ -3,7 +3,8 @@
 import numpy as np
 
 from ....ledger import Case, Equal, equation
-from .. import PAPER, curved, quantities
+from .. import PAPER, quantities
+from .. import curved_activations as curved
 from . import reference
 from .cases import (ACTIVATIONS, CURVED, all_layers, compared, kinds, network_case, outside,
                     pairs, stacked)

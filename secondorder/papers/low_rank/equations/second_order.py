@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, equation
-from .. import PAPER, curved, quantities, relu
+from .. import PAPER, quantities, relu
+from .. import curved_activations as curved
 from . import reference
 from .cases import (ACTIVATIONS, CLEAR, all_layers, compared, kinds, network_case, pairs,
                     scale_of_outputs, second_of_objective, stacked)

@@ -7,4 +7,4 @@ numbers that the figures are about. Every other file is one study; see :mod:`sec
 from . import figure_1, figure_2, figure_3  # noqa: F401
 from . import timing, same_order, memory  # noqa: F401
 from . import promised_decrease, saddle, curvature_quality, loose_bound  # noqa: F401
-from . import competitive, printed_algorithm  # noqa: F401
+from . import competitive, printed_algorithm, negative_coefficients  # noqa: F401

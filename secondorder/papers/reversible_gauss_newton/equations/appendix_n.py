@@ -3,7 +3,8 @@
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, equation
-from .. import PAPER, entries, jacobians, right_inverse
+from .. import PAPER
+from ..dense import entries, jacobians, right_inverse
 from . import cases, reference
 from .conditions import INDEPENDENT
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, Property, Rate, Stated, equation
 from ....nets import SoftmaxCrossEntropy
-from .. import PAPER, directions, flows, jacobians, steps
-from ..columns import to_theta
+from .. import PAPER, directions
+from ..dense import flows, jacobians, steps
+from ..dense.columns import to_theta
 from ..options import Options
 from . import cases, reference
 from .conditions import INDEPENDENT, SURJECTIVE

@@ -5,8 +5,9 @@ Proposition 4.4.
 import numpy as np
 
 from ....ledger import Case, Equal, Printed, Stated, equation
-from .. import PAPER, columns, jacobians, right_inverse, sweep
-from ..columns import to_theta
+from .. import PAPER, sweep
+from ..dense import columns, jacobians, right_inverse
+from ..dense.columns import to_theta
 from ..coupling import Coupling
 from . import cases, reference, whole_networks
 from .conditions import INDEPENDENT

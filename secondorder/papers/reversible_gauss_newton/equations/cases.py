@@ -8,8 +8,9 @@ from scipy.special import softmax
 from ....ledger import Counterexample
 from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SoftmaxCrossEntropy,
                       SquaredError, mlp)
-from .. import directions, jacobians, right_inverse, steps
-from ..columns import half_order, to_theta
+from .. import directions
+from ..dense import jacobians, right_inverse, steps
+from ..dense.columns import half_order, to_theta
 from ..revmlp import RevMLP
 from ..options import Options
 from . import reference, whole_networks

@@ -5,7 +5,7 @@ import numpy as np
 from ....ledger import AtMost, Case, Counterexample, Equal, Rate, Stated, equation
 from ....ledger.multiplication_counter import counted
 from .. import PAPER, features, sweep
-from ..columns import to_theta
+from ..dense.columns import to_theta
 from . import cases, reference, whole_networks
 
 

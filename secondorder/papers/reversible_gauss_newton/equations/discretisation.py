@@ -5,8 +5,9 @@
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Rate, equation
-from .. import PAPER, flows, jacobians, right_inverse, steps
-from ..columns import half_order
+from .. import PAPER
+from ..dense import flows, jacobians, right_inverse, steps
+from ..dense.columns import half_order
 from . import cases, reference
 from .conditions import IDENTITY_HESSIAN, SURJECTIVE
 from .two_flows import eps_of, stretch_of_eps, two_flows

@@ -8,13 +8,13 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Property, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError, mlp
-from .. import (PAPER, diagnostics, directions, features, gram, jacobians, kernel, right_inverse,
-                rules, steps, sweep)
-from ..columns import half_order, to_theta
+from .. import PAPER, diagnostics, directions, features, gram, kernel, rules, sweep
+from ..dense import jacobians, right_inverse, steps
+from ..dense.columns import half_order, to_theta
 from ..coupling import Coupling
 from ..optimizer import GaussNewton
 from ..options import Options
-from ..outcome import RankWarning
+from ..update import RankWarning
 from . import cases, reference, whole_networks
 
 

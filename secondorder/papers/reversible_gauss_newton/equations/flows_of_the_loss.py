@@ -3,7 +3,8 @@
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, Printed, Property, Rate, equation
-from .. import PAPER, flows, steps
+from .. import PAPER
+from ..dense import flows, steps
 from . import cases, reference
 from .conditions import STRICT
 

@@ -3,8 +3,9 @@
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, PrintedShape, Property, equation
-from .. import PAPER, jacobians, right_inverse
-from ..columns import half_order
+from .. import PAPER
+from ..dense import jacobians, right_inverse
+from ..dense.columns import half_order
 from . import cases, reference
 from .conditions import HALF_ORDER, INDEPENDENT
 

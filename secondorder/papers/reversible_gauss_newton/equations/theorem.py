@@ -4,8 +4,9 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Rate, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError
-from .. import PAPER, directions, flows, jacobians, right_inverse, steps
-from ..columns import half_order, to_theta
+from .. import PAPER, directions
+from ..dense import flows, jacobians, right_inverse, steps
+from ..dense.columns import half_order, to_theta
 from ..ridge import Ridge
 from . import cases, reference
 from .conditions import IDENTITY_HESSIAN, SURJECTIVE

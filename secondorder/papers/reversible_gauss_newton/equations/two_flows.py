@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import flows, jacobians, right_inverse, steps
-from ..columns import from_theta, to_theta, vec
+from ..dense import flows, jacobians, right_inverse, steps
+from ..dense.columns import from_theta, to_theta, vec
 from . import cases
 
 

@@ -17,7 +17,7 @@ from secondorder import studies
 from secondorder.studies import images
 
 from ..diagnostics import kernel_similarity, linear_cka, ntk, weight_change
-from ..outcome import RankWarning
+from ..update import RankWarning
 from ..revmlp import RevMLP
 
 LOSS = so.SoftmaxCrossEntropy()

@@ -5,8 +5,8 @@
 
 import numpy as np
 
-from .compiling import compiled, summing
-from .losses import all_finite
+from ..compiling import compiled, summing
+from ..losses import all_finite
 
 
 @compiled

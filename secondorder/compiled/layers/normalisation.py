@@ -8,8 +8,8 @@ The sum of a mean may be taken in any order.
 
 import numpy as np
 
-from .compiling import compiled, summing
-from .losses import all_finite
+from ..compiling import compiled, summing
+from ..losses import all_finite
 
 
 @summing

@@ -8,8 +8,8 @@ is a vector of numbers like y.
 
 import numpy as np
 
-from .compiling import compiled
-from .losses import all_finite
+from ..compiling import compiled
+from ..losses import all_finite
 
 whole = np.uintp  # places are counted without a sign: see `windows`
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .products import mean_outer
+from ..products import mean_outer
 
 
 @dataclass(frozen=True)

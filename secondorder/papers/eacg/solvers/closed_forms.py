@@ -6,7 +6,7 @@ Small factorisations are in float64 whatever the network's dtype.
 import numpy as np
 
 from .cholesky import damped_solve
-from .products import mean_outer
+from ..products import mean_outer
 from .systems import along_mean
 
 

@@ -10,10 +10,10 @@ products are one.
 
 import numpy as np
 
+from ..compiling import compiled
+from ..losses import all_finite
 from .activations import activate
-from .compiling import compiled
 from .dense import column_sums, linear_forward
-from .losses import all_finite
 
 
 @compiled

@@ -5,12 +5,12 @@
 maxima keep; `room` is for a turn of windows.
 """
 
-from .compiling import inlined
+from ..compiling import inlined
+from ..kinds import CONVOLUTION, MAX_POOL
 from .convolution import (convolution_forward, convolution_input_gradient,
                           convolution_input_gradient_tangent, convolution_parameter_gradient,
                           convolution_parameter_gradient_tangent, convolution_parameter_gradients,
                           convolution_tangent)
-from .kinds import CONVOLUTION, MAX_POOL
 from .pooling import (average_pool_forward, average_pool_input_gradient, max_pool_forward,
                       max_pool_input_gradient, max_pool_tangent)
 

@@ -11,8 +11,8 @@ makes.
 
 import numpy as np
 
-from .compiling import compiled, summing
-from .losses import all_finite
+from ..compiling import compiled, summing
+from ..losses import all_finite
 from .windows import windows, windows_back
 
 

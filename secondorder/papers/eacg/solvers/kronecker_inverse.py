@@ -10,7 +10,7 @@ two factors, as Martens and Grosse choose it: pi^2 = (tr A / m) / (tr B / n).
 import numpy as np
 
 from .cholesky import damped_solver
-from .products import mean_outer
+from ..products import mean_outer
 
 
 def trace_norm_pi(trace_A, m, trace_B, n):

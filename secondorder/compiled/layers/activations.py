@@ -7,9 +7,9 @@ come from e = exp(-|x|) or q = exp(-2 |x|).
 
 import math
 
-from .compiling import compiled
-from .exponential import by_exponentials, exp_parts, log1p
-from .kinds import IDENTITY, LEAKY, SIGMOID, SIN, SOFTPLUS, TANH
+from ..compiling import compiled
+from ..exponential import by_exponentials, exp_parts, log1p
+from ..kinds import IDENTITY, LEAKY, SIGMOID, SIN, SOFTPLUS, TANH
 
 
 @compiled

@@ -10,7 +10,7 @@ The innermost loops are not functions: calling one costs as much as a short line
 
 import numpy as np
 
-from .compiling import compiled
+from ..compiling import compiled
 
 whole = np.uintp
 

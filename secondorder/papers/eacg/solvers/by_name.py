@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled import forms
+from ....compiled import forms
 from . import closed_forms, conjugate_gradients, kronecker_inverse
 from .cholesky import damped_solve
 from .systems import (batch_product, bias_product, combined, factor_product, low_rank_factor,
@@ -143,7 +143,7 @@ def _write_combined(out, s, G, w, mean):
     if forms.is_literal():
         out[...] = combined(s, G, w, mean)
         return
-    from . import compiled  # here, so that numba is loaded by the first step, not by an import
+    from .. import compiled  # here, so that numba is loaded by the first step, not by an import
 
     compiled.combined(out.dtype.type(s), G, w.astype(out.dtype), mean, out)
 
