@@ -19,6 +19,7 @@ import numpy as np
 
 import secondorder as so
 from secondorder.lessons import Figures
+from secondorder.studies import records
 
 figures = Figures()
 
@@ -100,22 +101,20 @@ for near, deep in zip(by_error, by_decrease):
 #
 # ## 4. Does it pay? A race
 #
-# **Predict first.** EA-CG uses the curvature of layers. On a classifier for MNIST, does it end below
-# Adam after equally many steps, after equal work, after equal seconds?
+# **Predict first.** EA-CG uses the curvature of layers. On a classifier for MNIST, does it end
+# below Adam after equally many steps, after equal work, after equal seconds?
 #
 # Every method had twelve trials and then five seeds (`secondorder reproduce race classifier`). Work
 # counts the multiplications of matrix products. An effect is the log ratio of training losses,
 # positive where the papers' best method is lower than the better of SGD and Adam.
 
 # %%
-from secondorder.studies import records
-
 for problem in ("classifier", "one-batch", "plateau"):
     raced = records.recorded("race", problem)
     for claim in raced["claims"][:3]:
         low, high = claim["spread"]
-        print(f"{problem:<12}{claim['letter']:<10}{claim['effect']:6.2f}  ({low:.2f} to {high:.2f})  "
-              f"{claim['seeds']} seeds  {claim['verdict']}")
+        print(f"{problem:<12}{claim['letter']:<10}{claim['effect']:6.2f}  "
+              f"({low:.2f} to {high:.2f})  {claim['seeds']} seeds  {claim['verdict']}")
 
 # %% [markdown]
 # By steps and by work EA-CG is ahead on the classifier, by seconds Adam is. What is not a product
