@@ -12,8 +12,6 @@ from harness.forms import form  # noqa: F401  both forms
 from secondorder.exact import finite_differences as fd
 from secondorder.nets import Activation, Linear, Network
 
-PLAIN = [name for name in MIDDLE if not name.startswith(("skip", "chain"))]
-
 # Every layer in the middle with one loss or another, with and without biases and penalty.
 MIDDLE_CASES = [(middle, sorted(LOSSES)[i % len(LOSSES)], i % 3 != 1, (0.0, 0.3)[i % 2])
                 for i, middle in enumerate(MIDDLE)]
