@@ -49,13 +49,6 @@ def run(tmp_path, monkeypatch, capsys):
 # -- verify and show -------------------------------------------------------------------------------
 
 
-def test_verify_one_label(run):
-    status, out, err = run("verify", "residual-partitioning", "3")
-    assert (
-        status == 0 and err == "" and "residual-partitioning" in out and "1 check of 1 label" in out
-    )
-
-
 def test_verify_json(run):
     status, out, _ = run("verify", "residual-partitioning", "3", "--json", "--seed", 5)
     (entry,) = json.loads(out)

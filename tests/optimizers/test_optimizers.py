@@ -464,22 +464,6 @@ def test_a_loss_of_another_family_is_told_what_it_lacks(method, missing):
     assert method(linear(), loss).step(*batches(1)[0])["step_norm"] > 0
 
 
-def test_bad_batches(method):
-    net = linear()
-    optimizer = method(net, so.SoftmaxCrossEntropy())
-    theta, x = net.theta.copy(), batches(1)[0][0]
-    for bad_x, bad_y, error, words in [
-            (x, np.full(7, 2), ValueError, "out of range"),
-            (x, np.full(7, -1), ValueError, "out of range"),
-            (x[:0], np.zeros(0, int), ValueError, "empty"),
-            (x[:, :2], np.zeros(7, int), ValueError, r"\(7, 2\)"),
-            (np.full_like(x, np.nan), np.zeros(7, int), ValueError, "NaN"),
-            (x, np.zeros(6, int), ValueError, r"\(6,\)")]:
-        with pytest.raises(error, match=words):
-            optimizer.step(bad_x, bad_y)
-    assert np.array_equal(net.theta, theta) and optimizer.steps == 0
-
-
 # -- schedules -------------------------------------------------------------------------------------
 
 
