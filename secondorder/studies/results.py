@@ -36,6 +36,10 @@ class Results:
         self._runs[name] = run
         self._found.clear()
 
+    def returned(self, run):
+        """What one run returned."""
+        return self._runs[run.name]["result"]
+
     def of(self, **wanted):
         """What the runs with these arguments returned, by rising seed.
 

@@ -197,20 +197,6 @@ def test_one_unit_by_hand():
         np.testing.assert_allclose(ours, H, rtol=1e-13)
 
 
-def test_gauss_newton_is_the_hessian_where_the_network_is_linear_in_theta():
-    """Only the last layer trained: for a network linear in its parameters the two coincide, for
-    every loss."""
-    rng = np.random.default_rng(6)
-    net = Network([Linear(2, 4, trainable=False, rng=rng), Activation("tanh"),
-                   Linear(4, 3, rng=rng)])
-    x = rng.normal(size=(5, 2))
-    for name in LOSSES:
-        loss = LOSSES[name]()
-        y = targets(loss, rng, 5)
-        assert relative(so.exact.gauss_newton(net, loss, x, y),
-                        so.exact.hessian(net, loss, x, y)) < 1e-13
-
-
 # -- batches, penalty, structure ----------------------------------------------------------------
 
 

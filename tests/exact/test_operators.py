@@ -65,23 +65,6 @@ def test_exact_fisher_of_softmax_by_enumerating_labels(case):
     assert relative(so.exact.fisher(net, loss, x, y), expected) < 1e-13
 
 
-def test_exact_fisher_of_squared_error_by_quadrature():
-    """E over targets ~ N(p, I): three Gauss-Hermite nodes an output integrate the quadratic g g^T
-    exactly."""
-    rng = np.random.default_rng(2)
-    net, x = all_activations("tanh", rng, outputs=2), rng.normal(size=(3, 2))
-    loss, p = so.SquaredError(), net(x)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(3)
-    weights = weights / weights.sum()
-    expected = np.zeros((net.size, net.size))
-    for i in range(3):
-        for a, wa in zip(nodes, weights):
-            for b, wb in zip(nodes, weights):
-                g = so.exact.gradient(net, loss, x[i:i + 1], p[i:i + 1] + [[a, b]])
-                expected += wa * wb * np.outer(g, g) / 3
-    assert relative(so.exact.fisher(net, loss, x, np.zeros((3, 2))), expected) < 1e-13
-
-
 @pytest.mark.parametrize("name", ["squared", "softmax"])
 def test_exact_fisher_is_gauss_newton_for_likelihoods(name):
     rng = np.random.default_rng(3)

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "secondorder"
 #: From the ground up; a part knows those before it. Names of one line know each other.
 FLOORS = ("formulas files", "compiled", "checks", "nets", "exact", "datasets", "optimizers",
           "plots", "ledger", "verify", "rooms", "bridges", "training", "studies", "comparison",
-          "secondorder", "rooms' studies", "edition lessons bench", "book", "cli", "__main__")
+          "secondorder", "rooms' studies", "edition lessons bench race", "book", "cli", "__main__")
 RANK = {name: k for k, floor in enumerate(FLOORS) for name in (
     [floor] if "'" in floor else floor.split())}
 ROOMS = ("residual_partitioning", "low_rank", "eacg", "reversible_gauss_newton")

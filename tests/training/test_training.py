@@ -174,24 +174,6 @@ def test_evaluation_reuses_its_arrays_and_gives_the_same_bits(monkeypatch, dtype
     assert used[0].base is used[1].base is used[2].base is not None
 
 
-def test_a_run_evaluates_in_one_set_of_arrays(monkeypatch):
-    (x, y), (xv, yv) = problem(), problem(9, seed=4)
-    seen, plain = [], make()
-
-    def watched(network, loss, x, y, workspace=None):
-        seen.append(workspace)
-        return evaluate(network, loss, x, y)
-
-    monkeypatch.setattr("secondorder.training.loop.evaluate", watched)
-    expected = train(plain, x, y, epochs=2, validation=(xv, yv), rng=0)
-    assert len(seen) == 6 and seen[0] is not None and all(workspace is seen[0]
-                                                          for workspace in seen)
-    monkeypatch.undo()
-    history = train(make(), x, y, epochs=2, validation=(xv, yv), rng=0)
-    for name in ("train_loss", "validation_loss", "train_accuracy", "validation_accuracy"):
-        assert np.array_equal(history.column(name), expected.column(name))
-
-
 def test_callback_may_stop():
     x, y = problem()
     optimizer = make()

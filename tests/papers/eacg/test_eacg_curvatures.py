@@ -131,49 +131,10 @@ def test_memory_is_bounded_by_parts_of_the_batch():
 # -- approximations --------------------------------------------------------------------------------
 
 
-def recursion_by_hand(net, evaluation, top, gamma):
-    """(6), (8b) or KFRA's recursion with explicit sums over instances and entries."""
-    found, B = [top], top
-    for k in range(len(net.layers) - 1, 1, -2):
-        W, kept, g = net.layers[k].weight, evaluation.saved[k - 1], evaluation.deltas[k]
-        total, bend = np.zeros((W.shape[1],) * 2), np.zeros(W.shape[1])
-        for s in range(evaluation.samples):
-            D = np.diag(kept.slope[s])
-            total += D @ W.T @ B @ W @ D / evaluation.samples
-            bend += kept.curvature[s] * (W.T @ g[s]) / evaluation.samples
-        if gamma is not None:
-            bend = np.array([value if value >= 0 else gamma * value for value in bend])
-            total += np.diag(bend)
-        B = total
-        found.insert(0, B)
-    return found
-
-
 def absolute(A, gamma=-1.0):
     eigenvalues, V = np.linalg.eig(A)
     return np.real(V @ np.diag(np.where(eigenvalues < 0, gamma * eigenvalues, eigenvalues))
                    @ np.linalg.inv(V))
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("activation", ("sigmoid", "sin", "relu"))
-def test_recursions_by_hand(activation, loss):
-    net, criterion, x, y = case(5, activation, loss)
-    evaluation = net.evaluate(criterion, x, y)
-    top = criterion.hessian(evaluation.outputs, evaluation.y).mean(axis=0)
-    corrected = absolute(top)
-    for name, first, gamma in (
-        ("pch-1", corrected, -1.0),
-        ("pch-2", corrected, 0.0),
-        ("expectation", top, 1.0),
-        ("gauss-newton", corrected, None),
-    ):
-        for B, wanted in zip(eacg.bias_curvatures(net, criterion, x, y, name),
-                             recursion_by_hand(net, evaluation, first, gamma)):
-            assert relative(B, wanted) < 1e-12, name
-    exact = eacg.bias_curvatures(net, criterion, x, y, "hessian")
-    for B, H in zip(eacg.bias_curvatures(net, criterion, x, y, "pch-mean"), exact):
-        assert relative(B, absolute(H)) < 1e-12
 
 
 class Silent:
@@ -227,17 +188,6 @@ def test_exact_fisher_is_the_mean_gauss_newton_block():
     for B, (of_bias, _) in zip(eacg.bias_curvatures(net, criterion, x, y, "fisher-exact"),
                                exact_blocks(net, full)):
         assert relative(B, of_bias) < 1e-12
-
-
-def test_last_layer_and_first_step():
-    """The top block is exact, and PCH's error there is zero: the tables' layer 8."""
-    net, criterion, x, y = case(9, "sigmoid", "bounded")
-    exact = eacg.bias_curvatures(net, criterion, x, y, "hessian")
-    assert np.linalg.eigvalsh(exact[-1])[0] < 0
-    for name in ("pch-1", "pch-2", "pch-mean"):
-        assert (errors.layer_errors(eacg.bias_curvatures(net, criterion, x, y, name),
-                                    exact)[-1] < 1e-15)
-    assert errors.total_error(np.array([[3.0, 4.0]])) == 5.0
 
 
 # -- positive definiteness and order ---------------------------------------------------------------

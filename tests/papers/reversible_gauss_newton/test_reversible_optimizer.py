@@ -75,30 +75,6 @@ def test_square_loss_converges_quadratically_at_rate_1(inverse, rng):
     assert order[-1] > 1.6
 
 
-@pytest.mark.everyday(2)
-@pytest.mark.parametrize("rate", (0.05, 0.025))
-def test_error_law_of_small_rates(rate, rng):
-    """Half squared error: (1 - rate)^2 a step, whichever inverse; softmax: gradient descent on the
-    logits.
-    """
-    net = RevMLP(6, 2, 60, activation="tanh", outputs=3, rng=rng)
-    x, y = rng.normal(size=(5, 6)), rng.integers(0, 3, 5)
-    target = net(x) + 0.2 * rng.normal(size=(5, 3))
-    steps = round(1 / rate)
-    for inverse in ("right", "moore-penrose"):
-        at = net.copy()
-        losses = [so.GaussNewton(at, SQUARED, rate,
-                                 inverse=inverse).step(x, target)["loss"] for _ in range(steps)]
-        assert np.isclose(losses[-1] / losses[0], (1 - rate) ** (2 * (steps - 1)), rtol=2 * rate)
-        at, f = net.copy(), net(x)
-        optimizer = so.GaussNewton(at, SOFTMAX, rate, inverse=inverse)
-        for _ in range(steps):
-            p = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
-            f = f - rate * (p - np.eye(3)[y])
-            optimizer.step(x, y)
-        np.testing.assert_allclose(at(x), f, atol=3 * rate)
-
-
 @pytest.mark.parametrize("inverse", ("right", "moore-penrose"))
 def test_no_warning_where_all_samples_are_independent(inverse, rng):
     net = network(rng, bottleneck=16, activation="tanh", outputs=2)
