@@ -22,7 +22,6 @@ def draw(middle, loss="softmax", samples=4, seed=0, **options):
     return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
 
 
-@pytest.mark.everyday(24)
 @pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator"])
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_all_columns_at_once(middle, operator):

@@ -177,6 +177,17 @@ def test_an_operator_stands_for_its_point(form, case):
     assert np.array_equal(op @ v, before)
 
 
+def test_products_at_a_stale_evaluation_refuse(case):
+    from secondorder.exact.curvature import hessian_vector_product_at, two_jet_at
+
+    net = case[0]
+    evaluation = net.evaluate(*case[1:])
+    net.theta = net.theta * 1.5
+    for compute in (hessian_vector_product_at, two_jet_at):
+        with pytest.raises(RuntimeError, match="changed"):
+            compute(evaluation, np.ones(net.size))
+
+
 def test_the_base_operator_names_what_is_missing(case):
     with pytest.raises(TypeError, match=r"CurvatureOperator does not define _product"):
         so.exact.CurvatureOperator(*case) @ np.ones(case[0].size)
