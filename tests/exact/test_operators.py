@@ -178,12 +178,13 @@ def test_an_operator_stands_for_its_point(form, case):
 
 
 def test_products_at_a_stale_evaluation_refuse(case):
-    from secondorder.exact.curvature import hessian_vector_product_at, two_jet_at
+    from secondorder.exact.curvature import (gauss_newton_product_at, hessian_vector_product_at,
+                                             two_jet_at)
 
     net = case[0]
     evaluation = net.evaluate(*case[1:])
     net.theta = net.theta * 1.5
-    for compute in (hessian_vector_product_at, two_jet_at):
+    for compute in (hessian_vector_product_at, gauss_newton_product_at, two_jet_at):
         with pytest.raises(RuntimeError, match="changed"):
             compute(evaluation, np.ones(net.size))
 
