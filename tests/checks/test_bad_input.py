@@ -392,32 +392,11 @@ def test_a_refused_call_leaves_the_network_as_it_was():
     assert np.array_equal(NET.theta, before)
 
 
-@pytest.mark.parametrize("call", [
-    lambda: so.exact.gradient(SQUARED, NET, np.ones((1, 3)), np.ones((1, 2))),
-    lambda: so.exact.jacobian(None, np.ones((1, 3))),
-    lambda: so.exact.hessian(None, SQUARED, np.ones((1, 3)), np.ones((1, 2))),
-    lambda: so.exact.gauss_newton("net", SQUARED, np.ones((1, 3)), np.ones((1, 2))),
-    lambda: so.residual_partitioning.bound(None, SQUARED, np.ones((1, 3)), np.ones((1, 2)))])
-def test_something_that_is_not_a_network(call):
-    with pytest.raises(TypeError, match="network must be a Network, got"):
-        call()
-
-
 @pytest.mark.parametrize("limit", [np.nan, 0, -1, "1G", None, True])
 def test_limits_of_memory(limit):
     with pytest.raises(ValueError, match="max_bytes must be a positive number of bytes, got"):
         so.exact.hessian(so.mlp([3, 2], rng=0), SQUARED, np.ones((1, 3)), np.ones((1, 2)),
                          max_bytes=limit)
-
-
-@pytest.mark.parametrize("call, message", [
-    (lambda: so.mlp([3, 2], rng="a"),
-     "rng must be None, a whole number from 0, or a numpy.random.Generator, got 'a'"),
-    (lambda: so.mlp([3, 2], rng=-1), "rng must be None, a whole number from 0"),
-    (lambda: Linear(3, 2, bias="no"), "bias must be True or False, got 'no'")])
-def test_generators_and_flags(call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        call()
 
 
 def test_a_half_width_that_overflows():

@@ -485,7 +485,7 @@ OWN = {
                                (["linaer"], ValueError, "did you mean 'linear'"),
                                ([so.Skip([so.Linear(3, 3)])], TypeError, "layers inside")],
     "eacg.matrix.rank": [(2, ValueError, "rank-one"), (0, ValueError), (1.5, TypeError)],
-    "plots.cubic_model.steps": [([1.0], ValueError), ([2.0, 1.0], ValueError),
+    "plots.cubic_model.steps": [([1.0], ValueError), ([0.0, 2.0, 1.0], ValueError, "increasing"),
                                 ([1.0, 2.0], ValueError, "reach"), ("a", TypeError)],
     "plots.cubic_model.objective": [([1.0], ValueError), ([np.nan, 1.0], ValueError),
                                     (["a", "b"], TypeError)],
