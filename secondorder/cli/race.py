@@ -15,7 +15,7 @@ from .parsing import natural, positive_number
 EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
   secondorder race --problem digits --minutes 3 --out race
-  secondorder race --methods adam ea-cg --load mine.py    a method of your own joins
+  secondorder race --methods adam ea-cg --load method.py    a method of your own joins
 """
 #: The files of --out.
 WRITTEN = ("race.json", "race.png")
