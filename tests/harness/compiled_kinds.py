@@ -32,7 +32,7 @@ KINDS = {
     "states": lambda **o: [Recurrent(WIDTH, steps=3, activation="softplus", rng=1, **o)],
     "convolution": lambda **o: [Reshape(WIDTH, (2, 4, 3)),
                                 Conv2d(2, 3, 2, padding=1, stride=(2, 1), rng=1, **o), Flatten()],
-    "average-pool": lambda **o: [Reshape(WIDTH, (2, 4, 3)), AvgPool2d(2, 1), Flatten()],
+    "average-pool": lambda **o: [Reshape(WIDTH, (2, 4, 3)), AvgPool2d((3, 2), 1), Flatten()],
     "max-pool": lambda **o: [Reshape(WIDTH, (2, 4, 3)), MaxPool2d((3, 2), 1), Flatten()],
     "shapes": lambda **o: [Reshape(WIDTH, (2, 4, 3)), Flatten()],
 }

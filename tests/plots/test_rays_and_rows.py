@@ -73,13 +73,17 @@ def test_the_cubic_model_along_a_ray(sigma):
     ax = plots.cubic_model(steps, values, a, h, size, sigma)
     lines = {line.get_label().partition(",")[0]: line for line in ax.lines}
     expected = so.low_rank.step_length(a, h, size, sigma)
+
+    def model(s):
+        return np.interp(0, steps, values) + a * s + h * s**2 / 2 + sigma * size**3 * s**3 / 6
+
     if "its minimum" in lines:
-        assert lines["its minimum"].get_xdata()[0] == pytest.approx(expected, rel=1e-10)
+        found = lines["its minimum"].get_xydata()[0]
+        assert found == pytest.approx([expected, model(expected)], rel=1e-10)
     else:
         assert expected > 8
     cubic = lines["cubic model"].get_ydata()
-    assert cubic == pytest.approx(np.interp(0, steps, values) + a * steps + h * steps**2 / 2
-                                  + sigma * size**3 * steps**3 / 6)
+    assert cubic == pytest.approx(model(steps))
     assert list(lines["objective"].get_ydata()) == values
     # all models touch the objective at s = 0 with its slope
     at = 2

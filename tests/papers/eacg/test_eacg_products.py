@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+import secondorder as so
 from secondorder.papers.eacg import compiled, products
 from secondorder.papers.eacg.solvers import systems
+from secondorder.papers.eacg.solvers.conjugate_gradients import damped
 
 WIDTHS = (1, 5, products.WIDTH, products.WIDTH + 1, 3 * products.WIDTH - 7)
 
@@ -44,3 +46,12 @@ def test_combined_in_one_pass(dtype):
     compiled.combined(s, G, w, mean, out)
     np.testing.assert_allclose(out, systems.combined(s, G, w, mean),
                                rtol=1e-5 if dtype == "float32" else 1e-14)
+
+
+@pytest.mark.parametrize("B, right, words", [(1e300, 1e10, "product 1 is not finite"),
+                                             (1.0, np.inf, "right side is not finite")])
+@pytest.mark.parametrize("literal", [False, True])
+def test_what_is_not_finite_in_conjugate_gradients_is_told(literal, B, right, words):
+    with (np.errstate(over="ignore"), so.literal(literal),
+          pytest.raises(FloatingPointError, match=words)):
+        damped(np.array([[B]]), 1.0, 0.0, np.array([right]), 5, 1e-10)
