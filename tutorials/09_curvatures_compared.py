@@ -109,7 +109,7 @@ for near, deep in zip(by_error, by_decrease):
 # positive where the papers' best method is lower than the better of SGD and Adam.
 
 # %%
-for problem in ("classifier", "one-batch", "plateau"):
+for problem in ("classifier", "wine", "plateau"):
     raced = records.recorded("race", problem)
     for claim in raced["claims"][:3]:
         low, high = claim["spread"]
