@@ -15,7 +15,7 @@ from .parsing import natural, positive_number
 EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
   secondorder race --problem digits --minutes 3 --out race
-  secondorder race --methods adam ea-cg --load mine.py    a method of your own joins
+  secondorder race --methods adam ea-cg --load method.py    a method of your own joins
 """
 #: The files of --out.
 WRITTEN = ("race.json", "race.png")
@@ -59,10 +59,10 @@ def run(options: argparse.Namespace):
     out = files.output_directory(options.out) if options.out else None
     title = problem.title + "".join(f"; {name} not found, a stand-in"
                                     for name in missing(problem.needs))
-    results = []
+    results, earlier = [], []
     with files.exclusive(out) if out is not None else contextlib.nullcontext():
         if out is not None:
-            files.replaceable(out, WRITTEN, "race")
+            earlier = files.replaceable(out, WRITTEN, "race")
         try:
             for result in live.race(options.problem, entrants, options.minutes,
                                     lambda line: print(line, file=sys.stderr), options.seed):
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace):
                 signals.check()
         finally:
             with signals.deferred():
-                tell(results, title, out, options.json)
+                tell(results, title, out, options.json, earlier)
     return 0
 
 
@@ -86,8 +86,8 @@ def module_of(place):
     return module
 
 
-def tell(results, title, out, as_json):
-    """Table or JSON, and the files."""
+def tell(results, title, out, as_json, earlier):
+    """Table or JSON, and the files, of which some are those of an earlier race."""
     from secondorder.race import live
 
     if not results:
@@ -104,4 +104,6 @@ def tell(results, title, out, as_json):
                                         "records": [result.record for result in results]},
                      command="race")
     files.write_figure(out / WRITTEN[1], figure, command="race")
-    print("written: " + ", ".join(str(out / name) for name in WRITTEN), file=sys.stderr)
+    for path in (out / name for name in WRITTEN):
+        print(f"{'replaced' if path in earlier else 'written'}: {path}",
+              file=sys.stderr if as_json else sys.stdout)

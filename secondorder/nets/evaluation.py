@@ -42,6 +42,8 @@ class Evaluation:
     """
 
     def __init__(self, network, loss, x, y, workspace=None):
+        if not hasattr(network, "settled"):
+            raise TypeError(f"network must be a Network, got {type(network).__name__}")
         self.network, self.loss_function, literal = network, loss, forms.is_literal()
         settled = programs.settled(network)
         criterion = settled.criterion(loss)

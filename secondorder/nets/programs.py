@@ -147,15 +147,38 @@ for _cls in (LeakyReLU, ReLU):
     functions.register(_cls)(lambda function: (kinds.LEAKY, function.negative_slope))
 
 
-CRITERIA = {
-    SquaredError: ("losses", "squared_error", lambda loss, C: ()),
-    SoftmaxCrossEntropy: ("losses", "softmax_cross_entropy", lambda loss, C: ()),
-    BoundedCriterion: ("losses", "bounded_criterion", lambda loss, C: (loss.delta, loss.epsilon)),
-    TukeyBiweight: ("losses_by_output", "tukey_biweight", lambda loss, C: (loss.c,)),
-    BinaryCrossEntropy: ("losses_by_output", "binary_cross_entropy",
-                         lambda loss, C: np.broadcast_to(loss.pos_weight, C)),
-    Huber: ("losses_by_output", "huber", lambda loss, C: (loss.delta,)),
-    PoissonNLL: ("losses_by_output", "poisson", lambda loss, C: (LIMIT, float(loss.full)))}
+def no_numbers(loss, C):
+    return ()
+
+
+def bounds(loss, C):
+    return loss.delta, loss.epsilon
+
+
+def cut_off(loss, C):
+    return loss.c,
+
+
+def positive_weights(loss, C):
+    return np.broadcast_to(loss.pos_weight, C)
+
+
+def threshold(loss, C):
+    return loss.delta,
+
+
+def poisson_numbers(loss, C):
+    return LIMIT, float(loss.full)
+
+
+#: Loss -> file and function of its passes, and its own numbers there (named: evaluations pickle).
+CRITERIA = {SquaredError: ("losses", "squared_error", no_numbers),
+            SoftmaxCrossEntropy: ("losses", "softmax_cross_entropy", no_numbers),
+            BoundedCriterion: ("losses", "bounded_criterion", bounds),
+            TukeyBiweight: ("losses_by_output", "tukey_biweight", cut_off),
+            BinaryCrossEntropy: ("losses_by_output", "binary_cross_entropy", positive_weights),
+            Huber: ("losses_by_output", "huber", threshold),
+            PoissonNLL: ("losses_by_output", "poisson", poisson_numbers)}
 for _cls, _entry in CRITERIA.items():
     criteria.register(_cls)(_entry)
 

@@ -418,6 +418,7 @@ def shelf(tmp_path, monkeypatch):
     rows = rng.integers(0, 10, (3, 3073), np.uint8)
     (tmp_path / "cifar-10-batches-bin" / "data_batch_1.bin").write_bytes(rows.tobytes())
     (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "method.py").write_text(METHOD)
     for name in ("paper.tex", "paper.md"):
         (tmp_path / name).write_text("Twice is $$2 x = x + x \\tag{7}$$")
     yield tmp_path
@@ -435,6 +436,23 @@ def equation_1(rng):
     x = rng.normal()
     return [ledger.Equal("twice", 2 * x, x + x, 1e-15)]
 """
+
+
+METHOD = """\
+import secondorder as so
+
+
+class Sign(so.optimizers.Optimizer):
+    def direction(self, evaluation):
+        return -abs(self.gradient(evaluation)) ** 0.5
+"""
+
+
+def small_race(monkeypatch):
+    """A race that is over at once."""
+    from secondorder.race import live
+
+    monkeypatch.setattr(live, "seconds_of", lambda problem, minutes, methods: 1e-3)
 
 
 def small_bench(monkeypatch):
@@ -487,6 +505,7 @@ def test_example_works(run, shelf, monkeypatch, line):
     monkeypatch.setattr(touring, "run", lambda out, seed, say, undisturbed: say("the tour")
                         or {"ok": out.is_dir()})
     small_bench(monkeypatch)
+    small_race(monkeypatch)
     small_studies(monkeypatch)
     words = shlex.split(line)
     if "my-paper" in words and "--load" not in words and "new" not in words:

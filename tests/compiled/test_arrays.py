@@ -127,6 +127,7 @@ def test_workspace_hands_out_what_fits():
         and new("a", (4, 3), np.float64) is first
     )
     assert np.shares_memory(new("a", (2, 3), np.float64), first)
+    assert np.shares_memory(new("a", (3, 4), np.float64), first)  # as large
     larger = new("a", (5, 3), np.float64)
     assert larger.shape == (5, 3) and np.shares_memory(new("a", (4, 3), np.float64), larger)
     for different in (new("b", (4, 3), np.float64), new("a", (4, 3), np.float32)):

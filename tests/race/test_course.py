@@ -73,7 +73,7 @@ def test_controls_have_the_length_that_they_should(method):
     size = np.linalg.norm(g)
     length = np.sqrt(2 / (50.0 * size)) * size if method == "square-root" else 50.0
     moved = network.theta - before
-    assert moved == pytest.approx(-length * g / size, rel=1e-3, abs=1e-5 * length)
+    assert moved == pytest.approx(-length * g / size, rel=1e-3, abs=1e-5 * float(length))
 
 
 def test_the_control_is_the_cubic_step_without_curvature():

@@ -167,7 +167,7 @@ enter("noise", "Batches of 10, 100 and all digits: does curvature gain by larger
 enter("width", "How many decades of rates are good, method by method",
       {key: f"{ENTRANTS[key].title[0].upper()}{ENTRANTS[key].title[1:]}: the valley of its rate is "
             "wider than Adam's by half a decade" for key in CURVED},
-      RACED, QUICK_TWO, (1500, 40), Width, ("wine-quality", "mnist"))
+      RACED, QUICK_TWO, (2400, 40), Width, ("wine-quality", "mnist"))
 enter("together", "Ranks over all problems",
       {"order": "Ranks by seconds and by steps agree: Kendall's tau is above 0.6",
        "no-winner": "No method that runs on six problems is within 10 % of the best on all",
