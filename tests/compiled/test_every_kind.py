@@ -11,7 +11,8 @@ from harness.compiled_kinds import (KINDS, LOSSES, QUANTITIES, WITH_PARAMETERS,
                                     batch, direction, network)
 from harness.two_forms import RUNS, both
 from secondorder.nets import (AvgPool2d, Conv2d, Flatten, Linear, MaxPool2d, Network,
-                              SoftmaxCrossEntropy, SquaredError, programs)
+                              SoftmaxCrossEntropy, SquaredError)
+from secondorder.nets import evaluation as evaluations
 
 DTYPES = ("float64", "float32")
 
@@ -31,7 +32,7 @@ def within(found, wanted, ulp):
 def test_forms_agree_to_units_in_the_last_place(kind, dtype):
     """One sample, and more than eight."""
     net = network(kind, dtype)
-    assert programs.form(net) == RUNS
+    assert evaluations.form(net) == RUNS
     for samples, loss in ((1, SquaredError()), (9, SoftmaxCrossEntropy())):
         for work, ulp in QUANTITIES.values():
             within(*both(lambda: work(net, loss, *batch(samples, loss))), ulp)
@@ -44,7 +45,7 @@ def test_forms_agree_to_units_in_the_last_place(kind, dtype):
 @pytest.mark.parametrize("kind", WITH_PARAMETERS)
 def test_forms_agree_without_biases_and_where_a_layer_is_fixed(kind, options, dtype):
     net, loss = network(kind, dtype, **options), SoftmaxCrossEntropy()
-    assert programs.form(net) == RUNS
+    assert evaluations.form(net) == RUNS
     for work, ulp in QUANTITIES.values():
         within(*both(lambda: work(net, loss, *batch(5, loss))), ulp)
 
@@ -65,7 +66,7 @@ def test_a_wide_image_takes_many_turns(shape, dtype):
               AvgPool2d(2), Flatten()]
     width, = so.Chain(layers).output_shape(shape)
     net, rng = Network([*layers, Linear(width, 3, rng=2)], dtype, shape), np.random.default_rng(0)
-    sizes = programs.program_of(net).sizes
+    sizes = evaluations.program_of(net).sizes
     assert sizes[0, 3] * 3 > sizes[0, -1] and sizes[0, 3] * 3 % sizes[0, -1]
     x, y = rng.normal(size=(3, *shape)), rng.normal(size=(3, 3))
     for work, ulp in QUANTITIES.values():

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...checks import all_finite, boolean, number_in, one_of
 from ...optimizers.base import Optimizer
-from ...optimizers.fused import direction, whole_step
+from ...optimizers.fused import whole_step
 from ...optimizers.norms import norm
 from ...optimizers.stepping import moved_by_formula
 from ...optimizers.trials import halved, objective_after
@@ -34,7 +34,7 @@ class OnePass:
         """The direction alone, in an array of the method's own."""
         rate = method.learning_rate
         own = self._arguments(method, evaluation, rate)
-        d = direction(method, evaluation, compiled.partition_step, *own)
+        d, _ = whole_step(method, evaluation, None, compiled.partition_step, *own)
         self._report(method, rate, norm(d), *own[-2:])
         return d
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.nets import programs
+from secondorder.nets import evaluation as evaluations
 from secondorder.papers.residual_partitioning import compiled, walks
 from secondorder.papers.residual_partitioning.fast import sums
 from secondorder.papers.residual_partitioning.options import checked
@@ -114,7 +114,7 @@ def test_a_rule_of_the_authors_and_products_go_by_the_rules():
     plain = so.Network([so.Linear(3, 2, rng=0)])
     options = checked(net, loss, "auto", "abs", False)
     def serve(network, options):
-        return walks.serve(network, programs.program_of(network), options)
+        return walks.serve(network, evaluations.program_of(network), options)
 
     assert not serve(net, options) and serve(plain, options)
     assert not serve(plain, checked(plain, loss, "auto", "abs", True))
