@@ -89,7 +89,7 @@ def batch(x, shape, dtype):
     ValueError
         Wrong shape, no sample, NaN or infinite entries, numbers too large for `dtype`.
     """
-    x = plain_array(x, "x")
+    x = x if type(x) is np.ndarray else plain_array(x, "x")
     if x.dtype.kind not in ("buifc" if dtype.kind == "c" else "buif"):
         raise TypeError(f"x must hold real numbers, got dtype {x.dtype}")
     if x.ndim != 1 + len(shape) or x.shape[1:] != shape:
@@ -150,7 +150,7 @@ def labels(target, shape):
 
 def class_targets(target, shape, dtype, owner):
     """Return targets that tell classes apart: labels (S,), or weights (S, C) in `dtype`."""
-    target = plain_array(target, "targets")
+    target = target if type(target) is np.ndarray else plain_array(target, "targets")
     if shape[1] < 2:
         raise ValueError(f"{type(owner).__name__} tells classes apart and needs two or more "
                          f"outputs, got {shape[1]}")

@@ -28,6 +28,9 @@ class Evaluation:
         Mean over the batch, without penalty.
     samples : int
         S.
+    point : list of arrays or None
+        A copy of all parameters; None with a workspace: such an evaluation is its maker's own, for
+        one step only.
     deltas : list of arrays
         For each layer, the gradient of every sample's own loss with respect to that layer's output
         (not divided by S).
@@ -52,15 +55,14 @@ class Evaluation:
         self.x = checks.batch(x, network.input_shape, network.dtype)
         self.samples = len(self.x)
         self.y = loss.prepare_target(y, (self.samples, *network.output_shape), network.dtype)
-        self.workspace, self._point = None if literal else workspace, None
+        self.workspace, self.point = None if literal else workspace, None
         if workspace is None:  # others may see it: nothing that they change later changes it
             self.x, self.y = _own(self.x, x), _own(self.y, y)
-            self._point = [a.copy() for a in self._parameters()]
+            self.point = [a.copy() for a in self._parameters()]
         self._with_penalty, self.work = {}, None
         if not literal and form.program is not None and criterion is not None:
             work = (workspace or Workspace()).work(form.program, self.samples)
-            if (work.forward(network.all_parameters, self.x)
-                    and work.start(criterion, self.y)):
+            if work.forward(network.all_parameters, self.x, criterion, self.y):
                 self.work, self.outputs, self.losses = work, work.outputs, work.losses
         if self.work is None:  # or something is not finite: the literal passes find out where
             with np.errstate(over="ignore", invalid="ignore"):
@@ -83,17 +85,13 @@ class Evaluation:
         return mean if cmath.isfinite(mean) else checks.finite_mean(mean, self.loss_function)
 
     def require_current(self):
-        """Raise RuntimeError if the network's parameters have changed since this evaluation.
-
-        With a workspace nothing is compared: such an evaluation is its maker's own, for one step
-        only.
-        """
-        if self._point is not None:
-            checks.unchanged(self._point, self._parameters())
+        """Raise RuntimeError if the network's parameters are no longer those of `point`."""
+        if self.point is not None:
+            checks.unchanged(self.point, self._parameters())
 
     @cached_property
     def deltas(self):
-        if self._point is not None:
+        if self.point is not None:
             self.require_current()
         if self.work is not None:
             return programs.deltas_of(self.network, self.work)
@@ -108,7 +106,7 @@ class Evaluation:
         theta = self.network.theta
         if not theta.size:
             self.network.require_parameters()
-        if self._point is not None:
+        if self.point is not None:
             self.require_current()
         if self.work is None:
             with np.errstate(over="ignore", invalid="ignore"):

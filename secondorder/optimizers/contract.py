@@ -27,7 +27,7 @@ def settle(cls, base):
     if not callable(cls.direction):
         raise TypeError(f"class {cls.__qualname__}: direction must be a method "
                         f"direction(self, evaluation), got {cls.direction!r}")
-    if not stepping.is_guarded(cls.direction):
+    if getattr(cls.direction, "guard", None) is not cls.direction:
         cls.direction = guarded(cls.direction)
 
 

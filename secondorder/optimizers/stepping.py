@@ -219,15 +219,9 @@ def proposed(method, evaluation):
 def by_formula(method, evaluation):
     """What the formula of a method gives, as it comes."""
     own = type(method).direction
-    formula = own.formula if is_guarded(own) else own
-    return formula(method, evaluation)
-
-
-def is_guarded(function):
-    """Whether a function is a formula behind the guard of `contract`; what somebody put around one
-    is none.
-    """
-    return getattr(function, "guard", None) is function
+    if getattr(own, "guard", None) is own:  # and no function that somebody put around it
+        own = own.formula
+    return own(method, evaluation)
 
 
 @functools.lru_cache(maxsize=256)
@@ -265,7 +259,8 @@ def own_evaluation(optimizer, evaluation):
         raise ValueError(f"{name}: the evaluation was made with another loss, "
                          f"{evaluation.loss_function!r}, not with this optimizer's own "
                          f"{mine!r}; optimizer.evaluate(x, y) makes one that fits")
-    evaluation.require_current()
+    if evaluation.point is not None:
+        evaluation.require_current()
 
 
 def _alike(one, other):
