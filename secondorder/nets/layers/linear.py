@@ -70,8 +70,8 @@ class Linear(Layer):
 
     def forward(self, x):
         """y_si = sum_j W_ij x_sj + b_i"""
-        y, b = x @ self.weight.T, self.bias
-        if b is not None:
+        y = x @ self.weight.T
+        if (b := self.bias) is not None:
             y = y + b
         return y, LinearSaved(x, y)
 
