@@ -1,7 +1,9 @@
 """Every kind of layer in the compiled form: as the literal one, with arrays of its own, in threads,
 in parts; and what is not finite, by name."""
 
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from secondorder.nets import (AvgPool2d, Conv2d, Flatten, Linear, MaxPool2d, Net
 from secondorder.nets import evaluation as evaluations
 
 DTYPES = ("float64", "float32")
+LOSSES_BY_OUTPUT = [so.nets.BinaryCrossEntropy(), so.nets.Huber(0.4), so.nets.PoissonNLL(),
+                    SquaredError(), so.nets.TukeyBiweight()]
 
 
 def within(found, wanted, ulp):
@@ -22,6 +26,15 @@ def within(found, wanted, ulp):
     assert found.dtype == wanted.dtype and found.shape == wanted.shape
     error = np.abs(found - wanted).max() / (np.finfo(wanted.dtype).eps * np.abs(wanted).max())
     assert error <= ulp, f"{error:.1f} units in the last place"
+
+
+def agree(net, loss, x, y, looser=1):
+    """All quantities, by both forms; the compiled one found nothing that is not finite, for then
+    the literal passes run again.
+    """
+    assert evaluations.form(net) == RUNS and net.evaluate(loss, x, y).work is not None
+    for work, ulp in QUANTITIES.values():
+        within(*both(lambda: work(net, loss, x, y)), looser * ulp)
 
 
 # -- the two forms ---------------------------------------------------------------------------------
@@ -32,10 +45,8 @@ def within(found, wanted, ulp):
 def test_forms_agree_to_units_in_the_last_place(kind, dtype):
     """One sample, and more than eight."""
     net = network(kind, dtype)
-    assert evaluations.form(net) == RUNS
     for samples, loss in ((1, SquaredError()), (9, SoftmaxCrossEntropy())):
-        for work, ulp in QUANTITIES.values():
-            within(*both(lambda: work(net, loss, *batch(samples, loss))), ulp)
+        agree(net, loss, *batch(samples, loss))
 
 
 @pytest.mark.everyday(8)
@@ -44,18 +55,14 @@ def test_forms_agree_to_units_in_the_last_place(kind, dtype):
                          ids=["no bias", "fixed"])
 @pytest.mark.parametrize("kind", WITH_PARAMETERS)
 def test_forms_agree_without_biases_and_where_a_layer_is_fixed(kind, options, dtype):
-    net, loss = network(kind, dtype, **options), SoftmaxCrossEntropy()
-    assert evaluations.form(net) == RUNS
-    for work, ulp in QUANTITIES.values():
-        within(*both(lambda: work(net, loss, *batch(5, loss))), ulp)
+    loss = SoftmaxCrossEntropy()
+    agree(network(kind, dtype, **options), loss, *batch(5, loss))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_forms_agree_for_every_loss(loss, dtype):
-    net = network("linear", dtype)
-    for work, ulp in QUANTITIES.values():
-        within(*both(lambda: work(net, loss, *batch(9, loss))), ulp)
+    agree(network("linear", dtype), loss, *batch(9, loss))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -69,8 +76,7 @@ def test_a_wide_image_takes_many_turns(shape, dtype):
     sizes = evaluations.program_of(net).sizes
     assert sizes[0, 3] * 3 > sizes[0, -1] and sizes[0, 3] * 3 % sizes[0, -1]
     x, y = rng.normal(size=(3, *shape)), rng.normal(size=(3, 3))
-    for work, ulp in QUANTITIES.values():
-        within(*both(lambda: work(net, SquaredError(), x, y)), 8 * ulp)
+    agree(net, SquaredError(), x, y, looser=8)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -84,8 +90,7 @@ def test_of_equal_entries_both_forms_take_the_first(dtype):
     assert np.array_equal(saved[0].output, saved[1].output)
     net = Network([Conv2d(2, 2, 1, bias=False, rng=0), MaxPool2d(2), Flatten()], dtype, (2, 4, 4))
     x = np.ones((3, 2, 4, 4))
-    for work, ulp in QUANTITIES.values():
-        within(*both(lambda: work(net, SquaredError(), x, np.zeros((3, 8)))), ulp)
+    agree(net, SquaredError(), x, np.zeros((3, 8)))
 
 
 # -- arrays ----------------------------------------------------------------------------------------
@@ -126,7 +131,7 @@ def test_two_optimizers_take_turns_through_shorter_last_batches(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_threads_on_one_network_get_what_one_gets(kind):
-    net, loss, wrong = network(kind), SquaredError(), []
+    net, loss = network(kind), SquaredError()
     asked = [QUANTITIES[name][0] for name in ("outputs", "gradient", "hessian product")]
     batches = [batch(samples, seed=samples) for samples in (9, 4, 9)]
     wanted = [[work(net, loss, *one) for work in asked] for one in batches]
@@ -134,17 +139,16 @@ def test_threads_on_one_network_get_what_one_gets(kind):
 
     def ask(k):
         start.wait()
-        for _ in range(5):
-            for work, expected in zip(asked, wanted[k]):
-                if not np.array_equal(work(net, loss, *batches[k]), expected):
-                    wrong.append((k, work))
+        return all(np.array_equal(work(net, loss, *batches[k]), expected)
+                   for _ in range(5) for work, expected in zip(asked, wanted[k]))
 
-    threads = [threading.Thread(target=ask, args=(k,)) for k in range(len(batches))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # they change places within a pass, not after some
+    try:
+        with ThreadPoolExecutor(len(batches)) as pool:
+            assert all(pool.map(ask, range(len(batches))))
+    finally:
+        sys.setswitchinterval(usual)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -211,3 +215,15 @@ def test_a_gradient_of_which_nothing_is_finite_is_told():
     for literal in (False, True):
         with so.literal(literal), pytest.raises(FloatingPointError, match="layer 0, Linear"):
             so.exact.gradient(net, SquaredError(), [[1e200]], [[1e150]])
+
+
+@pytest.mark.parametrize("dtype, size", [("float64", 400.0), ("float32", 60.0)])
+@pytest.mark.parametrize("loss", LOSSES_BY_OUTPUT, ids=repr)
+def test_second_derivatives_of_losses_keep_their_tails(loss, dtype, size):
+    """One output, far from 0 on both sides: the curvature in the bias is the loss's own."""
+    net = Network([Linear(1, 1, init=0.0, rng=0)], dtype=dtype)
+    for p in (-size, -3.0, 3.0, size):
+        net.layers[0].bias[...] = p
+        found, wanted = both(lambda: so.exact.hessian_vector_product(
+            net, loss, [[0.0]], [[1.0]], [0.0, 1.0])[1])
+        assert found == pytest.approx(wanted, rel=100 * float(np.finfo(dtype).eps), abs=0)
