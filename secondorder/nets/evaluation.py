@@ -85,7 +85,7 @@ class Evaluation:
         return mean if cmath.isfinite(mean) else checks.finite_mean(mean, self.loss_function)
 
     def require_current(self):
-        """Raise RuntimeError if the network's parameters are no longer those of `point`."""
+        """Raise RuntimeError if the network's parameters no longer equal `point`."""
         if self.point is not None:
             checks.unchanged(self.point, self._parameters())
 
