@@ -270,3 +270,10 @@ def test_known_eigenvalues_are_taken_only_where_the_matrix_is_the_same():
     np.testing.assert_allclose(found["eigenvalues"], np.linalg.eigvalsh(diagonal), rtol=1e-14)
     np.testing.assert_allclose(found["direction"], -np.linalg.solve(
         diagonal + point.damping * np.eye(len(H)), point.gradient), rtol=1e-12)
+
+
+def test_the_colour_bar_tells_as_much_above_0_as_below():
+    figure = so.compare(*small()).figure()
+    bar, = (axes._colorbar for axes in figure.findobj(lambda artist: hasattr(artist, "_colorbar")))
+    ticks = np.sort(bar.get_ticks())
+    assert len(ticks) == 7 and np.array_equal(ticks, -ticks[::-1])
