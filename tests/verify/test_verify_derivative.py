@@ -157,3 +157,12 @@ def test_the_error_of_the_complex_step_is_relative_to_the_value():
         assert how == "the complex step"
         np.testing.assert_allclose(found.value, size * np.array([1.0, 4.0]), rtol=1e-14)
         np.testing.assert_allclose(found.error, 100 * 2.0**-52 * found.value, rtol=1e-12)
+
+
+def test_the_error_of_second_differences_is_that_of_four_values():
+    """Of a constant nothing but their rounding is left."""
+    found = derivative_of.second(lambda theta: np.full(1, -3.0), np.array([0.5, 4.0]))
+    steps = derivative_of.WIDTH * np.array([1.0, 4.0])
+    assert np.array_equal(found.value, np.zeros((1, 2, 2)))
+    np.testing.assert_allclose(
+        found.error[0], 8 * np.finfo(float).eps * 3 / np.outer(steps, steps), rtol=1e-12)
