@@ -6,7 +6,6 @@ import numpy as np
 
 from ..claims import Printed
 from ..comparisons import AtMost, Comparison, Equal, Rate
-from .folding import case_of, split_case
 
 _FAST = re.compile(r"\bfast\b|through the layers")
 
@@ -34,8 +33,7 @@ def featured_failure(claims, kind=Printed):
 
 def title(claim):
     """What is compared, and on which case."""
-    case = case_of(claim)
-    return split_case(claim.what)[0] + (f" ({case})" if case else "")
+    return claim.what + (f" ({claim.case})" if claim.case else "")
 
 
 def table(claim, names=("code", "check"), limit=3):

@@ -276,7 +276,7 @@ def _claim_line(claim, count):
 
 
 def _claim_text(claim, count):
-    text, case = folding.split_case(claim.what)[0], folding.case_of(claim)
+    text, case = claim.what, claim.case
     if isinstance(claim, (Counterexample, Printed)):
         text = f"{_FAILING[type(claim)] if claim.ok else f'{claim.label}, must fail'}: {text}"
     elif isinstance(claim, PrintedShape):
