@@ -50,7 +50,8 @@ def write(out, paper=None, seeds=None, say=print, jobs=None):
     require_extra()
     papers = REGISTRY.rooms() if paper is None else [REGISTRY.key(paper)]
     with folder.opened(out) as place:
-        contents, claims = folder.static(), reported.studies(papers)
+        contents = folder.static()
+        claims = reported.studies(papers if paper else [*papers, "race"])
         pages = gathered(papers, claims, seeds, jobs, say)
         contents |= rendered(pages, claims) | reported.figures(claims)
         gone = folder.fill(place, contents)
@@ -169,10 +170,13 @@ def rendered(pages, claims, single=False):
         open="#study-{1}".format if single else reported.source, single=single)
     papers = list(pages.values())
     asked = {f"{paper['key']}.html": ("paper", {"paper": paper}) for paper in papers}
+    environment.globals["raced"] = "race" in claims
     if not single:
         asked |= {f"claims-{paper['key']}.html": ("claims_of_paper", {"paper": paper})
                   for paper in papers if paper["studies"]}
         asked |= {f"{name}.html": (name, {}) for name in ("index", "errata", "claims")}
+        if "race" in claims:
+            asked["race.html"] = "race", {"studies": claims["race"]}
         asked["findings.html"] = "findings", {"findings": reported.findings(papers)}
         asked["letters.html"] = "letters", {"letters": symbols.collected(),
                                             "names": symbols.papers(),

@@ -12,7 +12,7 @@ from . import pictures
 
 GLYPHS = {"held": ("✓", "holds"), "held by rule only": ("◑", "conditional"),
           "did not hold": ("✗", "erratum"), "undecided": ("◐", "conditional"),
-          "taken out": ("–", "none"), "not run": ("·", "none")}
+          "taken out": ("–", "none"), "alike": ("≈", "none"), "not run": ("·", "none")}
 _NAMED = re.compile(r"\((\d+[a-z]?)\)|\b((?:algorithm|table|theorem|figure) \d+(?:\.\d+)?)", re.I)
 
 

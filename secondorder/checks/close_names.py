@@ -74,7 +74,7 @@ INSTEAD = {
         **{name: f"{module}.{name}" for module, names in (
             ("diagnostics", ("kernel_change", "kernel_similarity", "percent_change",
                              "weight_change")),
-            ("directions", ("update",)), ("options", ("Options",)), ("outcome", ("Update",)),
+            ("directions", ("update",)), ("options", ("Options",)), ("update", ("Update",)),
             ("coupling", ("CouplingBlock",))) for name in names}},
     "secondorder.nets": {
         "Conv": "Conv2d", "Dense": "Linear", "BatchNorm": "LayerNorm", "RNN": "Recurrent",

@@ -22,6 +22,7 @@ Start here:
   secondorder show residual-partitioning 9          one equation: formula, code, a live case
   secondorder train --data wine --optimizer adam    train a small network and record every epoch
   secondorder compare                               compare all curvatures of one network
+  secondorder race --minutes 2                      the papers' methods against SGD and Adam, live
   secondorder reproduce low-rank figure-2 --quick   run a figure again, small, and judge its claims
   secondorder bench "dense Hessian"                 time curvature and steps, as ratios
   secondorder edition new my-paper --tex paper.tex  make an edition of your paper
@@ -143,6 +144,7 @@ def parser():
         equations,
         grade,
         parsing,
+        race,
         reproduce,
         tour,
         train,
@@ -154,6 +156,7 @@ def parser():
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
                                   required=True, parser_class=parsing.CommandParser)
-    for command in (tour, equations, edition, reproduce, train, compare, book, grade, data, bench):
+    for command in (tour, equations, edition, reproduce, train, compare, race, book, grade,
+                    data, bench):
         command.add(commands)
     return top

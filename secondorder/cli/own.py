@@ -27,7 +27,7 @@ def load(places):
                 raise FileNotFoundError(f"--load: no such file: {place}")
             spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
             module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
-            with _told(place, path):
+            with told(place, path):
                 spec.loader.exec_module(module)
         elif path.is_dir() and not _is_module(place):
             from secondorder import edition
@@ -36,7 +36,7 @@ def load(places):
         elif "/" in place or "\\" in place:
             raise FileNotFoundError(f"--load: no such folder: {place}")
         else:
-            with _told(place):
+            with told(place):
                 importlib.import_module(place)
     brought = [paper for paper in REGISTRY.papers if paper not in before]
     if places and not brought:
@@ -46,7 +46,7 @@ def load(places):
 
 
 @contextlib.contextmanager
-def _told(place, path=None):
+def told(place, path=None):
     """An error of somebody's own code as one line, with the line of his file where it arose.
 
     ``--traceback`` shows all of it.

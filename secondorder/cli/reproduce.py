@@ -277,7 +277,7 @@ def page_path(paper):
     """Where CLAIMS.md of a paper stands."""
     import importlib
 
-    from secondorder.ledger import PAPERS
+    from secondorder.studies import STUDIES
 
-    room = importlib.import_module(PAPERS[paper].rpartition(".")[0])
+    room = importlib.import_module(STUDIES.papers[paper].rpartition(".")[0])
     return Path(room.__file__).with_name("CLAIMS.md")

@@ -39,6 +39,7 @@ BESIDE = {
     f"{_ROOMS}.residual_partitioning.optimizer.ResidualPartitioning.direction":
         "residual_partitioning.compiled.partition_step",
     f"{_ROOMS}.eacg.solvers.systems.combined": "eacg.compiled.combined",
+    f"{_ROOMS}.eacg.solvers.conjugate_gradients.damped": "eacg.compiled.damped",
 }
 for _method in ("forward", "input_gradient", "parameter_gradient", "parameter_gradients",
                 "tangent"):

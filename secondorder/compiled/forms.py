@@ -13,9 +13,8 @@ VARIABLE = "SECONDORDER_LITERAL"
 _asked = ContextVar("secondorder: literal", default=os.environ.get(VARIABLE, "") not in ("", "0"))
 
 
-def is_literal():
-    """Whether the literal form is asked for; the environment is looked at once, by the import."""
-    return _asked.get()
+# whether the literal form is asked for; the environment is looked at once, by the import
+is_literal = _asked.get
 
 
 def name():

@@ -15,14 +15,6 @@ from .exponential import exp_not_above_zero
 
 
 @compiled
-def one_hot(labels, t):
-    """t_si = 1 where i is the label of sample s, else 0"""
-    t[:, :] = t.dtype.type(0)
-    for s in range(t.shape[0]):
-        t[s, labels[s]] = t.dtype.type(1)
-
-
-@compiled
 def all_finite(v):
     """Whether a flat array holds neither NaN nor infinite numbers."""
     zero, total = v.dtype.type(0), True

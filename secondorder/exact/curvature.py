@@ -88,6 +88,10 @@ def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
         The executor failed.
     """
     l2 = check_l2(l2)
+    if batch_size is None and executor is None:
+        with evaluated(network, loss, x, y) as evaluation:
+            total = evaluation.write_gradient_sum(np.empty_like(network.theta))
+            return _mean(evaluation, total, network.theta, l2, "the gradient")
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     total = chunks.total(gradient_sum, shape=(network.size,))
     return mean_of(network, total, chunks.samples, network.theta, l2, "the gradient")

@@ -2,7 +2,7 @@
 
 ``layers``      what a layer is, and every layer: its passes as formulas that return new arrays
 ``losses``      the criteria
-``network``     `Network`, and `Evaluation`, what one pass leaves behind
+``network``     `Network`; ``evaluation`` what one pass leaves behind
 ``builders``    networks of the usual kinds; ``importing`` those of PyTorch and of plain arrays
 ``saving``      networks in files; ``summary`` a network in words
 ``rules``       what a method asks of a layer, by class
@@ -18,7 +18,8 @@ says which form runs, and why.
 
 from ..checks import close_names
 from ..compiled.arrays import Workspace
-from .builders import cnn, rnn
+from .builders import cnn, mlp, rnn
+from .evaluation import Evaluation
 from .importing import from_arrays, from_torch
 from .layers import (ACTIVATIONS, Activation, ActivationFunction, ActivationSaved, AvgPool2d,
                      AvgPool2dSaved, Chain, ChainSaved, Conv2d, Conv2dSaved, Flatten, FlattenSaved,
@@ -27,7 +28,7 @@ from .layers import (ACTIVATIONS, Activation, ActivationFunction, ActivationSave
                      Sin, Skip, SkipSaved, Softplus, Tanh, activation_function)
 from .losses import (BinaryCrossEntropy, BoundedCriterion, DiagonalLoss, Huber, Loss, PoissonNLL,
                      SoftmaxCrossEntropy, SquaredError, TukeyBiweight)
-from .network import Evaluation, Network, mlp
+from .network import Network
 from .saving import load, save
 
 __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",

@@ -1,6 +1,4 @@
-"""Small networks of the usual form: `cnn` for images, `rnn` for sequences; `mlp` for vectors stands
-in :mod:`secondorder.nets.network`.
-"""
+"""Small networks of the usual form: `mlp` for vectors, `cnn` for images, `rnn` for sequences."""
 
 from .. import checks
 from ..checks.images import pool_name, sequence_shape, stages
@@ -10,6 +8,43 @@ from .layers import (Activation, AvgPool2d, Conv2d, Flatten, Linear, MaxPool2d, 
 from .network import Network
 
 POOLING = {"avg": AvgPool2d, "max": MaxPool2d}
+
+
+def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", rng=None,
+        dtype="float64"):
+    """A fully-connected network.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Widths from input to output, e.g. ``[64, 32, 10]``.
+    activation : str or ActivationFunction
+        After every linear layer but the last.
+    output : str or ActivationFunction
+        After the last linear layer; ``"identity"`` adds no layer.
+    bias : bool
+    init : str, number or callable
+        ``"uniform"`` (+-1/sqrt(fan in)), ``"xavier"``, a half-width, or an initialiser.
+    rng : None, int or numpy.random.Generator
+    dtype : "float64" or "float32"
+
+    Returns
+    -------
+    Network
+
+    Examples
+    --------
+    >>> net = mlp([64, 32, 10], rng=0)
+    >>> net.size
+    2410
+    """
+    sizes, rng = checks.widths(sizes, "sizes"), generator(rng)
+    hidden, last = activation_function(activation), activation_function(output)
+    layers = []
+    for n_in, n_out in zip(sizes[:-1], sizes[1:]):
+        layers += [Linear(n_in, n_out, bias=bias, init=init, rng=rng), Activation(hidden)]
+    layers[-1:] = [] if getattr(last, "name", None) == "identity" else [Activation(last)]
+    return Network(layers, dtype=dtype)
 
 
 def cnn(input_shape, channels, outputs, kernel_size=3, stride=1, padding=0, pool="max",

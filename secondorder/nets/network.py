@@ -1,17 +1,16 @@
-"""`Network`: layers over one flat parameter vector. `Evaluation`: what its passes leave behind."""
+"""`Network`: layers over one flat parameter vector."""
 
 import copy
 import math
-from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
 from .. import checks
-from ..checks.randomness import generator
-from ..compiled import forms
-from ..compiled.arrays import Lender, fresh
+from ..compiled.arrays import Lender
 from . import programs
-from .layers import Activation, Chain, Linear, activation_function
+from .evaluation import Evaluation
+from .layers import Chain
 from .summary import text as summary_text
 
 
@@ -88,18 +87,14 @@ class Network:
     def layers(self):
         return self.chain.layers
 
-    @property
-    def theta(self):
-        return self._theta
+    theta = property(attrgetter("_theta"))
 
     @theta.setter
     def theta(self, value):
         self._theta[...] = checks.fitting(value, self._theta, "theta")
 
-    @property
-    def all_parameters(self):
-        """`theta`, and behind it what is not trainable, layer by layer: one array, live as that."""
-        return self._all
+    all_parameters = property(attrgetter("_all"), doc="`theta`, and behind it what is not "
+                              "trainable, layer by layer: one array, live as that.")
 
     @property
     def size(self):
@@ -177,9 +172,9 @@ class Network:
         work = programs.run(self, x, workspace)
         if work is not None:
             return work.outputs, programs.saved_of(self, work)
-        return self._literally(x)
+        return self.literally(x)
 
-    def _literally(self, x):
+    def literally(self, x):
         """`forward` by the literal passes, for inputs that were checked before."""
         with np.errstate(over="ignore", invalid="ignore"):
             p, saved = self.chain.forward(x)
@@ -192,7 +187,7 @@ class Network:
             work = programs.run(self, x, workspace)
             if work is not None:
                 return work.outputs.copy()
-        return self._literally(x)[0].copy()
+        return self.literally(x)[0].copy()
 
     def evaluate(self, loss, x, y, workspace=None):
         """Run the network and the loss on a batch.
@@ -219,218 +214,3 @@ class Network:
     def __repr__(self):
         inside = ", ".join(map(repr, self.layers))
         return f"Network([{inside}], dtype='{self.dtype}')  # {self.size} parameters"
-
-
-class Evaluation:
-    """What one forward pass, and on demand one backward pass, leave behind at one point `theta`.
-
-    Attributes
-    ----------
-    network, loss_function, x, y
-        As given; x and y converted to the network's dtype (y in the loss's own form, e.g. one-hot).
-    outputs : (S, C) array
-    saved : list
-        What each layer saved.
-    losses : (S,) array
-    loss : float
-        Mean over the batch, without penalty.
-    samples : int
-        S.
-    deltas : list of arrays
-        For each layer, the gradient of every sample's own loss with respect to that layer's output
-        (not divided by S).
-    gradient : (P,) array
-        Gradient of `loss`; read-only.
-
-    Raises
-    ------
-    FloatingPointError
-        If a layer's outputs, the losses or the gradient are not finite.
-    RuntimeError
-        If the parameters were changed between the forward pass and the first request for `deltas`
-        or `gradient`, or a later request for curvature. What was computed before stays what it was.
-    """
-
-    def __init__(self, network, loss, x, y, workspace=None):
-        self.network = checks.instance_of(network, Network, "network")
-        self.loss_function = checks.check_loss(loss)
-        alone = workspace is not None
-        self.workspace = None if forms.is_literal() else workspace
-        self.x = _own(network.check_input(x), x, alone)
-        self.samples = len(self.x)
-        shape = (self.samples, *checks.vector_shape(network.output_shape))
-        self.y = _own(programs.targets_of(loss, y, shape, network, self.workspace), y, alone)
-        self._point = None if alone else [a.copy() for a in self._parameters()]
-        self._with_penalty = {}
-        self.work = self._compiled()
-        if self.work is None:
-            self._literally()
-
-    def _compiled(self):
-        """Outputs and losses by the compiled passes: their work array; None where the network or
-        the loss has none, or where something is not finite.
-        """
-        criterion = programs.criterion_of(self.loss_function, self.network)
-        work = criterion and programs.run(self.network, self.x, self.workspace)
-        if work is None or not work.start(criterion, programs.behaved(self.y)):
-            return None  # the literal passes find out where
-        self.outputs, self.losses = work.outputs, work.losses
-        return work
-
-    def _literally(self):
-        """Outputs and losses by the literal passes."""
-        self.outputs, self.saved = self.network._literally(self.x)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.losses = self.loss_function.value(self.outputs, self.y)
-        checks.losses(self.losses, self.loss_function, self.outputs)
-
-    @cached_property
-    def saved(self):
-        return programs.saved_of(self.network, self.work)
-
-    def _parameters(self):
-        return [self.network.theta, *self.network.fixed_parameters()]
-
-    @cached_property
-    def loss(self):
-        with np.errstate(over="ignore"):
-            mean = self.losses.mean(dtype=np.result_type(self.losses, np.float64)).item()
-        return checks.finite_mean(mean, self.loss_function)
-
-    def require_current(self):
-        """Raise RuntimeError if the network's parameters have changed since this evaluation.
-
-        With a workspace nothing is compared: such an evaluation is its maker's own, for one step
-        only.
-        """
-        if self._point is not None:
-            checks.unchanged(self._point, self._parameters())
-
-    @cached_property
-    def deltas(self):
-        self.require_current()
-        if self.work is not None:
-            return programs.deltas_of(self.network, self.work)
-        with np.errstate(over="ignore", invalid="ignore"):
-            y_bar = self.loss_function.gradient(self.outputs, self.y)
-            checks.result_of(self.loss_function, "gradient", y_bar, self.outputs)
-            return self.network.chain.output_gradients(self.saved, y_bar)
-
-    @cached_property
-    def gradient_sum(self):
-        """Gradient of the sum of the losses, (P,); neither checked nor protected from writing."""
-        self.network.require_parameters()
-        self.require_current()
-        theta = self.network.theta
-        return self.write_gradient_sum(self._array("gradient_sum", theta))
-
-    def write_gradient_sum(self, out):
-        """`gradient_sum` in an array (P,)."""
-        if self.work is not None:
-            self.work.gradient(self.network.all_parameters, out)
-            return out
-        with np.errstate(over="ignore", invalid="ignore"):
-            out[...] = self.network.chain.parameter_gradient_from(self.saved, self.deltas)
-        return out
-
-    def write_sample_gradients(self, out):
-        """Gradient of every sample's loss in `out` (S, P); returns whether it is known that all are
-        finite.
-        """
-        if self.work is not None and out.flags.carray:
-            self.require_current()
-            return self.work.sample_gradients(self.network.all_parameters, out)
-        with np.errstate(over="ignore", invalid="ignore"):
-            out[...] = self.network.chain.parameter_gradients_from(self.saved, self.deltas)
-        return False
-
-    def write_hessian_product(self, v, out, room):
-        """Hessian of the sum of the losses times v, by the compiled passes, in `out` (P,)."""
-        self.work.hessian_product(self.network.all_parameters, programs.behaved(v), out, room)
-
-    def write_gauss_newton_product(self, v, middle, out, room):
-        """Sum of J^T M J times v likewise; see `exact.curvature.gauss_newton_product_at`."""
-        theta, v = self.network.all_parameters, programs.behaved(v)
-        self.work.gauss_newton_product(theta, middle, v, out, room)
-
-    def along(self, v):
-        """v^T gradient and v^T H v of the sum of the losses, floats, by the compiled passes."""
-        theta, v = self.network.all_parameters, programs.behaved(v)
-        return self.work.along(theta, v, self.workspace or fresh)
-
-    @cached_property
-    def gradient(self):
-        total = self.gradient_sum
-        gradient = self._array("gradient", total)
-        np.multiply(total, total.dtype.type(1) / self.samples, out=gradient)
-        return self.network.require_finite(_read_only(gradient), "the gradient")
-
-    def _array(self, name, like):
-        """An array like another: the workspace's of that name, or a new one."""
-        return (self.workspace or fresh)(name, like.shape, like.dtype)
-
-    def objective_gradient(self, l2):
-        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,): read-only, one for each l2."""
-        if not l2:
-            return self.gradient
-        if l2 not in self._with_penalty:
-            self.require_current()
-            gradient = self._array(f"gradient with l2={l2}", self.gradient)
-            np.multiply(self.network.theta, l2, out=gradient)
-            gradient += self.gradient
-            self._with_penalty[l2] = _read_only(gradient)
-        return self._with_penalty[l2]
-
-
-def _read_only(array):
-    """A view that cannot be written to: it is kept, and others rely on it."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _own(array, source, alone):
-    """The array; a copy if it is the caller's own, whose later changes then change nothing here.
-
-    An evaluation that is its maker's alone lives for one step only: nothing is copied.
-    """
-    if not alone and isinstance(source, np.ndarray) and np.may_share_memory(array, source):
-        return array.copy()
-    return array
-
-
-def mlp(sizes, activation="tanh", output="identity", bias=True, init="uniform", rng=None,
-        dtype="float64"):
-    """A fully-connected network.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Widths from input to output, e.g. ``[64, 32, 10]``.
-    activation : str or ActivationFunction
-        After every linear layer but the last.
-    output : str or ActivationFunction
-        After the last linear layer; ``"identity"`` adds no layer.
-    bias : bool
-    init : str, number or callable
-        ``"uniform"`` (+-1/sqrt(fan in)), ``"xavier"``, a half-width, or an initialiser.
-    rng : None, int or numpy.random.Generator
-    dtype : "float64" or "float32"
-
-    Returns
-    -------
-    Network
-
-    Examples
-    --------
-    >>> net = mlp([64, 32, 10], rng=0)
-    >>> net.size
-    2410
-    """
-    sizes, rng = checks.widths(sizes, "sizes"), generator(rng)
-    hidden, last = activation_function(activation), activation_function(output)
-    layers = []
-    for n_in, n_out in zip(sizes[:-1], sizes[1:]):
-        layers += [Linear(n_in, n_out, bias=bias, init=init, rng=rng), Activation(hidden)]
-    layers[-1:] = [] if getattr(last, "name", None) == "identity" else [Activation(last)]
-    return Network(layers, dtype=dtype)

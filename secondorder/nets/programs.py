@@ -6,13 +6,15 @@ network runs its literal passes. ``network.summary()`` says which form runs, and
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
 from .. import checks
 from ..compiled import forms, kinds
+from ..compiled.arrays import Workspace
 from ..compiled.kinds import Row
-from ..compiled.program import Criterion, Program, Work
+from ..compiled.program import Criterion, Program
 from .allocation import keep_freed_memory
 from .entries import Entries
 from .layers import (Activation, ActivationSaved, AvgPool2d, AvgPool2dSaved, Chain, ChainSaved,
@@ -145,15 +147,38 @@ for _cls in (LeakyReLU, ReLU):
     functions.register(_cls)(lambda function: (kinds.LEAKY, function.negative_slope))
 
 
-CRITERIA = {
-    SquaredError: ("losses", "squared_error", lambda loss, C: ()),
-    SoftmaxCrossEntropy: ("losses", "softmax_cross_entropy", lambda loss, C: ()),
-    BoundedCriterion: ("losses", "bounded_criterion", lambda loss, C: (loss.delta, loss.epsilon)),
-    TukeyBiweight: ("losses_by_output", "tukey_biweight", lambda loss, C: (loss.c,)),
-    BinaryCrossEntropy: ("losses_by_output", "binary_cross_entropy",
-                         lambda loss, C: np.broadcast_to(loss.pos_weight, C)),
-    Huber: ("losses_by_output", "huber", lambda loss, C: (loss.delta,)),
-    PoissonNLL: ("losses_by_output", "poisson", lambda loss, C: (LIMIT, float(loss.full)))}
+def no_numbers(loss, C):
+    return ()
+
+
+def bounds(loss, C):
+    return loss.delta, loss.epsilon
+
+
+def cut_off(loss, C):
+    return loss.c,
+
+
+def positive_weights(loss, C):
+    return np.broadcast_to(loss.pos_weight, C)
+
+
+def threshold(loss, C):
+    return loss.delta,
+
+
+def poisson_numbers(loss, C):
+    return LIMIT, float(loss.full)
+
+
+#: Loss -> file and function of its passes, and its own numbers there (named: evaluations pickle).
+CRITERIA = {SquaredError: ("losses", "squared_error", no_numbers),
+            SoftmaxCrossEntropy: ("losses", "softmax_cross_entropy", no_numbers),
+            BoundedCriterion: ("losses", "bounded_criterion", bounds),
+            TukeyBiweight: ("losses_by_output", "tukey_biweight", cut_off),
+            BinaryCrossEntropy: ("losses_by_output", "binary_cross_entropy", positive_weights),
+            Huber: ("losses_by_output", "huber", threshold),
+            PoissonNLL: ("losses_by_output", "poisson", poisson_numbers)}
 for _cls, _entry in CRITERIA.items():
     criteria.register(_cls)(_entry)
 
@@ -179,22 +204,31 @@ class Settled:
     """
 
     def __init__(self, network):
-        self._known = [(vars(layer), len(vars(layer)), *_function_of(vars(layer)))
-                       for layer in network.chain.sublayers()]
+        self.known = [(vars(layer), len(vars(layer)), *_function_of(vars(layer)))
+                      for layer in network.chain.sublayers()]
+        self._dtype, self._outputs = network.dtype, network.output_shape
+        self._loss = None, None, None  # the last one, its numbers, and as the passes see it
         try:
             self.program, self.why = made(network), None
         except NoEntry as error:
             self.program, self.why = None, str(error)
             keep_freed_memory()
 
-    def holds(self):
-        """Whether the layers are what they were."""
-        for state, length, function, numbers in self._known:
-            if len(state) != length or state.get("function") is not function:
-                return False
-            if function is not None and getattr(function, "__dict__", {}) != numbers:
-                return False
-        return True
+    def criterion(self, loss):
+        """A loss as compiled passes see it, or None where it has no entry. It is checked and made
+        once, and anew only if a number of it has changed.
+        """
+        last, numbers, criterion = self._loss
+        if last is loss and numbers is not None and vars(loss) == numbers:
+            return criterion
+        checks.check_loss(loss)
+        C, = checks.vector_shape(self._outputs)
+        entry = criteria.find(loss)
+        if entry is not None:
+            module, name, own = entry
+            entry = Criterion(module, name, partial(own, loss, C), self._dtype)
+        self._loss = loss, _plain_numbers(loss), entry
+        return entry
 
 
 def _function_of(state):
@@ -203,11 +237,23 @@ def _function_of(state):
     return function, dict(getattr(function, "__dict__", {}))
 
 
+def _plain_numbers(loss):
+    """A copy of a loss's own numbers; None if it has anything else, which may change unseen."""
+    numbers = dict(vars(loss))
+    return numbers if all(type(n) in (int, float, bool, str) for n in numbers.values()) else None
+
+
 def settled(network):
-    """The `Settled` of a network, kept in it."""
-    if network.settled is None or not network.settled.holds():
-        network.settled = Settled(network)
-    return network.settled
+    """The `Settled` of a network, kept in it while its layers are what they were."""
+    now = network.settled
+    for state, length, function, numbers in now.known if now else ():
+        if len(state) != length or state.get("function") is not function:
+            now = None
+        elif function is not None and getattr(function, "__dict__", {}) != numbers:
+            now = None
+    if now is None:
+        now = network.settled = Settled(network)
+    return now
 
 
 def program_of(network):
@@ -222,40 +268,8 @@ def run(network, x, workspace=None):
     program = program_of(network)
     if program is None:
         return None
-    rows = len(x)
-    work = Work(program).resize(rows) if workspace is None else workspace.work(program, rows)
-    return work if work.forward(network.all_parameters, behaved(x)) else None
-
-
-def behaved(array):
-    """The array in one piece and writeable, as compiled passes take it."""
-    return array if array.flags.carray else array.copy()
-
-
-def targets_of(loss, y, shape, network, workspace):
-    """What ``loss.prepare_target`` returns; labels as rows of 0 and 1 in an array of the
-    workspace, where there is one and compiled passes run.
-    """
-    in_rows = isinstance(loss, (SoftmaxCrossEntropy, BoundedCriterion)) and criteria.find(loss)
-    if workspace is None or not in_rows or program_of(network) is None:
-        return loss.prepare_target(y, shape, network.dtype)
-    targets = checks.class_targets(y, shape, network.dtype, loss)
-    if targets.ndim == 2:
-        return targets
-    from ..compiled import losses  # here, so that numba is loaded by the first pass
-
-    rows = workspace("one-hot", shape, network.dtype)
-    losses.one_hot(targets.astype(np.int64, copy=False), rows)
-    return rows
-
-
-def criterion_of(loss, network):
-    """A loss as compiled passes see it, or None: the literal one runs."""
-    entry = None if forms.is_literal() else criteria.find(loss)
-    if entry is None:
-        return None
-    module, name, own = entry
-    return Criterion(module, name, own(loss, network.output_shape[0]), network.dtype)
+    work = (workspace or Workspace()).work(program, len(x))
+    return work if work.forward(network.all_parameters, x) else None
 
 
 def form(network):

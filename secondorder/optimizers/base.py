@@ -3,6 +3,7 @@
 import inspect
 import math
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..nets import Network, Workspace
 from . import contract, guards, memory, stepping
 from .directions import guarded
 from .norms import norm
-from .schedules import schedule_of
+from .schedules import Constant, schedule_of
 from .settings import arguments
 
 
@@ -121,15 +122,14 @@ class Optimizer:
         self._workspace, self._trials = Workspace(), Workspace()
         self._spares, self._busy = {}, {}  # see `memory`
 
-    @property
-    def network(self):
-        """The network that is trained, for good: the memory fits no other."""
-        return self._network
+    network = property(attrgetter("_network"),
+                       doc="The network that is trained, for good: the memory fits no other.")
 
     @property
     def learning_rate(self):
         """Rate of the next step; assign a number or a schedule to change it."""
-        rate = self.schedule(self.steps)
+        fixed = type(self.schedule) is Constant
+        rate = self.schedule.rate if fixed else self.schedule(self.steps)
         if type(rate) is float and 0 < rate < math.inf:
             return rate
         return positive_number(rate, f"learning_rate at step {self.steps}")
@@ -250,7 +250,7 @@ class Optimizer:
 
     def _array(self, name):
         """A (P,) array of this optimizer's own, the same one at every call."""
-        return self._workspace.of(self)(name, self._network.theta.shape, self._network.dtype)
+        return self._workspace(("own", name), self._network.theta.shape, self._network.dtype)
 
     def _spare(self, name):
         """An array for the successor of the memory `name`; the two take turns."""

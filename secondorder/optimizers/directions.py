@@ -3,6 +3,7 @@
 import functools
 import weakref
 
+from ..compiled import forms
 from . import guards, memory
 from .fused import Undecided, twin
 
@@ -37,7 +38,7 @@ def proposed(method, evaluation):
     """The direction at an evaluation that is known to fit, in an array that the method may use
     again: by the compiled form where there is one.
     """
-    fused = twin(type(method), "direction")
+    fused = None if forms.is_literal() else twin(type(method), "direction")
     if fused is not None:
         try:
             return guards.own_direction(method, fused.direction(method, evaluation))
@@ -49,7 +50,7 @@ def proposed(method, evaluation):
 def by_formula(method, evaluation):
     """What the formula of a method gives, as it comes."""
     own = type(method).direction
-    formula = own.formula if is_guarded(own) else own
+    formula = own.formula if own in _GUARDS else own
     return formula(method, evaluation)
 
 

@@ -190,8 +190,13 @@ class Adam(Optimizer):
         t.
     """
 
+    def _loop_numbers(self):
+        (beta1, beta2), t = self.betas, self.updates + 1
+        return (beta1, 1 - beta1, beta2, 1 - beta2,
+                1 / (1 - beta1**t), 1 / math.sqrt(1 - beta2**t), self.epsilon)
+
     state_names = ("first", "second", "updates")
-    fused = Fused("adam", ["first", "second"], lambda self: self._loop_numbers(), ["updates"])
+    fused = Fused("adam", ["first", "second"], _loop_numbers, ["updates"])
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, betas=(0.9, 0.999), epsilon=1e-8):
         super().__init__(network, loss, learning_rate, l2)
@@ -213,11 +218,6 @@ class Adam(Optimizer):
         mean, mean_square = self.first / (1 - beta1**t), self.second / (1 - beta2**t)
         # direction = -mean / (sqrt(mean_square) + epsilon)
         return -mean / (np.sqrt(mean_square) + self.epsilon)
-
-    def _loop_numbers(self):
-        (beta1, beta2), t = self.betas, self.updates + 1
-        return (beta1, 1 - beta1, beta2, 1 - beta2,
-                1 / (1 - beta1**t), 1 / math.sqrt(1 - beta2**t), self.epsilon)
 
     def check_state(self, state):
         super().check_state(state)

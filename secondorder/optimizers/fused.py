@@ -12,7 +12,6 @@ import math
 
 import numpy as np
 
-from ..compiled import forms
 from .memory import spares
 
 
@@ -47,30 +46,24 @@ class Fused:
         Undecided
             Memory is as it was then.
         """
-        new = spares(method, self.memory)
-        result = whole_step(method, evaluation, rate, *self._own(method, new))
-        self._advance(method, new)
-        return result
+        return self._advanced(whole_step, method, evaluation, rate)
 
     def direction(self, method, evaluation):
         """The direction alone, in an array of the method's own, likewise."""
-        new = spares(method, self.memory)
-        result = direction(method, evaluation, *self._own(method, new))
-        self._advance(method, new)
-        return result
+        return self._advanced(direction, method, evaluation)
 
-    def _own(self, method, new):
-        """The function, and what it takes after that which all of them take."""
-        old = map(functools.partial(getattr, method), self.memory)
+    def _advanced(self, run, method, *at):
+        """What `run` gives, and the memory made its successor."""
+        old = list(map(functools.partial(getattr, method), self.memory))
+        new = spares(method, self.memory) if old else []
         numbers = () if self.numbers is None else self.numbers(method)
-        return [getattr(_updates(), self.name), *old, *new,
-                *map(method._network.dtype.type, numbers)]
-
-    def _advance(self, method, new):
+        result = run(method, *at, getattr(_updates(), self.name), *old, *new,
+                     *map(method._network.dtype.type, numbers))
         for name, array in zip(self.memory, new):
             setattr(method, name, array)
         for name in self.counts:
             setattr(method, name, getattr(method, name) + 1)
+        return result
 
 
 @functools.cache
@@ -144,15 +137,11 @@ def _squares_lost(dtype):
     return float(numbers.tiny) / float(numbers.eps)
 
 
+@functools.lru_cache(maxsize=256)
 def twin(cls, *sources):
     """`fused` of an optimizer's class; None where a subclass overrides one of the `sources`, which
-    it is the twin of, and where the literal form is asked for.
+    it is the twin of.
     """
-    return None if forms.is_literal() else _fused(cls, *sources)
-
-
-@functools.lru_cache(maxsize=256)
-def _fused(cls, *sources):
     def place(name):
         """How far from `cls`, in its MRO, the class stands that defines `name`."""
         return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))

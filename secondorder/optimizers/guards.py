@@ -16,17 +16,16 @@ def own_evaluation(optimizer, evaluation):
                         f"(optimizer.evaluate(x, y)), got {evaluation!r}")
     if evaluation.network is not optimizer.network:
         raise ValueError(f"{name}: the evaluation belongs to another network")
-    if not _alike(evaluation.loss_function, optimizer.loss):
+    mine = optimizer.loss
+    if evaluation.loss_function is not mine and not _alike(evaluation.loss_function, mine):
         raise ValueError(f"{name}: the evaluation was made with another loss, "
                          f"{evaluation.loss_function!r}, not with this optimizer's own "
-                         f"{optimizer.loss!r}; optimizer.evaluate(x, y) makes one that fits")
+                         f"{mine!r}; optimizer.evaluate(x, y) makes one that fits")
     evaluation.require_current()
 
 
 def _alike(one, other):
-    """Whether two losses are one, or of one class with the same settings."""
-    if one is other:
-        return True
+    """Whether two losses are of one class with the same settings."""
     mine, theirs = (getattr(loss, "__dict__", {}) for loss in (one, other))
     return type(one) is type(other) and mine.keys() == theirs.keys() and all(
         np.array_equal(mine[name], theirs[name]) for name in mine)

@@ -1,5 +1,6 @@
 """The Euclidean norm that steps report."""
 
+import functools
 import math
 
 import numpy as np
@@ -15,7 +16,11 @@ def norm(v):
     Squares are summed in float64. Where they overflow, or vanish, the vector is scaled by its
     largest entry first.
     """
-    total = _squares(v)
+    if forms.is_literal():
+        with np.errstate(over="ignore"):
+            total = float(np.sum(np.square(v, dtype=np.float64)))
+    else:
+        total = _loops().squares(v)
     if _SQUARES_LOST < total < np.inf or not v.size:
         return math.sqrt(total)
     largest = float(np.abs(v).max())
@@ -24,11 +29,8 @@ def norm(v):
     return largest * float(np.linalg.norm(v.astype(np.float64) / largest))
 
 
-def _squares(v):
-    """sum_i v_i^2 in float64, which may overflow."""
-    if forms.is_literal():
-        with np.errstate(over="ignore"):
-            return float(np.sum(np.square(v, dtype=np.float64)))
+@functools.cache
+def _loops():
     from ..checks import loops  # here, so that numba is loaded by the first step, not by an import
 
-    return loops.squares(v)
+    return loops

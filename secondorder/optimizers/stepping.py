@@ -5,6 +5,7 @@ from operator import setitem
 
 import numpy as np
 
+from ..compiled import forms
 from . import guards, memory
 from .directions import proposed
 from .fused import Undecided, twin
@@ -21,8 +22,10 @@ def prepared(method, evaluation):
     one = method
     while one is not None:
         one.details, one = {}, one.base
-    rate, fused = method.learning_rate, twin(type(method), "direction", "change")
-    step = moved_by_formula if fused is None else fused.step
+    rate, step = method.learning_rate, moved_by_formula
+    fused = None if forms.is_literal() else twin(type(method), "direction", "change")
+    if fused is not None:
+        step = fused.step
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             moved, info = step(method, evaluation, rate)

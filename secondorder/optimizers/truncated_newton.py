@@ -103,7 +103,9 @@ class TruncatedNewton(Optimizer):
             product += np.multiply(v, damping, out=self._array("damped"))
             return product
 
-        new = self._workspace.of(self)
+        def new(name, shape, dtype):
+            return self._array(name)
+
         result = conjugate_gradients(damped, down, self.tolerance, self.max_cg, new)
         size = norm(g)
         residual = norm(result.residual) / size if size else 0.0

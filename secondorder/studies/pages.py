@@ -31,12 +31,13 @@ def page(paper):
              "| verdict | claims |", "| --- | --- |"]
     lines += [f"| {HEADINGS.get(kind, kind)} | {count} |" for kind, count in counts(paper).items()]
     lines += in_short(paper)
+    up = "../" * STUDIES.papers[paper].count(".")  # from the room to the project's root
     for study in STUDIES.select(paper):
         record = recorded(study.paper, study.key)
         lines += ["", f"## {study.key}", "", study.shows + ".", ""]
         image = picture(study.paper, study.key)
         if image is not None:
-            lines += [f"![{study.key}](../../../data/results/{paper}/{study.key}.png)", ""]
+            lines += [f"![{study.key}]({up}data/results/{paper}/{study.key}.png)", ""]
         lines += ["| | claim | verdict | effect | seeds | note |",
                   "| --- | --- | --- | --- | --- | --- |"]
         lines += [f"| ({row['claim']}) | {_cell(row['statement'])} | **{row['verdict']}** "

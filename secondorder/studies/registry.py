@@ -150,7 +150,8 @@ class Studies:
         return [lookup(known, key, f"study of {paper}") for key in keys] or list(known.values())
 
 
-STUDIES = Studies(PAPERS)
+#: The papers, and the race between their methods, which is no paper's.
+STUDIES = Studies({**PAPERS, "race": "secondorder.race.studies"})
 
 
 def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="", ours=(),

@@ -24,6 +24,7 @@ class Results:
 
     def __init__(self, runs=None):
         self._runs = dict(runs or {})
+        self._found = {}  # arguments that were asked for -> their runs, which judges ask for often
 
     def __contains__(self, run):
         return run.name in self._runs
@@ -33,6 +34,11 @@ class Results:
 
     def add(self, name, run):
         self._runs[name] = run
+        self._found.clear()
+
+    def returned(self, run):
+        """What one run returned."""
+        return self._runs[run.name]["result"]
 
     def of(self, **wanted):
         """What the runs with these arguments returned, by rising seed.
@@ -87,10 +93,13 @@ class Results:
         return {form: told.count(form) for form in sorted(set(told))}
 
     def _matching(self, wanted):
-        plain = json.loads(json.dumps(wanted))
-        runs = [run for run in self._runs.values()
-                if all(run["arguments"].get(name) == value for name, value in plain.items())]
-        return sorted(runs, key=lambda run: run["arguments"].get("seed", 0))
+        asked = json.dumps(wanted)
+        if asked not in self._found:
+            plain = json.loads(asked)
+            runs = [run for run in self._runs.values()
+                    if all(run["arguments"].get(name) == value for name, value in plain.items())]
+            self._found[asked] = sorted(runs, key=lambda run: run["arguments"].get("seed", 0))
+        return self._found[asked]
 
     def as_dictionary(self):
         """Name of a run -> its file as read, by name."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 HELD, DID_NOT_HOLD, UNDECIDED = "held", "did not hold", "undecided"
+ALIKE = "alike"  # both sides of a comparison, within a margin that was set before
 HELD_BY_RULE = "held by rule only"  # by the paper's rule of choosing rates, not at the best rate
 TAKEN_OUT = "taken out"
-KINDS = HELD, HELD_BY_RULE, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT
+KINDS = HELD, HELD_BY_RULE, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT  # of claims of papers
 MOST_SEEDS = 50  # a claim that would take more at the spread that was seen is taken out
 
 
@@ -22,7 +23,7 @@ class Verdict:
 
     Attributes
     ----------
-    verdict : {"held", "held by rule only", "did not hold", "undecided", "taken out"}
+    verdict : {"held", "held by rule only", "did not hold", "undecided", "taken out", "alike"}
     effect : float or None
         The number that decides, in the units of `measure`.
     spread : (float, float) or None
@@ -47,8 +48,8 @@ class Verdict:
     p: float | None = None
 
     def __post_init__(self):
-        if self.verdict not in KINDS:
-            raise ValueError(f"verdict must be one of {', '.join(map(repr, KINDS))}, got "
+        if self.verdict not in (*KINDS, ALIKE):
+            raise ValueError(f"verdict must be one of {', '.join(map(repr, (*KINDS, ALIKE)))}, got "
                              f"{self.verdict!r}")
 
     def with_note(self, note):

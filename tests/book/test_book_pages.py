@@ -133,6 +133,7 @@ def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers, monkeypatch)
         assert own.count("<section") == len(some)
 
 
+@pytest.mark.thorough
 def test_what_was_found_stands_on_a_page_with_its_claims(four_papers, monkeypatch):
     made, claims = four_papers
     monkeypatch.setattr(pages, "join", lambda made: {})

@@ -52,6 +52,7 @@ def test_every_number_has_one_address_and_one_link_to_it(page):
     assert all(address == number for address, number in links)
 
 
+@pytest.mark.thorough
 def test_what_is_corrected_bears_its_number_and_no_address(page):
     for entry, printed, corrected, _, _ in page[2]:
         assert (corrected is None) == (entry.corrected is None)

@@ -14,41 +14,10 @@ X = np.random.default_rng(0).normal(size=(5, 3))
 LABELS = np.array([0, 9, 3, 3, 1])
 SOFTMAX, SQUARED = so.SoftmaxCrossEntropy(), so.SquaredError()
 V = np.ones(NET.size)
-
-# Every function that takes a network, a loss and a batch.
-FUNCTIONS = {
-    "evaluate": lambda net, loss, x, y: net.evaluate(loss, x, y),
-    "gradient": so.exact.gradient,
-    "hessian": so.exact.hessian,
-    "hessian-products": lambda *case: so.exact.hessian(*case, method="products"),
-    "hessian_vector_product": lambda *case: so.exact.hessian_vector_product(*case, V),
-    "sample_gradients": so.exact.sample_gradients,
-    "two_jet": lambda *case: so.exact.two_jet(*case, V),
-    "gauss_newton": so.exact.gauss_newton,
-    "fisher": so.exact.fisher,
-    "fisher-empirical": lambda *case: so.exact.fisher(*case, kind="empirical"),
-    "HessianOperator": so.exact.HessianOperator,
-    "GaussNewtonOperator": so.exact.GaussNewtonOperator,
-    "FisherOperator": so.exact.FisherOperator,
-}
-# Those that take a penalty, called with it.
-PENALISED = {
-    "gradient": lambda l2: so.exact.gradient(NET, SOFTMAX, X, LABELS, l2=l2),
-    "hessian": lambda l2: so.exact.hessian(NET, SOFTMAX, X, LABELS, l2=l2),
-    "product": lambda l2: so.exact.hessian_vector_product(NET, SOFTMAX, X, LABELS, V, l2=l2),
-    "sample_gradients": lambda l2: so.exact.sample_gradients(NET, SOFTMAX, X, LABELS, l2=l2),
-    "two_jet": lambda l2: so.exact.two_jet(NET, SOFTMAX, X, LABELS, V, l2=l2),
-    "gauss_newton": lambda l2: so.exact.gauss_newton(NET, SOFTMAX, X, LABELS, l2=l2),
-    "fisher": lambda l2: so.exact.fisher(NET, SOFTMAX, X, LABELS, l2=l2),
-    "HessianOperator": lambda l2: so.exact.HessianOperator(NET, SOFTMAX, X, LABELS, l2=l2),
-    "FisherOperator.at": lambda l2: so.exact.FisherOperator.at(NET.evaluate(SOFTMAX, X, LABELS),
-                                                               l2=l2),
-}
-
-
-@pytest.fixture(params=sorted(FUNCTIONS))
-def function(request):
-    return FUNCTIONS[request.param]
+# What refuses a batch everywhere stands in harness/malformed_calls.py; here are all ways to be bad.
+DOORS = (so.exact.gradient, so.exact.hessian, so.exact.sample_gradients, so.exact.gauss_newton,
+         so.exact.fisher, so.exact.HessianOperator, so.exact.GaussNewtonOperator,
+         so.exact.FisherOperator)
 
 
 def with_entry(array, value):
@@ -76,16 +45,10 @@ BAD_X = {
 
 
 @pytest.mark.parametrize("what", sorted(BAD_X))
-def test_bad_inputs_everywhere(function, what):
+def test_bad_inputs(what):
     x, error, message = BAD_X[what]
-    with pytest.raises(error, match=message):
-        function(NET, SOFTMAX, x, LABELS)
-
-
-@pytest.mark.parametrize("what", sorted(BAD_X))
-def test_bad_inputs_without_a_loss(what):
-    x, error, message = BAD_X[what]
-    for call in (NET, NET.forward, lambda x: so.exact.jacobian(NET, x)):
+    for call in (NET, NET.forward, lambda x: so.exact.jacobian(NET, x),
+                 lambda x: so.exact.hessian(NET, SOFTMAX, x, LABELS)):
         with pytest.raises(error, match=message):
             call(x)
 
@@ -141,18 +104,12 @@ BAD_LABELS = {
 }
 
 
+@pytest.mark.parametrize("loss", [SOFTMAX, so.BoundedCriterion()])
 @pytest.mark.parametrize("what", sorted(BAD_LABELS))
-def test_bad_labels_everywhere(function, what):
+def test_bad_labels(what, loss):
     y, error, message = BAD_LABELS[what]
     with pytest.raises(error, match=message):
-        function(NET, SOFTMAX, X, y)
-
-
-@pytest.mark.parametrize("what", sorted(BAD_LABELS))
-def test_bad_labels_of_the_bounded_criterion(what):
-    y, error, message = BAD_LABELS[what]
-    with pytest.raises(error, match=message):
-        so.exact.gradient(NET, so.BoundedCriterion(), X, y)
+        so.exact.gradient(NET, loss, X, y)
 
 
 T = np.zeros((5, 10))
@@ -175,28 +132,28 @@ BAD_TARGETS = {
 @pytest.mark.parametrize("what", sorted(BAD_TARGETS))
 def test_bad_targets(loss, what):
     y, error, message = BAD_TARGETS[what]
-    for function in (so.exact.gradient, so.exact.hessian, so.exact.HessianOperator):
-        with pytest.raises(error, match=message):
-            function(NET, loss, X, y)
+    with pytest.raises(error, match=message):
+        so.exact.gradient(NET, loss, X, y)
 
 
 @pytest.mark.parametrize("loss", [None, "squared", so.SquaredError, lambda p, y: 0.0])
-def test_what_is_not_a_loss(function, loss):
-    with pytest.raises(TypeError, match="loss must be a Loss instance"):
-        function(NET, loss, X, LABELS)
+def test_what_is_not_a_loss(loss):
+    for function in (*DOORS, lambda net, *case: net.evaluate(*case)):
+        with pytest.raises(TypeError, match="loss must be a Loss instance"):
+            function(NET, loss, X, LABELS)
 
 
 @pytest.mark.parametrize("l2", [-1e-9, np.nan, np.inf, None, [0.1], np.zeros(3), "0.1", 1j])
-@pytest.mark.parametrize("name", sorted(PENALISED))
-def test_bad_l2(name, l2):
+def test_bad_l2(l2):
     with pytest.raises(ValueError, match="l2 must be a finite number that is not negative"):
-        PENALISED[name](l2)
+        so.exact.gradient(NET, SOFTMAX, X, LABELS, l2=l2)
 
 
 @pytest.mark.parametrize("l2", [0, 1, np.float32(0.5), np.int64(2)])
 def test_l2_may_be_any_real_number(l2):
-    expected = PENALISED["gradient"](0.0) + float(l2) * NET.theta
-    np.testing.assert_allclose(PENALISED["gradient"](l2), expected, rtol=1e-13)
+    expected = so.exact.gradient(NET, SOFTMAX, X, LABELS) + float(l2) * NET.theta
+    np.testing.assert_allclose(so.exact.gradient(NET, SOFTMAX, X, LABELS, l2=l2), expected,
+                               rtol=1e-13)
 
 
 @pytest.mark.parametrize("v, error, message", [
@@ -222,39 +179,28 @@ def test_bad_vectors(v, error, message):
 @pytest.mark.parametrize("call, message", [
     (lambda: so.mlp([2, 2, 2], activation="tanhh"),
      "unknown activation 'tanhh': did you mean 'tanh'"),
-    (lambda: so.mlp([2, 2], output="sigmod"),
-     "unknown activation 'sigmod': did you mean 'sigmoid'"),
     (lambda: Activation("leaky"), "unknown activation 'leaky': .*leaky_relu"),
     (lambda: so.mlp([2, 2], init="uniforn"), "unknown init 'uniforn': did you mean 'uniform'"),
     (lambda: Linear(2, 2, init="qqq"), "unknown init 'qqq': choose from uniform, xavier"),
     (lambda: so.mlp([2, 2], dtype="float16"),
      "dtype must be 'float64' or 'float32', got 'float16'"),
-    (lambda: so.mlp([2, 2], dtype="double precision"), "dtype must be 'float64' or 'float32'"),
-    (lambda: so.mlp([2, 2], dtype=int), "dtype must be 'float64' or 'float32'"),
     (lambda: NET.astype("int64"), "dtype must be 'float64' or 'float32'"),
     (lambda: so.exact.hessian(NET, SOFTMAX, X, LABELS, method="polarization"),
      "method .*did you mean 'polarisation'"),
     (lambda: so.exact.hessian(NET, SOFTMAX, X, LABELS, method="block"),
      "unknown method .*did you mean 'blocks'"),
-    (lambda: so.exact.fisher(NET, SOFTMAX, X, LABELS, kind="emprical"),
-     "unknown kind .*did you mean 'empirical'"),
     (lambda: so.exact.FisherOperator(NET, SOFTMAX, X, LABELS, kind="sample"),
      "unknown kind .*did you mean 'sampled'"),
     (lambda: so.exact.fisher(NET, SOFTMAX, X, LABELS, "sampled", draws=0),
      "draws must be at least 1, got 0"),
     (lambda: so.mlp([3]), "sizes needs at least an input and an output width, got"),
-    (lambda: so.mlp([]), "sizes needs at least"),
     (lambda: so.mlp([3, 0, 2]), "out_features must be at least 1, got 0"),
-    (lambda: Linear(-1, 2), "in_features must be at least 1, got -1"),
     (lambda: so.mlp([2, 2], init=-0.5), "init: the half-width must be at least 0"),
     (lambda: so.mlp([2, 2], init=np.nan), "half-width must be finite"),
     (lambda: LeakyReLU(-0.1), "negative_slope must be at least 0, got -0.1"),
     (lambda: LeakyReLU(np.inf), "negative_slope must be finite"),
     (lambda: so.BoundedCriterion(delta=0), "delta must be above 0, got 0"),
-    (lambda: so.BoundedCriterion(delta=-5.0), "delta must be above 0, got -5"),
     (lambda: so.BoundedCriterion(epsilon=np.nan), "epsilon must be finite, got nan"),
-    (lambda: so.TukeyBiweight(c=0.0), "c must be above 0, got 0.0"),
-    (lambda: so.TukeyBiweight(c=np.inf), "c must be finite, got inf"),
 ])
 def test_values_out_of_range(call, message):
     with pytest.raises(ValueError, match=message):
@@ -266,21 +212,14 @@ def test_values_out_of_range(call, message):
      "draws must be a whole number, got 1"),
     (lambda: so.TukeyBiweight(c="4"), "c must be a number, got '4'"),
     (lambda: so.BoundedCriterion(delta=5j), "delta must be a number, got 5j"),
-    (lambda: so.BoundedCriterion(epsilon=None), "epsilon must be a number, got None"),
-    (lambda: LeakyReLU("0.1"), "negative_slope must be a number, got '0.1'"),
     (lambda: Linear(2.0, 2), "in_features must be a whole number, got 2.0"),
-    (lambda: Linear(2, "3"), "out_features must be a whole number, got '3'"),
     (lambda: Linear(2, True), "out_features must be a whole number, got True"),
-    (lambda: so.mlp([3, 2.5]), "out_features must be a whole number, got 2.5"),
     (lambda: Activation(3), "activation must be a name"),
     (lambda: Activation(so.nets.Tanh), "activation must be a name"),
-    (lambda: so.mlp([2, 2, 2], activation=None), "activation must be a name"),
     (lambda: so.mlp([2, 2], init=None), "init must be a string"),
     (lambda: so.exact.hessian(NET, SOFTMAX, X, LABELS, method=3), "method must be a string"),
-    (lambda: so.exact.fisher(NET, SOFTMAX, X, LABELS, kind=None), "kind must be a string"),
     (lambda: Network([Linear(2, 2), "tanh"]), "layers: expected Layer instances, got 'tanh'"),
     (lambda: Network([Linear]), "layers: expected Layer instances"),
-    (lambda: Skip([None]), "layers: expected Layer instances, got None"),
     (lambda: Network(3), "layers: expected a sequence of Layer instances, got 3"),
     (lambda: so.mlp(3), "sizes must be a sequence of integers, got 3"),
 ])
@@ -330,17 +269,14 @@ def test_trainable_is_settled_once_the_layer_is_in_a_network():
 
 @pytest.mark.parametrize("layers", [lambda: [Linear(3, 10, trainable=False)],
                                     lambda: [Linear(3, 10, trainable=False), Activation("tanh")]])
-def test_networks_without_parameters(function, layers):
+def test_networks_without_parameters(layers):
     net = Network(layers())
     assert net.size == 0 and net(X).shape == (5, 10)
-    if function is FUNCTIONS["evaluate"]:
-        evaluation = function(net, SOFTMAX, X, LABELS)
-        assert evaluation.losses.shape == (5,) and len(evaluation.deltas) == len(net.layers)
+    evaluation = net.evaluate(SOFTMAX, X, LABELS)
+    assert evaluation.losses.shape == (5,) and len(evaluation.deltas) == len(net.layers)
+    for call in (lambda *_: evaluation.gradient, *DOORS):
         with pytest.raises(ValueError, match="no trainable parameters"):
-            evaluation.gradient
-    else:
-        with pytest.raises(ValueError, match="no trainable parameters|v has shape"):
-            function(net, SOFTMAX, X, LABELS)
+            call(net, SOFTMAX, X, LABELS)
 
 
 def test_a_jacobian_without_parameters():
@@ -456,32 +392,11 @@ def test_a_refused_call_leaves_the_network_as_it_was():
     assert np.array_equal(NET.theta, before)
 
 
-@pytest.mark.parametrize("call", [
-    lambda: so.exact.gradient(SQUARED, NET, np.ones((1, 3)), np.ones((1, 2))),
-    lambda: so.exact.jacobian(None, np.ones((1, 3))),
-    lambda: so.exact.hessian(None, SQUARED, np.ones((1, 3)), np.ones((1, 2))),
-    lambda: so.exact.gauss_newton("net", SQUARED, np.ones((1, 3)), np.ones((1, 2))),
-    lambda: so.residual_partitioning.bound(None, SQUARED, np.ones((1, 3)), np.ones((1, 2)))])
-def test_something_that_is_not_a_network(call):
-    with pytest.raises(TypeError, match="network must be a Network, got"):
-        call()
-
-
 @pytest.mark.parametrize("limit", [np.nan, 0, -1, "1G", None, True])
 def test_limits_of_memory(limit):
     with pytest.raises(ValueError, match="max_bytes must be a positive number of bytes, got"):
         so.exact.hessian(so.mlp([3, 2], rng=0), SQUARED, np.ones((1, 3)), np.ones((1, 2)),
                          max_bytes=limit)
-
-
-@pytest.mark.parametrize("call, message", [
-    (lambda: so.mlp([3, 2], rng="a"),
-     "rng must be None, a whole number from 0, or a numpy.random.Generator, got 'a'"),
-    (lambda: so.mlp([3, 2], rng=-1), "rng must be None, a whole number from 0"),
-    (lambda: Linear(3, 2, bias="no"), "bias must be True or False, got 'no'")])
-def test_generators_and_flags(call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        call()
 
 
 def test_a_half_width_that_overflows():

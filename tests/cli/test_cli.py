@@ -23,7 +23,8 @@ from harness import ledger_runs
 from secondorder import bench, book, cli, datasets, files
 from secondorder.cli.tour import running as touring
 from secondorder.cli.tour import sections, trainings
-from secondorder.cli.tour.derivative_checks import PAIRS, check_derivatives
+from secondorder.cli.tour.derivative_checks import PAIRS, _product_error, check_derivatives
+from secondorder.exact.finite_differences import Difference
 from secondorder.ledger.registry import REGISTRY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,13 +48,6 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 # -- verify and show -------------------------------------------------------------------------------
-
-
-def test_verify_one_label(run):
-    status, out, err = run("verify", "residual-partitioning", "3")
-    assert (
-        status == 0 and err == "" and "residual-partitioning" in out and "1 check of 1 label" in out
-    )
 
 
 def test_verify_json(run):
@@ -171,6 +165,7 @@ def test_train_is_decided_by_the_seed(run):
     assert losses() == losses("--seed", 0) != losses("--seed", 1)
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize(
     "optimizer", ["sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton",
                   "residual-partitioning",
@@ -423,6 +418,7 @@ def shelf(tmp_path, monkeypatch):
     rows = rng.integers(0, 10, (3, 3073), np.uint8)
     (tmp_path / "cifar-10-batches-bin" / "data_batch_1.bin").write_bytes(rows.tobytes())
     (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "method.py").write_text(METHOD)
     for name in ("paper.tex", "paper.md"):
         (tmp_path / name).write_text("Twice is $$2 x = x + x \\tag{7}$$")
     yield tmp_path
@@ -440,6 +436,23 @@ def equation_1(rng):
     x = rng.normal()
     return [ledger.Equal("twice", 2 * x, x + x, 1e-15)]
 """
+
+
+METHOD = """\
+import secondorder as so
+
+
+class Sign(so.optimizers.Optimizer):
+    def direction(self, evaluation):
+        return -abs(self.gradient(evaluation)) ** 0.5
+"""
+
+
+def small_race(monkeypatch):
+    """A race that is over at once."""
+    from secondorder.race import live
+
+    monkeypatch.setattr(live, "seconds_of", lambda problem, minutes, methods: 1e-3)
 
 
 def small_bench(monkeypatch):
@@ -492,6 +505,7 @@ def test_example_works(run, shelf, monkeypatch, line):
     monkeypatch.setattr(touring, "run", lambda out, seed, say, undisturbed: say("the tour")
                         or {"ok": out.is_dir()})
     small_bench(monkeypatch)
+    small_race(monkeypatch)
     small_studies(monkeypatch)
     words = shlex.split(line)
     if "my-paper" in words and "--load" not in words and "new" not in words:
@@ -637,9 +651,11 @@ def test_tour_fails_with_a_failing_check(run, monkeypatch):
         return "derivatives", {"ok": False}
 
     monkeypatch.setattr(sections, "SECTIONS", (("planted", failing), ("bound", sections.bound)))
-    assert run("tour")[0] == 1
+    status, out, _ = run("tour", "--json")
+    assert status == 1 and 0 < json.loads(out)["seconds"] < 60
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
     rng = np.random.default_rng(seed)
@@ -657,6 +673,19 @@ def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
         checks = check_derivatives(net, loss, x, y, l2=0.1, rng=seed)
     failed = {check.quantity for check in checks if not check.ok}
     assert failed == {"Hessian, by products", "Hessian-vector product", "v'Hv, forward passes only"}
+
+
+def test_the_error_of_a_product_is_that_of_its_own_sample():
+    """J'FJ entry by entry: |dJ| |F| |J| twice, and |J| |dF| |J|."""
+    rng = np.random.default_rng(0)
+    J = Difference(rng.normal(size=(2, 3, 4)), rng.random((2, 3, 4)))
+    F = Difference(*(part + part.T for part in (rng.normal(size=(3, 3)), rng.random((3, 3)))))
+    for s in range(2):
+        value, error = np.abs(J.value[s]), J.error[s]
+        expected = np.einsum("ia,ij,jb->ab", error, np.abs(F.value), value)
+        expected += np.einsum("ia,ij,jb->ab", value, np.abs(F.value), error)
+        expected += np.einsum("ia,ij,jb->ab", value, F.error, value)
+        np.testing.assert_allclose(_product_error(J, F, s), expected, rtol=1e-13)
 
 
 def test_work_counts_products():

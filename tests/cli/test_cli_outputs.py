@@ -14,6 +14,7 @@ from secondorder import cli, datasets, files
 from secondorder.bench import scaling
 from secondorder.cli import bench as bench_command
 from secondorder.cli import compare as compare_command
+from secondorder.cli import race as race_command
 from secondorder.cli import train as train_command
 from secondorder.cli.tour import running as touring
 from secondorder.cli.tour import sections
@@ -26,6 +27,7 @@ COMMANDS = {
     "tour": (["tour"], touring.WRITTEN),
     "compare": (["compare", "--data", "wine", "--hidden", "2", "--epochs", "0"],
                 compare_command.WRITTEN),
+    "race": (["race", "--methods", "adam", "--minutes", "1e-4"], race_command.WRITTEN),
 }
 #: Commands that make a folder of their own (pages, a run a file to go on from, one page).
 OF_THEIR_OWN = {"book", "notebook", "reproduce"}

@@ -55,6 +55,7 @@ LOSSES = {
 }
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("name", LOSSES)
 def test_every_loss_is_compared(name):
     """A loss that is no likelihood has no exact Fisher matrix; its KFAC is the printed one."""

@@ -6,14 +6,18 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import secondorder as so
+from harness.compiled_kinds import KINDS, LOSSES, QUANTITIES, batch, network
 from secondorder.compiled import forms
 from secondorder.nets import Activation, Chain, Linear, programs
 
+TESTS = Path(__file__).resolve().parents[1]
+WITH_HARNESS = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
 EVERYTHING = """
 from secondorder.compiled import compiling
 
@@ -25,6 +29,7 @@ def refused(function, **options):
 compiling.compiled = refused
 import numpy as np
 import secondorder as so
+from harness import compiled_kinds as all_kinds
 rng = np.random.default_rng(0)
 x, labels = rng.normal(size=(90, 64)), rng.integers(0, 4, 90)
 loss = so.SoftmaxCrossEntropy()
@@ -47,6 +52,10 @@ def step(method, net, inputs, **options):
     for _ in range(2):
         method(net, loss, **options).step(inputs, labels)
 
+def asked(net, loss):
+    for quantity, _ in all_kinds.QUANTITIES.values():
+        quantity(net, loss, *all_kinds.batch(4, loss))
+
 LITERAL
     images = x.reshape(90, 1, 8, 8)
     conv = so.cnn((1, 8, 8), [3], 4, rng=0)
@@ -61,6 +70,10 @@ LITERAL
     rev = so.RevMLP(64, 2, 16, outputs=4, rng=0)
     so.GaussNewton(rev, loss, learning_rate=0.1).step(x, labels)
     work(rev, x)
+    for kind in all_kinds.KINDS:
+        asked(all_kinds.network(kind), so.SquaredError())
+    for one in all_kinds.LOSSES:
+        asked(all_kinds.network("linear"), one)
     so.train(so.Adam(so.mlp([64, 70, 4], rng=0), loss), x, labels, epochs=1, batch_size=50, rng=0)
 print("nothing compiled was called")
 """
@@ -70,7 +83,8 @@ print("nothing compiled was called")
 @pytest.mark.parametrize("way", ["with", "environment"])
 def test_under_the_switch_no_compiled_function_is_called(way):
     block = "with so.literal():" if way == "with" else "if True:"
-    environment = {**os.environ, "SECONDORDER_LITERAL": "1" if way == "environment" else ""}
+    environment = {**os.environ, "SECONDORDER_LITERAL": "1" if way == "environment" else "",
+                   "PYTHONPATH": WITH_HARNESS}
     done = subprocess.run([sys.executable, "-c", EVERYTHING.replace("LITERAL", block)],
                           env=environment, capture_output=True, text=True)
     assert done.stdout == "nothing compiled was called\n", done.stderr
@@ -80,7 +94,8 @@ def test_without_it_they_are():
     """The measure sees a call: the same lines without the switch do not get far."""
     lines = EVERYTHING.replace("LITERAL", "if True:")
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True,
-                          env={**os.environ, "SECONDORDER_LITERAL": "0"})
+                          env={**os.environ, "SECONDORDER_LITERAL": "0",
+                               "PYTHONPATH": WITH_HARNESS})
     assert "was called" in done.stderr and not done.stdout
 
 
@@ -123,6 +138,47 @@ def test_under_the_switch_every_literal_pass_is_called(name, monkeypatch):
     with so.literal():
         work(given)
     assert called == wanted
+
+
+PASSES = ("forward", "input_gradient", "parameter_gradient", "parameter_gradients", "tangent",
+          "backward_tangent")
+
+
+def watched(cls, names, called, monkeypatch):
+    """Note calls of the methods of these names that a class itself or a parent defines."""
+    for name in names:
+        def counted(self, *arguments, name=name, own=getattr(cls, name), **options):
+            called.add(name)
+            return own(self, *arguments, **options)
+        monkeypatch.setattr(cls, name, counted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_under_the_switch_every_pass_of_every_kind_is_called(kind, monkeypatch):
+    """Of the layer under test, by the quantities that need it; without the switch none is."""
+    net, called = network(kind), set()
+    layer = next((one for one in net.layers[2:-2]
+                  if not isinstance(one, (so.Flatten, so.nets.Reshape))), net.layers[2])
+    watched(type(layer), PASSES, called, monkeypatch)
+    names = ("gradient", "sample gradients", "hessian product", "gauss-newton product")
+    wanted = {*PASSES} if layer.size else {*PASSES} - {"parameter_gradient", "parameter_gradients"}
+    for literal in (True, False):
+        called.clear()
+        with so.literal(literal):
+            for name in names:
+                QUANTITIES[name][0](net, so.SquaredError(), *batch(4))
+        assert called >= wanted if literal else not called
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_under_the_switch_every_formula_of_every_loss_is_called(loss, monkeypatch):
+    net, called, names = network("linear"), set(), ("value", "gradient", "hessian_product")
+    watched(type(loss), names, called, monkeypatch)
+    for literal in (True, False):
+        called.clear()
+        with so.literal(literal):
+            QUANTITIES["hessian product"][0](net, loss, *batch(4, loss))
+        assert called == ({*names} if literal else set())
 
 
 def test_compiled_and_literal_steps_stay_within_rounding():

@@ -248,7 +248,7 @@ def test_a_loss_of_the_authors_runs_by_its_own_passes():
     net = so.mlp([3, 2], rng=0)
     x, y = np.ones((4, 3)), np.zeros((4, 2))
     found = net.evaluate(Doubled(), x, y)
-    assert programs.criterion_of(Doubled(), net) is None and found.work is None
+    assert programs.settled(net).criterion(Doubled()) is None and found.work is None
     np.testing.assert_allclose(found.losses, 2 * net.evaluate(SquaredError(), x, y).losses)
 
 

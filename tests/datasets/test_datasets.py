@@ -230,12 +230,6 @@ def test_columns_of_a_wide_table_are_not_all_listed(folder):
     assert len(str(info.value)) < 1000
 
 
-@pytest.mark.parametrize("rng, error", [("a", TypeError), (1.5, TypeError), (-1, ValueError)])
-def test_split_names_a_bad_rng(rng, error):
-    with pytest.raises(error, match=f"^rng must be None, .*{rng}"):
-        datasets.split(datasets.load_wine(), 0.2, rng=rng)
-
-
 def test_csv_class_labels_and_binary(folder):
     (folder / "data.csv").write_text("1,0.5\n")
     with pytest.raises(ValueError, match="whole numbers"):
@@ -255,15 +249,6 @@ def test_directory_from_environment(folder, monkeypatch):
     assert datasets.load_csv("inner").inputs.tolist() == [[1]]
     with pytest.raises(FileNotFoundError, match="nowhere"):
         datasets.load("csv:nowhere")
-
-
-def test_unknown_names():
-    with pytest.raises(ValueError, match="did you mean 'digits'"):
-        datasets.load("digit")
-    with pytest.raises(TypeError, match="data set must be a string"):
-        datasets.load(3)
-    with pytest.raises(ValueError, match="unknown part .*train, test"):
-        datasets.load_idx(ROOT, part="validation")
 
 
 def test_split_is_a_partition():

@@ -93,3 +93,9 @@ def test_displays_of_the_papers_come_out_right(paper, broken):
     wrong = [label for label, formula in got.items()
              if displays.digest(formula) != displays.digest(of_text[label])]
     assert wrong == []
+
+
+def test_a_macro_is_defined_in_a_display_and_stands_in_the_next(tmp_path):
+    found = of("$$\\newcommand{\\R}{\\mathbb{R}} a = b$$\n\n$$x \\in \\R \\tag{1}$$\n", tmp_path)
+    assert [display.formula for display in found.displays] == ["a = b", r"x \in \mathbb{R}"]
+    assert found.unread == []

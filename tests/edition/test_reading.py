@@ -240,3 +240,10 @@ def test_a_counter_in_a_tag_is_a_number(tmp_path):
 def test_lines_numbered_inside_a_display_are_told(tmp_path):
     found = of(r"\begin{gather*} x \\ \begin{align} y \end{align} \end{gather*}", tmp_path)
     assert "align inside gather*" in found.unread[0]
+
+
+def test_a_counter_is_set_and_added_to(tmp_path):
+    found = of(r"\documentclass{article}\begin{document}\setcounter{equation}{4}"
+               r"\addtocounter{equation}{2}\begin{equation} a = b \end{equation}\end{document}",
+               tmp_path)
+    assert shown(found) == [("7", "a=b")] and found.unread == []

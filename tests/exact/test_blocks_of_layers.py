@@ -31,7 +31,7 @@ def problem():
     return net, so.SoftmaxCrossEntropy(), rng.normal(size=(9, 3)), rng.integers(0, 2, 9)
 
 
-@pytest.mark.everyday(64)
+@pytest.mark.everyday(32)
 @pytest.mark.parametrize("layer, parameter, where", PLACES)
 @pytest.mark.parametrize("form", MATRICES)
 @pytest.mark.parametrize("batch_size", [None, 4])

@@ -115,6 +115,7 @@ def test_complex_step_is_exact():
     jacobian = fd.complex_step(lambda t: A @ t * t[0], THETA)
     np.testing.assert_allclose(jacobian, A * THETA[0] + np.outer(A @ THETA, [1, 0, 0]), rtol=1e-14)
     assert fd.complex_step(lambda t: 1j * 0 + t[:2] ** 2, THETA).shape == (2, 3)
+    assert fd.complex_step(lambda t: t[0] ** 2, [3.0]).tolist() == [6.0]
 
 
 def test_taylor_remainders():

@@ -30,6 +30,7 @@ def test_every_entry_of_the_upper_triangle_is_sent_once(name):
     assert np.array_equal(matrix, matrix.T)
 
 
+@pytest.mark.everyday(18)
 @pytest.mark.parametrize("parts", (1, 2, 5, 24, 100))
 @pytest.mark.parametrize("name", NAMES)
 def test_any_number_of_parts(name, parts, monkeypatch):

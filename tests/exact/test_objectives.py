@@ -141,28 +141,6 @@ def test_threads_may_share_an_objective(case):
     assert np.array_equal(alone, together)
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda f: f.fun(np.ones(3)), "theta has shape"),
-    (lambda f: f.jac(f.start * np.nan), "theta holds NaN"),
-    (lambda f: f.hess("a"), "theta must hold real numbers"),
-    (lambda f: f.hessp(f.start, np.ones(3)), "v has shape"),
-    (lambda f: f.operator(None), "theta")])
-def test_bad_points(case, call, words):
-    with pytest.raises((ValueError, TypeError), match=words):
-        call(so.exact.objective(*case))
-
-
-def test_bad_problems(case):
-    net, loss, x, y = case
-    for problem, words in (((net, loss, x, y[:3]), "targets"), (("net", loss, x, y), "network"),
-                           ((net, 3, x, y), "loss"), ((net, loss, x[:, :1], y), "x has shape")):
-        for batch_size in (None, 4):
-            with pytest.raises((ValueError, TypeError), match=words):
-                so.exact.objective(*problem, batch_size=batch_size)
-    with pytest.raises(ValueError, match="l2"):
-        so.exact.objective(*case, l2=-1)
-
-
 # -- copies, other processes -----------------------------------------------------------------------
 
 

@@ -91,14 +91,6 @@ def targets(loss, rng, samples, outputs=3):
     return rng.normal(size=(samples, outputs)) * 1.5
 
 
-def activation_layers(layers):
-    """All activation layers with a kink, however deep."""
-    for layer in layers:
-        for inner in layer.sublayers():
-            if isinstance(inner, Activation) and inner.function.kinks:
-                yield inner
-
-
 def masks(net, x):
     """On which side of their kinks all units are, concatenated, and the smallest distance to a
     kink."""

@@ -8,6 +8,8 @@ import ast
 import inspect
 import re
 
+from .syntax import nodes
+
 MOST_WORDS = 25
 CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
 COMMENT = re.compile(r"<!--.*?-->", re.S)
@@ -130,7 +132,10 @@ def prose_of_docstring(text):
 
 
 def texts_of(node):
-    """String constants below a node of a syntax tree; what an f-string puts in is a sign."""
+    """String constants below a node of a syntax tree but docstrings; what an f-string puts in is a
+    sign."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
     if isinstance(node, ast.JoinedStr):
         yield "".join(part.value if isinstance(part, ast.Constant) else "=" for part in node.values)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -146,23 +151,14 @@ def messages(source):
     Names of one to three words are left out, and so are LaTeX, HTML and patterns. Lines that begin
     with two spaces are examples or tables.
     """
-    for text in texts_of(without_docstrings(ast.parse(source))):
+    for text in texts_of(nodes(source)[0]):
         if len(text.split()) > 3 and "\\" not in text and "<" not in text:
             yield from paragraphs(re.sub(r"^  .*", "", text, flags=re.M))
 
 
-def without_docstrings(tree):
-    """The tree without texts that stand by themselves."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-            node.body = [line for line in node.body if not (
-                isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
-    return tree
-
-
 def titles(source):
     """Texts that a file gives as titles and captions."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Call):
             for keyword in node.keywords:
                 if keyword.arg in ("title", "caption", "states", "xlabel", "ylabel"):

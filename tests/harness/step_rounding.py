@@ -121,7 +121,8 @@ def right_bound(net, x, y, form):
 
 
 def shortest_bound(net, x, y, form):
-    """Of -P eps, Eq. (5). Regularised steps take no more than eps from float32. An exact one is
+    """Of -P eps, Eq. (5). Regularised steps take no more than eps from float32; J is formed in
+    float64, whose rounding counts where a kept singular value is next to zero. An exact one is
 
         -J^T (J J^T + dK)^{-1} eps,   |dK| <= gamma |J|^2
 
@@ -134,9 +135,12 @@ def shortest_bound(net, x, y, form):
     else:
         outputs, parts = layered(net, x)
     eps, J = outputs - exactly(y.T), jacobian(net, x)
-    norm = sensitivity(J, form).norm
+    norm, inverse, *_ = sensitivity(J, form)
     error = norm * eps.size
-    if form == "exact":
+    if form != "exact":
+        double = sum(J.shape) * np.finfo(float).eps * np.linalg.norm(J)
+        error += np.linalg.norm(eps.value) * inverse * double
+    else:
         step = np.linalg.norm(pseudo_inverse(J, form) @ eps.value.T.ravel())
         change = np.linalg.norm([part.size for part in parts])
         grown, gamma = norm * np.linalg.norm(J), sum(J.shape) * U

@@ -227,6 +227,8 @@ def test_mismatch_survives_zeros_nans_and_scalars():
         and "ratio x/0" in text
         and "computed is not finite everywhere" in text
     )
+    some = describe_mismatch([2.0, 4.0], [1.0, np.nan])
+    assert some.endswith("hint: reference is not finite everywhere")
     assert "value: computed 2, reference 1, ratio 2" in describe_mismatch(2.0, 1.0)
     assert describe_mismatch(np.zeros((0, 2)), np.zeros((0, 2))).startswith("both sides are empty")
 

@@ -212,6 +212,7 @@ def counts():
                 for entry in registry.REGISTRY.select()]
 
 
+@pytest.mark.thorough
 def test_nine_pages_in_ten_fit_one_screen(counts):
     assert page_counts.figures(counts)["one screen"] >= 0.93
 

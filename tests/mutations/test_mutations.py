@@ -29,12 +29,9 @@ from harness.mutations import (ENTRIES, FAILED, ROOT, WORKERS, apply, catchers, 
 # -- every day ----------------------------------------------------------------
 
 
-def code_of(source):
-    """The source as a syntax tree, in which comments and line breaks do not count."""
-    return ast.dump(ast.parse(source))
-
-
-before = functools.cache(code_of)  # of sources as they stand, which many entries share
+@functools.cache
+def source_of(file):
+    return (ROOT / file).read_text(encoding="utf-8")
 
 
 NOT_EVERYDAY = ("pytest.mark.thorough", "pytest.mark.slow")
@@ -56,8 +53,7 @@ def functions_in(path):
 def test_every_entry_applies(index):
     entry = ENTRIES[index]
     assert set(entry) <= {"file", "text", "mutated", "test", "equation", "occurrence"}
-    source = (ROOT / entry["file"]).read_text(encoding="utf-8")
-    assert code_of(apply(entry, source)) != before(source), "the mutation changes no code"
+    assert apply(entry, source_of(entry["file"])) != source_of(entry["file"])
     kind, arguments = catchers(entry)
     assert arguments
     if kind == "equation":
@@ -78,6 +74,20 @@ def test_every_entry_applies(index):
                 assert functions[function.partition("[")[0]], f"{node} does not run every day"
             else:
                 assert any(daily for name, daily in functions.items() if name[:5] == "test_"), node
+
+
+@functools.cache
+def code_of(source):
+    """The source as a syntax tree, in which comments and line breaks do not count."""
+    return ast.dump(ast.parse(source))
+
+
+@pytest.mark.thorough
+def test_every_mutation_changes_code():
+    """And can be read; comments and line breaks are no code."""
+    for entry in ENTRIES:
+        source = source_of(entry["file"])
+        assert code_of(apply(entry, source)) != code_of(source), entry
 
 
 def test_there_are_enough_and_no_two_alike():

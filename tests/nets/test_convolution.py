@@ -58,16 +58,6 @@ def test_forward_and_backward_index_by_index(number):
     assert relative(ours[1], rows.sum(axis=0)) < 1e-14
 
 
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("number", [
-    n if n in (0, 4, 5) else pytest.param(n, marks=pytest.mark.slow) for n in range(len(CASES))])
-def test_three_channels(number):
-    options = [{}, {"bias": False}, {"trainable": False}][number % 3]
-    layer, x, _ = case(number, **options)
-    report = so.verify.layer(layer, x.shape[1:])
-    assert report, str(report)
-
-
 def test_input_hessian_index_by_index():
     """J^T H J with J a column at a time, and H_y that is not symmetric."""
     layer, x, _ = case(1, samples=2, bias=False)
@@ -77,18 +67,6 @@ def test_input_hessian_index_by_index():
     H_y = np.random.default_rng(2).normal(size=(2, y[0].size, y[0].size))
     ours = layer.input_hessian(saved, np.ones_like(y), H_y)
     assert relative(ours, J.T @ H_y @ J) < 1e-13
-
-
-def test_names_and_attributes():
-    layer = Conv2d(2, 3, 5, stride=(1, 2), padding=1, rng=0)
-    assert (layer.in_channels, layer.out_channels, layer.kernel_size) == (2, 3, 5)
-    assert layer.stride == (1, 2) and layer.padding == 1
-    assert layer.weight.shape == (3, 2, 5, 5) and layer.bias.shape == (3,)
-    assert list(layer.parameters) == ["weight", "bias"] and layer.size == 153
-    assert repr(layer) == "Conv2d(2, 3, 5, stride=(1, 2), padding=1)"
-    bare = Conv2d(1, 1, (2, 3), bias=False, trainable=False)
-    assert bare.bias is None and bare.size == 0
-    assert repr(bare) == "Conv2d(1, 1, (2, 3), bias=False, trainable=False)"
 
 
 def test_parameters_begin_as_those_of_a_linear_layer_of_the_same_fan_in():

@@ -3,16 +3,13 @@ holds."""
 
 import copy
 import pickle
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import pytest
 
 from harness import derivations
 import secondorder as so
-from secondorder.compiled import forms
-from harness.cases import MIDDLE, network, relative, targets
+from harness.cases import network, relative, targets
 from harness.forms import form  # noqa: F401  both forms
 from secondorder.nets import Activation, Chain, Evaluation, Linear, Network, Reshape, Skip, Tanh
 
@@ -128,24 +125,6 @@ def test_copying_an_evaluation_keeps_it_consistent():
     assert np.isfinite(twin.gradient).all() and twin.network is not net
     with pytest.raises(RuntimeError, match="changed"):
         evaluation.gradient
-
-
-@pytest.mark.everyday(2)
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_process_pool(method):
-    """The same gradient from another process, whose network arrived by pickle."""
-    net = deep()
-    x, y = batch(net)
-    with ProcessPoolExecutor(1, mp_context=get_context(method)) as pool:
-        there = pool.submit(so.exact.gradient, net, so.SquaredError(), x, y,
-                            0.1).result(timeout=120)
-        back = pool.submit(copy.deepcopy, net).result(timeout=120)
-    here = so.exact.gradient(net, so.SquaredError(), x, y, 0.1)
-    if method == "spawn" and forms.is_literal():  # a process that is new runs compiled
-        np.testing.assert_allclose(there, here, rtol=1e-13)
-    else:
-        assert np.array_equal(there, here)
-    assert_whole(back)
 
 
 # -- assignment ----------------------------------------------------------------
@@ -335,13 +314,6 @@ def test_mlp_is_drawn_from_its_rng():
 # -- forward and Evaluation ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("middle", sorted(MIDDLE))
-def test_outputs_against_decimals(middle):
-    net = network(middle, np.random.default_rng(2))
-    x, _ = batch(net)
-    assert relative(net(x), derivations.outputs(net, x)) < 1e-14
-
-
 def test_forward_saves_what_each_layer_needs():
     net = so.mlp([3, 4, 2], rng=0)
     x, _ = batch(net)
@@ -401,18 +373,6 @@ def test_a_batch_is_the_mean_of_its_parts():
     parts = [net.evaluate(loss, x[i:i + 1], y[i:i + 1]) for i in range(7)]
     assert whole.loss == pytest.approx(np.mean([p.loss for p in parts]), rel=1e-14)
     assert relative(whole.gradient, np.mean([p.gradient for p in parts], axis=0)) < 1e-14
-
-
-def test_a_shorter_last_batch():
-    """Batches of 4, 4 and 3 with one network and one loss, forwards and backwards: each as if it
-    stood alone."""
-    net, loss = deep(), so.SquaredError()
-    x, y = batch(net, samples=11)
-    alone = {s: so.exact.gradient(net.copy(), loss, x[s:s + 4], y[s:s + 4]) for s in (0, 4, 8)}
-    for s in (0, 4, 8, 4, 0):
-        e = net.evaluate(loss, x[s:s + 4], y[s:s + 4])
-        # to rounding: the last bit may follow where in memory an array begins
-        assert e.samples == min(4, 11 - s) and relative(e.gradient, alone[s]) < 1e-15
 
 
 def test_a_stale_evaluation_refuses():

@@ -6,10 +6,8 @@ import pytest
 
 import secondorder as so
 from harness.cases import (
-    ACTIVATION_NAMES,
     LOSSES,
     MIDDLE,
-    all_activations,
     network,
     off_kinks,
     relative,
@@ -55,32 +53,6 @@ def test_curvature_in_single_precision(middle, name):
         assert ours.dtype == np.float32 and reference.dtype == np.float64, what
         assert relative(ours, reference) < TOLERANCE, what
         assert relative(ours, reference) > 0, f"{what}: a float64 computation in disguise"
-
-
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("activation", ACTIVATION_NAMES)
-def test_polarisation_in_single_precision(activation):
-    """q(v + w) - q(v) - q(w) loses what the q are larger than the entry: the scale is the largest
-    q."""
-    loss = so.SoftmaxCrossEntropy()
-    single, double, x, y = twins(lambda r: all_activations(activation, r), loss)
-    ours, reference = (so.exact.hessian(net, loss, x, y, method="polarisation")
-                       for net in (single, double))
-    assert ours.dtype == np.float32 and relative(ours, reference) < TOLERANCE
-
-
-@pytest.mark.parametrize("name", ["softmax", "squared"])
-def test_model_fisher_in_single_precision(name):
-    loss = LOSSES[name]()
-    single, double, x, y = twins(lambda r: network("tanh", r), loss)
-    y = np.arange(5) % 3 if name == "softmax" else y
-    assert so.exact.fisher(single, loss, x, y).dtype == np.float32
-    assert relative(so.exact.fisher(single, loss, x, y),
-                    so.exact.fisher(double, loss, x, y)) < TOLERANCE
-    sampled = so.exact.fisher(single, loss, x, y, kind="sampled", rng=0)
-    assert sampled.dtype == np.float32
-    assert relative(sampled, so.exact.fisher(double, loss, x, y, kind="sampled", rng=0)) < TOLERANCE
-    assert so.exact.FisherOperator(single, loss, x, y).dtype == np.float32
 
 
 def test_everything_an_evaluation_holds_is_single():

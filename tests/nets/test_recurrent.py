@@ -37,20 +37,6 @@ def test_with_an_input_at_every_step():
         assert relative(y[s], v) < 1e-14
 
 
-@pytest.mark.everyday(2)
-@pytest.mark.parametrize("layer, shape", [
-    (Recurrent(3, steps=1, rng=0), (3,)), (Recurrent(2, steps=10, rng=0), (2,)),
-    (Recurrent(3, steps=3, bias=False, activation="softplus", rng=0), (3,)),
-    (Recurrent(1, steps=2, activation="sin", trainable=False, rng=0), (1,)),
-    (Recurrent(2, 3, rng=0), (4, 2)), (Recurrent(3, 2, activation="relu", rng=0), (1, 3)),
-    (Recurrent(1, 2, bias=False, activation="sigmoid", rng=0), (10, 1)),
-    (Recurrent(2, 2, trainable=False, rng=0), (3, 2)),
-], ids=str)
-def test_three_channels(layer, shape):
-    report = so.verify.layer(layer, shape)
-    assert report, str(report)
-
-
 def unrolled(layer, x):
     """A chain of `Linear` and `Activation` layers with the same weights, one copy a step."""
     layers = []
@@ -60,50 +46,6 @@ def unrolled(layer, x):
         layers += [linear, so.Activation(layer.function)]
     chain = so.Chain(layers)
     return chain, chain.forward(x)[1]
-
-
-def test_derivatives_in_the_weights_are_sums_over_the_copies():
-    """[low-rank] Eq. (60), for every pass with parameters."""
-    layer, rng = Recurrent(3, steps=3, rng=0), np.random.default_rng(2)
-    x, x_tangent, y_bar, y_bar_tangent = rng.normal(size=(4, 5, 3))
-    theta_tangent = rng.normal(size=layer.size)
-    chain, inside = unrolled(layer, x)
-    y, saved = layer.forward(x)
-    everywhere = np.tile(theta_tangent, 3)
-    assert relative(y, inside.output) < 1e-15
-    assert relative(layer.tangent(saved, x_tangent, theta_tangent),
-                    chain.tangent(inside, x_tangent, everywhere)) < 1e-14
-    assert relative(layer.second_tangent(saved, x_tangent, y_bar, theta_tangent),
-                    chain.second_tangent(inside, x_tangent, y_bar, everywhere)) < 1e-14
-
-    def copies(flat):
-        return flat.reshape(*flat.shape[:-1], 3, layer.size).sum(axis=-2)
-
-    assert relative(layer.parameter_gradients(saved, y_bar),
-                    copies(chain.parameter_gradients(inside, y_bar))) < 1e-14
-    for ours, theirs in ((layer.backward(saved, y_bar), chain.backward(inside, y_bar)),
-                         (layer.backward_tangent(saved, x_tangent, theta_tangent, y_bar,
-                                                 y_bar_tangent),
-                          chain.backward_tangent(inside, x_tangent, everywhere, y_bar,
-                                                 y_bar_tangent))):
-        assert relative(ours[0], theirs[0]) < 1e-14 and relative(ours[1], copies(theirs[1])) < 1e-14
-    H_y = rng.normal(size=(5, 3, 3))
-    H_y = H_y + H_y.transpose(0, 2, 1)
-    assert relative(layer.input_hessian(saved, y_bar, H_y),
-                    chain.input_hessian(inside, y_bar, H_y)) < 1e-14
-
-
-def test_names_and_attributes():
-    layer = Recurrent(2, 3, rng=0)
-    assert list(layer.parameters) == ["weight_ih", "weight_hh", "bias"]
-    assert layer.weight_ih.shape == (3, 2) and layer.weight_hh.shape == (3, 3)
-    assert layer.weight is layer.weight_hh and layer.bias.shape == (3,) and layer.steps is None
-    assert (layer.input_size, layer.hidden_size, layer.activation) == (2, 3, "tanh")
-    assert repr(layer) == "Recurrent(2, 3, activation=tanh)"
-    alone = Recurrent(4, steps=2, bias=False, trainable=False)
-    assert list(alone.parameters) == ["weight_hh"] and alone.weight_ih is None
-    assert alone.hidden_size == 4 and alone.size == 0 and alone.bias is None
-    assert repr(alone) == "Recurrent(4, steps=2, activation=tanh, bias=False, trainable=False)"
 
 
 def test_parameters_begin_within_one_over_the_root_of_the_width():

@@ -1,8 +1,6 @@
 """Optimizers: every first-order method against its steps written out by hand, and the contract."""
 
-import copy
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -143,75 +141,6 @@ def test_info(method):
     assert all(type(value) in (bool, int, float) for value in info.values())
 
 
-def test_direction_descends_and_is_nobody_elses(method):
-    net = so.mlp([3, 4, 2], rng=0)
-    optimizer = method(net, so.SquaredError())
-    (x, y), (x2, y2) = batches(2)
-    evaluation = optimizer.evaluate(x, y)
-    direction = optimizer.direction(evaluation)
-    assert direction @ evaluation.gradient < 0
-    kept, theta, gradient = direction.copy(), net.theta.copy(), evaluation.gradient.copy()
-    optimizer.direction(optimizer.evaluate(x2, y2))
-    optimizer.step(x2, y2)
-    assert np.array_equal(direction, kept)
-    net.theta = theta
-    state = optimizer.state_dict()
-    direction[...] = np.nan
-    assert np.array_equal(net.theta, theta) and np.array_equal(evaluation.gradient, gradient)
-    assert all(np.isfinite(value).all() for value in state.values() if not isinstance(value, str))
-    assert all(np.array_equal(value, optimizer.state_dict()[name]) for name, value in state.items())
-
-
-def test_float32_stays(method):
-    net = so.mlp([3, 4, 2], rng=0, dtype="float32")
-    twin = so.mlp([3, 4, 2], rng=0)
-    twin.theta = net.theta
-    single, double = method(net, so.SquaredError(), l2=0.1), method(twin, so.SquaredError(), l2=0.1)
-    for x, y in batches(5):
-        single.step(x, y)
-        double.step(x, y)
-        assert single.direction(single.evaluate(x, y)).dtype == np.float32
-        double.direction(double.evaluate(x, y))
-    assert net.theta.dtype == np.float32
-    assert all(v.dtype == np.float32 for v in single.state_dict().values()
-               if isinstance(v, np.ndarray))
-    np.testing.assert_allclose(net.theta, twin.theta, rtol=2e-4, atol=2e-5)
-
-
-@pytest.mark.parametrize("how", ["pickle", "deepcopy", "state"])
-def test_going_on_from_a_copy(method, how):
-    net = so.mlp([3, 4, 2], rng=0)
-    optimizer = method(net, so.SquaredError(), l2=0.01)
-    data = batches(8)
-    for x, y in data[:4]:
-        optimizer.step(x, y)
-    if how == "pickle":
-        twin = pickle.loads(pickle.dumps(optimizer))
-    elif how == "deepcopy":
-        twin = copy.deepcopy(optimizer)
-    else:
-        twin = method(net.copy(), so.SquaredError(), l2=0.01)
-        twin.load_state_dict(pickle.loads(pickle.dumps(optimizer.state_dict())))
-    assert twin.network is not net
-    for x, y in data[4:]:
-        first, second = optimizer.step(x, y), twin.step(x, y)
-        assert first == second
-    assert np.array_equal(net.theta, twin.network.theta)
-
-
-def test_state_is_a_copy(method):
-    optimizer = method(linear(), so.SquaredError())
-    x, y = batches(1)[0]
-    optimizer.step(x, y)
-    state = optimizer.state_dict()
-    kept = copy.deepcopy(state)
-    for load in (False, True):
-        if load:
-            optimizer.load_state_dict(state)
-        optimizer.step(x, y)
-        assert state["steps"] == 1 and all(np.array_equal(state[name], kept[name]) for name in kept)
-
-
 def test_wrong_state_changes_nothing():
     adam = so.Adam(linear(), so.SquaredError())
     state = adam.state_dict()
@@ -239,11 +168,7 @@ def trained(kind):
 @pytest.mark.parametrize("kind, change, error, words", [
     (so.Adam, {"steps": "x"}, TypeError, "state: steps"),
     (so.Adam, {"steps": -5}, ValueError, "state: steps"),
-    (so.Adam, {"steps": 2.5}, TypeError, "state: steps"),
-    (so.Adam, {"steps": None}, TypeError, "state: steps"),
-    (so.Adam, {"updates": "a"}, ValueError, "state: updates"),
     (so.Adam, {"updates": -1}, ValueError, "state: updates"),
-    (so.Adam, {"updates": 1.5}, TypeError, "state: updates"),
     (so.Adam, {"second": None}, ValueError, "state: second"),
     (so.Adam, {"updates": None}, ValueError, "state: updates"),
     (so.Momentum, {"buffer": "b"}, ValueError, "state: buffer"),
@@ -303,26 +228,6 @@ def test_memory_that_is_made_later():
     assert fresh.best == optimizer.best
     with pytest.raises(ValueError, match="state: last"):
         Lazy(linear(), so.SquaredError()).load_state_dict(optimizer.state_dict() | {"last": "gone"})
-
-
-def test_two_take_turns(method):
-    """Two optimizers on one network do what each would do on a copy that is told where the other
-    went."""
-    net = so.mlp([3, 4, 2], rng=0)
-    alone, other = net.copy(), net.copy()
-    first, second = method(net, so.SquaredError()), so.Adam(net, so.SquaredError())
-    first_alone, second_alone = method(alone, so.SquaredError()), so.Adam(other, so.SquaredError())
-    for i, (x, y) in enumerate(batches(6)):
-        samples = 7 if i % 3 else 4
-        x, y = x[:samples], y[:samples]
-        first.step(x, y)
-        first_alone.step(x, y)
-        assert np.array_equal(net.theta, alone.theta)
-        other.theta = net.theta
-        second.step(x, y)
-        second_alone.step(x, y)
-        assert np.array_equal(net.theta, other.theta)
-        alone.theta = net.theta
 
 
 def test_follows_assigned_parameters():
@@ -520,38 +425,6 @@ def test_what_a_method_keeps_of_an_evaluation_has_to_be_a_copy():
                           optimizer.copied[1]) and "Copy what you keep" in Optimizer.__doc__
 
 
-BAD = [({"learning_rate": 0.0}, ValueError), ({"learning_rate": -1}, ValueError),
-       ({"learning_rate": np.nan}, ValueError), ({"learning_rate": np.inf}, ValueError),
-       ({"learning_rate": "fast"}, TypeError), ({"learning_rate": True}, TypeError),
-       ({"l2": -0.1}, ValueError), ({"l2": np.inf}, ValueError)]
-
-
-@pytest.mark.parametrize("settings, error", BAD)
-def test_bad_rates(method, settings, error):
-    with pytest.raises(error, match=next(iter(settings))):
-        method(linear(), so.SquaredError(), **settings)
-
-
-@pytest.mark.parametrize("kind, settings, error", [
-    (so.Momentum, {"momentum": 1.0}, ValueError), (so.Momentum, {"momentum": -0.1}, ValueError),
-    (so.Momentum, {"nesterov": 1}, TypeError),
-    (so.Adagrad, {"initial_accumulator": -1}, ValueError),
-    (so.Adagrad, {"epsilon": 0}, ValueError), (so.Adadelta, {"rho": 1}, ValueError),
-    (so.Adadelta, {"epsilon": 0}, ValueError), (so.Adam, {"betas": (0.9, 1.0)}, ValueError),
-    (so.Adam, {"betas": 0.9}, TypeError), (so.Adam, {"epsilon": -1}, ValueError),
-    (so.TruncatedNewton, {"curvature": "hesian"}, ValueError),
-    (so.TruncatedNewton, {"damping": -1}, ValueError),
-    (so.TruncatedNewton, {"max_cg": 0}, ValueError),
-    (so.TruncatedNewton, {"max_cg": 2.5}, TypeError),
-    (so.TruncatedNewton, {"tolerance": 1.0}, ValueError),
-    (so.TruncatedNewton, {"adapt_damping": "yes"}, TypeError),
-    (so.TruncatedNewton, {"smallest_damping": 0}, ValueError),
-    (so.TruncatedNewton, {"max_halvings": -1}, ValueError)])
-def test_bad_settings(kind, settings, error):
-    with pytest.raises(error, match=next(iter(settings))):
-        kind(linear(), so.SquaredError(), **settings)
-
-
 def test_epsilon_that_vanishes_in_float32():
     with pytest.raises(ValueError, match="epsilon.*float32"):
         so.Adam(linear(dtype="float32"), so.SquaredError(), epsilon=1e-60)
@@ -591,22 +464,6 @@ def test_a_loss_of_another_family_is_told_what_it_lacks(method, missing):
     assert method(linear(), loss).step(*batches(1)[0])["step_norm"] > 0
 
 
-def test_bad_batches(method):
-    net = linear()
-    optimizer = method(net, so.SoftmaxCrossEntropy())
-    theta, x = net.theta.copy(), batches(1)[0][0]
-    for bad_x, bad_y, error, words in [
-            (x, np.full(7, 2), ValueError, "out of range"),
-            (x, np.full(7, -1), ValueError, "out of range"),
-            (x[:0], np.zeros(0, int), ValueError, "empty"),
-            (x[:, :2], np.zeros(7, int), ValueError, r"\(7, 2\)"),
-            (np.full_like(x, np.nan), np.zeros(7, int), ValueError, "NaN"),
-            (x, np.zeros(6, int), ValueError, r"\(6,\)")]:
-        with pytest.raises(error, match=words):
-            optimizer.step(bad_x, bad_y)
-    assert np.array_equal(net.theta, theta) and optimizer.steps == 0
-
-
 # -- schedules -------------------------------------------------------------------------------------
 
 
@@ -632,15 +489,6 @@ def test_rate_follows_steps_and_assignment():
         optimizer.step(*data[0])
     with pytest.raises(ValueError, match="learning_rate"):
         optimizer.learning_rate = -1
-
-
-@pytest.mark.parametrize("arguments, error", [
-    ((0, 0.5, 10), ValueError), ((0.1, 0, 10), ValueError), ((0.1, 0.5, 0), ValueError),
-    ((0.1, 0.5, 1.5), TypeError),
-    ((0.1, 0.5, 10, "yes"), TypeError)])
-def test_bad_schedules(arguments, error):
-    with pytest.raises(error):
-        ExponentialDecay(*arguments)
 
 
 @pytest.mark.parametrize("dtype, sizes", [("float64", (1e-320, 1e-200, 1.0, 1e155, 1e200, 1e306)),

@@ -6,7 +6,6 @@ import pytest
 from scipy.sparse.linalg import cg
 
 import secondorder as so
-from secondorder.exact.finite_differences import central
 from secondorder.optimizers import conjugate_gradients
 from test_optimizers import batches, linear
 
@@ -67,25 +66,6 @@ def test_direction_solves_the_damped_system(curvature):
     expected = -np.linalg.solve(A, so.exact.gradient(net, loss, x, y, l2=0.1))
     np.testing.assert_allclose(optimizer.direction(optimizer.evaluate(x, y)), expected, rtol=1e-9,
                                atol=1e-12)
-
-
-@pytest.mark.parametrize("curvature", ["hessian", "gauss-newton"])
-def test_one_step_solves_least_squares(curvature):
-    net, l2 = linear(), 0.05
-    x, y = batches(1, samples=30)[0]
-    optimizer = so.TruncatedNewton(net, so.SquaredError(), l2=l2, curvature=curvature, damping=0,
-                                   tolerance=1e-14)
-    info = optimizer.step(x, y)
-    extended = np.hstack([x, np.ones((30, 1))])
-    # (4, 2)
-    solution = np.linalg.solve(extended.T @ extended / 30 + l2 * np.eye(4), extended.T @ y / 30)
-    np.testing.assert_allclose(net.layers[0].weight, solution[:3].T, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(net.layers[0].bias, solution[3], rtol=1e-10, atol=1e-12)
-    assert (
-        info["reduction_ratio"] == pytest.approx(1, rel=1e-9)
-        and info["halvings"] == 0
-        and info["accepted"]
-    )
 
 
 class Hill(so.SquaredError):
@@ -217,22 +197,3 @@ def test_overflowing_trial_counts_as_worse():
     optimizer = so.TruncatedNewton(net, so.SquaredError(), learning_rate=1e308, max_halvings=1100)
     info = optimizer.step(x, y)
     assert info["accepted"] and info["halvings"] > 900 and optimizer.evaluate(x, y).loss < start
-
-
-def test_truncated_newton_reaches_a_minimum():
-    net, loss = so.mlp([3, 4, 2], rng=0), so.SquaredError()
-    x, y = batches(1, samples=20)[0]
-    optimizer = so.TruncatedNewton(net, loss, l2=0.05, tolerance=0.01, max_cg=200,
-                                   smallest_damping=1e-6)
-    for _ in range(60):
-        info = optimizer.step(x, y)
-    assert info["gradient_norm"] < 1e-8
-    assert np.linalg.eigvalsh(so.exact.hessian(net, loss, x, y, l2=0.05))[0] > -1e-9
-
-    def objective(theta):
-        other = net.copy()
-        other.theta = theta
-        return other.evaluate(loss, x, y).loss + 0.025 * theta @ theta
-
-    found = central(objective, net.theta.copy())
-    assert np.all(np.abs(found.value) <= found.error + 1e-8)

@@ -1,9 +1,7 @@
 """A method that wraps another, here "half the step" around every method: counts, reports, memory,
 failures, resuming."""
 
-import copy
 import itertools
-import pickle
 import sys
 
 import numpy as np
@@ -253,52 +251,6 @@ def test_an_overridden_direction_is_heard(method):
 # -- memory ----------------------------------------------------------------------------------------
 
 
-class Spoiled(Wrapper):
-    """Fails after the base has given its direction: by an exception, or by a change that is not
-    finite."""
-
-    how = None
-
-    def change(self, evaluation, direction, rate):
-        change = super().change(evaluation, direction, rate)
-        if self.how == "raise":
-            raise FloatingPointError("spoiled")
-        return change * np.nan if self.how == "nan" else change
-
-
-@pytest.mark.parametrize("how", ["raise", "nan"])
-def test_a_failed_step_leaves_parameters_and_memory(method, how):
-    """Twice in a row, before the first step and between later ones; then the run goes on as if
-    nothing had been."""
-    wrapped, clean = Spoiled(method(l2=0.01)), Spoiled(method(l2=0.01))
-    for x, y in batches(5):
-        before, theta = wrapped.state_dict(), wrapped.network.theta.copy()
-        wrapped.how = how
-        for _ in range(2):
-            with pytest.raises(FloatingPointError):
-                wrapped.step(-2 * x, y)
-            equal_states(wrapped.state_dict(), before)
-            assert np.array_equal(wrapped.network.theta, theta)
-        wrapped.how = None
-        assert wrapped.step(x, y) == clean.step(x, y)
-        assert np.array_equal(wrapped.network.theta, clean.network.theta)
-        equal_states(wrapped.state_dict(), clean.state_dict())
-
-
-def test_a_failed_step_of_a_method_alone(method):
-    """An enormous rate: the new parameters overflow float32."""
-    optimizer, (x, y) = method(so.mlp([3, 4, 2], rng=0, dtype="float32")), batches(1)[0]
-    optimizer.max_halvings = 0
-    optimizer.step(x, y)
-    before, theta = optimizer.state_dict(), optimizer.network.theta.copy()
-    optimizer.learning_rate = 1e39
-    with pytest.raises(FloatingPointError,
-                       match=f"{type(optimizer).__name__}, step 2: .* not be finite"):
-        optimizer.step(x, y)
-    equal_states(optimizer.state_dict(), before)
-    assert np.array_equal(optimizer.network.theta, theta)
-
-
 def test_a_failed_direction_leaves_memory(method, monkeypatch):
     optimizer, (x, y) = method(), batches(1)[0]
     optimizer.step(x, y)
@@ -307,36 +259,6 @@ def test_a_failed_direction_leaves_memory(method, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         optimizer.direction(optimizer.evaluate(x, y))
     equal_states(optimizer.state_dict(), before)
-
-
-def test_memory_is_never_written_into(method):
-    """What the attributes hold before a step keeps its numbers until the step after."""
-    optimizer = method()
-    for x, y in batches(4):
-        held = {name: getattr(optimizer, name) for name in optimizer.state_names}
-        kept = copy.deepcopy(held)
-        optimizer.step(x, y)
-        assert all(np.array_equal(held[name], kept[name]) for name in held)
-
-
-@pytest.mark.parametrize("how", ["state", "pickle", "deepcopy"])
-def test_a_run_resumes_bit_for_bit(method, how):
-    """With a schedule, in the middle of it."""
-    def make(network=None):
-        return Halved(method(network, learning_rate=STEEP, l2=0.01))
-
-    wrapped, data = make(), batches(9)
-    for x, y in data[:4]:
-        wrapped.step(x, y)
-    if how == "state":
-        again = make(wrapped.network.copy())
-        again.load_state_dict(pickle.loads(pickle.dumps(wrapped.state_dict())))
-    else:
-        again = pickle.loads(pickle.dumps(wrapped)) if how == "pickle" else copy.deepcopy(wrapped)
-    for x, y in data[4:]:
-        assert wrapped.step(x, y) == again.step(x, y)
-    assert np.array_equal(wrapped.network.theta, again.network.theta)
-    equal_states(wrapped.state_dict(), again.state_dict())
 
 
 def test_states_nest_and_are_refused_as_a_whole(method):

@@ -86,32 +86,6 @@ def test_spectrum(ax):
         plots.spectrum([], ax)
 
 
-def test_bound_beside_hessian(net):
-    rng = np.random.default_rng(0)
-    hessian = rng.normal(size=(net.size, net.size))
-    hessian += hessian.T
-    curvature = np.abs(hessian).sum(axis=1)
-    axes = plots.bound_beside_hessian(hessian, curvature, net, Figure(figsize=(13, 4)))
-    left, middle = axes[0].images[0], axes[1].images[0]
-    np.testing.assert_array_equal(left.get_array(), hessian)
-    np.testing.assert_array_equal(middle.get_array(), np.diag(curvature))
-    assert left.norm.vmax == np.abs(hessian).max() and middle.norm.vmax == curvature.max()
-    shown = np.concatenate([line.get_ydata() for line in axes[2].lines
-                            if str(line.get_gid()).startswith("eigenvalues")])
-    np.testing.assert_allclose(np.sort(shown), np.linalg.eigvalsh(np.diag(curvature) - hessian))
-
-
-def test_error_against_step(ax):
-    steps = np.logspace(-6, -1, 6)
-    plots.error_against_step(steps, steps**2, ax, predicted=2 * steps**2)
-    plots.error_against_step(steps, steps, ax, label="other")
-    lines = draw(ax).lines
-    assert [line.get_label() for line in lines] == ["measured", "predicted", "other"]
-    np.testing.assert_array_equal(lines[1].get_ydata(), 2 * steps**2)
-    assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel(),
-            ax.get_ylabel()) == ("log", "log", "step", "error")
-
-
 def test_own_axes_without_an_argument(net):
     ax = plots.hessian_heat_map(np.eye(net.size))
     assert ax.figure.axes

@@ -86,6 +86,11 @@ def test_the_cubic_model_along_a_ray(sigma):
     assert steps[at] == 0 and abs(cubic[at] - values[at]) < 1e-12
 
 
+def test_steps_that_do_not_rise_everywhere_are_refused():
+    with pytest.raises(ValueError, match="increasing"):
+        plots.cubic_model([0.0, 2.0, 1.0], [1.0, 0.5, 0.7], -1.0, 1.0, 1.0, 1.0)
+
+
 def test_rates():
     ax = plots.rates({"a": [0.1, 0.0, 0.4, np.nan], "b": [1.0, 2.0]}, title="t")
     lines = {line.get_label(): line for line in ax.lines}

@@ -163,7 +163,7 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
     assert not beside_the_sources()
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
     code = ("import numpy as np; from secondorder.compiled import updates; "

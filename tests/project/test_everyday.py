@@ -64,6 +64,7 @@ def test_a_test_that_is_asked_for_by_name_runs(tmp_path):
     assert toy_suite.passed(toy_suite.run(tmp_path, TESTS, *EVERYDAY, name)) == ["test_grid[2-b]"]
 
 
+@pytest.mark.thorough
 def test_a_long_run_is_told_with_the_longest_tests(tmp_path):
     lines = toy_suite.run(tmp_path, TESTS, *EVERYDAY, "--everyday-seconds", "0.1")
     found = re.search(r"take (\d+) s .* aim is 0.1 s.*\n +(\d\.\d) s  test_toy.py::(\w+) \(1\)\n",
@@ -71,6 +72,7 @@ def test_a_long_run_is_told_with_the_longest_tests(tmp_path):
     assert found and found[3] == "test_long" and 0.4 <= float(found[2]) < 1
 
 
+@pytest.mark.thorough
 def test_the_sum_leaves_compiling_out(tmp_path):
     tests = """
 import math

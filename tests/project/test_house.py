@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.syntax import nodes
+
 PACKAGE = Path(__file__).resolve().parents[2] / "secondorder"
 #: From the ground up; a part knows those before it. Names of one line know each other.
 FLOORS = ("formulas files", "compiled", "checks", "nets", "exact", "datasets", "optimizers",
           "plots", "ledger", "verify", "rooms", "bridges", "training", "studies", "comparison",
-          "secondorder", "rooms' studies", "edition lessons bench", "book", "cli", "__main__")
+          "secondorder", "rooms' studies", "edition lessons bench race", "book", "cli", "__main__")
 RANK = {name: k for k, floor in enumerate(FLOORS) for name in (
     [floor] if "'" in floor else floor.split())}
 ROOMS = ("residual_partitioning", "low_rank", "eacg", "reversible_gauss_newton")
@@ -31,11 +33,11 @@ MODULES = {name_of(file): file for file in PACKAGE.rglob("*.py")}
 @functools.cache
 def imports(name):
     """Pairs of a module of the package that this one imports, and whether on loading."""
-    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
-    inside = {id(node) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)
-              for node in ast.walk(one)}
+    all_nodes = nodes(MODULES[name].read_text(encoding="utf-8"))
+    inside = {id(node) for one in all_nodes if isinstance(one, ast.FunctionDef)
+              for node in ast.walk(one) if isinstance(node, (ast.Import, ast.ImportFrom))}
     found = []
-    for node in ast.walk(tree):
+    for node in all_nodes:
         if isinstance(node, ast.Import):
             found += [(one.name, id(node) not in inside) for one in node.names]
         elif isinstance(node, ast.ImportFrom):

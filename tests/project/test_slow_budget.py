@@ -32,6 +32,7 @@ def run(tmp_path):
     return run
 
 
+@pytest.mark.thorough
 def test_a_budget_samples_long_lists_only(run):
     passed, told = run("--slow-seconds", "1000", "--slow-seed", "5")
     others = ["test_quick", *(f"test_slow_but_few[{n}]" for n in range(3))]
@@ -52,6 +53,7 @@ def test_without_a_budget_all_run(run):
     assert passed[4] == "test_many[0]"
 
 
+@pytest.mark.thorough
 def test_time_enough_for_all(run):
     passed, told = run("--slow-seconds", "10000")
     assert len(passed) == 44

@@ -5,15 +5,14 @@ All files of the package are held to the rules; what users write or read by name
 """
 
 import ast
-import io
 import re
-import tokenize
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import secondorder
+from harness import syntax
 
 ROOT = Path(secondorder.__file__).resolve().parent
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
@@ -35,36 +34,37 @@ WRITTEN_BY_USERS = {
 
 
 @cache
-def parsed(file):
-    """Source and syntax tree of a file."""
-    source = (ROOT / file).read_text(encoding="utf-8")
-    return source, ast.parse(source)
+def source(file):
+    return (ROOT / file).read_text(encoding="utf-8")
 
 
+def nodes(file):
+    """All nodes of the syntax tree of a file."""
+    return syntax.nodes(source(file))
+
+
+@cache
 def docstrings(file):
     """Nodes of the docstrings of a file, with their text."""
-    for node in ast.walk(parsed(file)[1]):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-            text = ast.get_docstring(node)
-            if text is not None:
-                yield node.body[0], text
+    found = [(node.body[0], ast.get_docstring(node)) for node in nodes(file)
+             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and node.body]
+    return [(node, text) for node, text in found if text is not None]
 
 
 def comments(file):
-    """Texts of the comments of a file."""
-    tokens = tokenize.generate_tokens(io.StringIO(parsed(file)[0]).readline)
-    return [token.string for token in tokens if token.type == tokenize.COMMENT]
+    """What stands behind the signs # of a file, also of those few inside of a text."""
+    return [line.partition("#")[2] for line in source(file).splitlines() if "#" in line]
 
 
+@cache
 def names(file):
     """Names that a file binds: variables, arguments, attributes."""
-    for node in ast.walk(parsed(file)[1]):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr
+    def bound(kind):
+        return [node for node in nodes(file) if isinstance(node, kind)
+                and isinstance(getattr(node, "ctx", ast.Store()), ast.Store)]
+
+    return {*(node.id for node in bound(ast.Name)), *(node.arg for node in bound(ast.arg)),
+            *(node.attr for node in bound(ast.Attribute))}
 
 
 def phrases(file):
@@ -78,26 +78,26 @@ def cut_formulas(file):
 
 
 def split_targets(file):
-    return [node.target.lineno for node in ast.walk(parsed(file)[1])
+    return [node.target.lineno for node in nodes(file)
             if isinstance(node, ast.comprehension)
             and node.target.lineno != node.target.end_lineno]
 
 
 def closings(file):
     """Docstrings of several lines that close behind their last word."""
-    lines = parsed(file)[0].splitlines()
+    lines = source(file).splitlines()
     return [node.end_lineno for node, _ in docstrings(file)
             if node.lineno != node.end_lineno and lines[node.end_lineno - 1].strip() != '"""']
 
 
 def participles(file):
-    return sorted(set(names(file)) & PARTICIPLES)
+    return sorted(names(file) & PARTICIPLES)
 
 
 def synonyms(file):
     stays = {name for place, given in WRITTEN_BY_USERS.items() if file.startswith(place)
              for name in given}
-    return sorted(set(names(file)) & SYNONYMS - stays)
+    return sorted(names(file) & SYNONYMS - stays)
 
 
 RULES = {rule.__name__: rule for rule in (phrases, cut_formulas, split_targets, closings,
@@ -106,7 +106,7 @@ RULES = {rule.__name__: rule for rule in (phrases, cut_formulas, split_targets, 
 
 def test_what_users_write_is_bound_where_it_is_excused():
     for place, given in WRITTEN_BY_USERS.items():
-        bound = {name for file in FILES if file.startswith(place) for name in names(file)}
+        bound = set().union(*(names(file) for file in FILES if file.startswith(place)))
         assert set(given) <= bound
 
 

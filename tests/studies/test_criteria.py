@@ -86,7 +86,7 @@ def test_claims_page_names_the_file(paper):
 
 def test_readme_links_to_the_criteria_of_every_paper():
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    links = re.findall(r"\((secondorder/papers/\w+/studies/criteria\.md)\)", readme)
+    links = re.findall(r"\((secondorder/[\w/]+/studies/criteria\.md)\)", readme)
     top = Path(__file__).parents[2]
     assert len(set(links)) == len(PAPERS) and all((top / link).is_file() for link in links)
     assert "set before any run" not in readme

@@ -6,14 +6,12 @@ import io
 import json
 import multiprocessing
 import pickle
-import re
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder import datasets
 from secondorder.optimizers import Optimizer
 from secondorder.training import History, Record, TrainingStopped, evaluate
 
@@ -118,13 +116,6 @@ class Counter(so.SGD):
         return super().direction(evaluation)
 
 
-def test_own_numbers_are_averaged_over_the_epoch():
-    x, y = problem()
-    history = train(make(Counter), x, y, epochs=2, batch_size=10)
-    assert history.column("number")[1:].tolist() == [1.0, 4.0]
-    assert history.column("odd")[1:].tolist() == [1.0, 1.0] and "name" not in history.names
-
-
 def test_evaluate_every():
     x, y = problem()
     optimizer = make(Counter)
@@ -183,33 +174,6 @@ def test_evaluation_reuses_its_arrays_and_gives_the_same_bits(monkeypatch, dtype
     assert used[0].base is used[1].base is used[2].base is not None
 
 
-def test_a_run_evaluates_in_one_set_of_arrays(monkeypatch):
-    (x, y), (xv, yv) = problem(), problem(9, seed=4)
-    seen, plain = [], make()
-
-    def watched(network, loss, x, y, workspace=None):
-        seen.append(workspace)
-        return evaluate(network, loss, x, y)
-
-    monkeypatch.setattr("secondorder.training.loop.evaluate", watched)
-    expected = train(plain, x, y, epochs=2, validation=(xv, yv), rng=0)
-    assert len(seen) == 6 and seen[0] is not None and all(workspace is seen[0]
-                                                          for workspace in seen)
-    monkeypatch.undo()
-    history = train(make(), x, y, epochs=2, validation=(xv, yv), rng=0)
-    for name in ("train_loss", "validation_loss", "train_accuracy", "validation_accuracy"):
-        assert np.array_equal(history.column(name), expected.column(name))
-
-
-def test_float32():
-    x, y = problem()
-    optimizer = make(so.Adam, dtype="float32")
-    history = train(optimizer, x, y, epochs=3, rng=0)
-    assert optimizer.network.theta.dtype == np.float32
-    assert all(type(value) in (int, float) for record in history.records
-               for value in record.values())
-
-
 def test_callback_may_stop():
     x, y = problem()
     optimizer = make()
@@ -224,15 +188,6 @@ def test_callback_may_stop():
         and history.column("epoch").tolist() == [0, 1, 2]
         and optimizer.steps == 6
     )
-
-
-def test_callback_cannot_spoil_the_history():
-    x, y = problem()
-    history = train(make(), x, y, epochs=1,
-                    callback=lambda intermediate_result: intermediate_result.clear())
-    assert history.records[1].epoch == 1
-    with pytest.raises(ZeroDivisionError):
-        train(make(), x, y, epochs=1, callback=lambda intermediate_result: 1 / 0)
 
 
 class Exploding(so.SGD):
@@ -434,31 +389,3 @@ def test_process_pool_gives_the_same_numbers():
         assert np.array_equal(losses, losses_here) and np.array_equal(optimizer.network.theta,
                                                                       here.network.theta)
         assert isinstance(optimizer, Optimizer) and optimizer.step(x, y) == here.step(x, y)
-
-
-@pytest.mark.parametrize("kind, settings",
-                         [(so.Adam, {"learning_rate": 0.01}), (so.TruncatedNewton, {}),
-                                            (so.TruncatedNewton, {"curvature": "gauss-newton"})])
-def test_digits(kind, settings):
-    """The defaults (and a usual rate of Adam) learn the embedded digits in ten epochs."""
-    training, validation = datasets.split(datasets.load_digits(), validation=397, rng=0)
-    training = datasets.scale(training, (-1.0, 1.0))
-    validation = datasets.scale(validation, (-1.0, 1.0))
-    net = so.mlp([64, 32, 10], rng=0)
-    optimizer = kind(net, so.SoftmaxCrossEntropy(), **settings)
-    history = train(optimizer, training.inputs, training.targets, epochs=10, rng=0,
-                    validation=(validation.inputs, validation.targets))
-    assert history.records[0].train_loss > 2 and history.records[-1].train_loss < 0.1
-    assert history.records[-1].validation_accuracy > 0.94
-
-
-@pytest.mark.parametrize("columns", [80, 40])
-def test_progress_fits_the_terminal(monkeypatch, columns):
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("COLUMNS", str(columns))
-    train(make(), *problem(), epochs=1000, evaluate_every=100, validation=problem(), progress=None)
-    lines = stream.getvalue().strip("\n").split("\r")
-    assert len(lines) == 12 and max(map(len, lines)) < columns
-    assert columns < 80 or re.search(r"loss [\d.]+ / [\d.]+  accuracy 0\.\d+ / 0\.\d+ *$",
-                                     lines[-1])

@@ -4,6 +4,7 @@ import time
 
 import numba
 import numpy as np
+import pytest
 
 import secondorder as so
 from secondorder.training.clock import StepClock
@@ -37,6 +38,7 @@ class Compiling(so.SGD):
         return super().direction(evaluation)
 
 
+@pytest.mark.thorough
 def test_history_seconds_leave_compilation_out():
     optimizer = Compiling(so.mlp([3, 2], rng=0), so.SoftmaxCrossEntropy())
     history = so.train(optimizer, x, y, epochs=2, batch_size=20, rng=0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from secondorder.verify import derivative_of
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(2, 4, 4))
@@ -148,3 +149,11 @@ def test_the_function_may_change_its_argument():
         return f(x)
 
     assert so.verify.derivative(careless, lambda x: gradient(x + 1), AT).ok
+
+
+def test_the_error_of_the_complex_step_is_relative_to_the_value():
+    for size in (1e-3, 1.0, 1e3):
+        found, how = derivative_of.first(lambda x: size * np.sum(x**2), np.array([0.5, 2.0]))
+        assert how == "the complex step"
+        np.testing.assert_allclose(found.value, size * np.array([1.0, 4.0]), rtol=1e-14)
+        np.testing.assert_allclose(found.error, 100 * 2.0**-52 * found.value, rtol=1e-12)

@@ -198,7 +198,7 @@ def built_in_layers():
     yield Skip([Skip([Linear(3, 3, rng=1)]), Activation("sin")])
 
 
-@pytest.mark.everyday(3)
+@pytest.mark.everyday(16)
 @pytest.mark.parametrize("layer", list(built_in_layers()), ids=repr)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_built_in_layers_are_ok(layer, seed):
@@ -259,16 +259,6 @@ def test_a_wrong_factor_is_named_with_its_pass_and_ratio(name, which, bug):
                 "backward_tangent": ("x_bar_tangent", "weight_bar_tangent"),
                 "input_hessian": ("H_x",)}[name][which]
     assert report.findings[0].compared.startswith(quantity + " ")
-
-
-@pytest.mark.parametrize("bug", ["sign", "two"])
-@pytest.mark.parametrize("name", [name for name in PASSES if name not in PAIRS])
-def test_wrong_factors_in_a_linear_layer(name, bug):
-    factor, ratio, hint = FACTORS[bug]
-    report = verify.layer(planted(Linear, name,
-                                  on_result(name, 0, lambda part: factor * part))(3, 4, rng=0))
-    assert wrong_passes(report) == {name}
-    assert ratio in text_of(report, name) and hint in text_of(report, name)
 
 
 def test_one_wrong_parameter_is_told_apart_from_the_others():

@@ -69,6 +69,7 @@ def test_a_tangent_of_nothing_must_be_zeros():
     )
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("name, first",
                          [("second_tangent", 0), ("second_tangent", 2), ("backward_tangent", 0),
                                          ("backward_tangent", 1)])

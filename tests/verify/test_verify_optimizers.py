@@ -53,7 +53,6 @@ RIGHT = {
 }
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("name", RIGHT)
 def test_our_optimizers_are_ok(name):
     make, options = RIGHT[name]

@@ -91,6 +91,7 @@ class Tailed(nets.Tanh):
         return self.value(x), self.slope(x), self.curvature(x)
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("wrong", ["slope", "curvature"])
 @pytest.mark.parametrize("place", [6.5, 20.0, 100.0, 500.0])
 def test_a_wrong_tail_is_found(wrong, place):

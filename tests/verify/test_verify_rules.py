@@ -60,6 +60,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.everyday(9)
 @pytest.mark.parametrize("name", LAYERS)
 def test_right_rules_are_found_right_and_tight(name):
     room.register(Mixing)(MixingRule)

@@ -143,6 +143,7 @@ def test_convex_is_claimed_in_vain():
 # -- only what was written -------------------------------------------------------------------------
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize("change", [
     lambda H, p: 2 * H, lambda H, p: H.astype(np.float64), lambda H, p: H[:, 0],
     lambda H, p: H / len(p), lambda H, p: [][0], lambda H, p: H * np.nan])

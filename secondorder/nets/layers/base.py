@@ -23,6 +23,7 @@ entries is an empty array.
 
 import copy
 import weakref
+from operator import attrgetter
 
 from ... import checks
 from ..overriding import Follows
@@ -102,10 +103,8 @@ class Layer(Follows):
 
     # -- parameters --------------------------------------------------------------------------------
 
-    @property
-    def trainable(self):
-        """Whether the parameters belong to ``network.theta``; settled in a network."""
-        return self._trainable
+    trainable = property(attrgetter("_trainable"), doc="Whether the parameters belong to "
+                         "``network.theta``; settled in a network.")
 
     @trainable.setter
     def trainable(self, value):

@@ -42,6 +42,7 @@ class Chain(Layer):
         # of the first layer that states one, if all before it keep theirs
         decide = [a for a in self.layers if a.input_shape is not None or not a.keeps_shape]
         self.input_shape = decide[0].input_shape if decide else None
+        self._settled = None, []  # the slices, and the network that they are settled in
 
     @property
     def keeps_shape(self):
@@ -49,9 +50,16 @@ class Chain(Layer):
 
     @property
     def slices(self):
-        """Where each layer's parameters stand in the flat vector."""
-        ends = [0, *accumulate(layer.size for layer in self.layers)]
-        return [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:])]
+        """Where each layer's parameters stand in the flat vector; settled in a network."""
+        owner, slices = self._settled
+        if owner is None or owner is not self._owner or owner() is None:
+            ends = [0, *accumulate(layer.size for layer in self.layers)]
+            slices = [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:])]
+            self._settled = self._owner, slices
+        return slices
+
+    def __getstate__(self):
+        return super().__getstate__() | {"_settled": (None, [])}
 
     def output_shape(self, input_shape):
         for layer in self.layers:
@@ -94,9 +102,10 @@ class Chain(Layer):
 
     def parameter_gradient_from(self, saved, bars):
         """``theta_bar`` (size,) from the gradients `bars` in the outputs of all layers."""
-        theta_bar = np.empty(self.size, dtype=bars[-1].dtype)
-        for layer, own_saved, y_bar, where in zip(self.layers, saved, bars, self.slices):
-            if layer.size:
+        slices = self.slices
+        theta_bar = np.empty(slices[-1].stop, dtype=bars[-1].dtype)
+        for layer, own_saved, y_bar, where in zip(self.layers, saved, bars, slices):
+            if where.stop > where.start:
                 theta_bar[where] = layer.parameter_gradient(own_saved, y_bar)
         return theta_bar
 
@@ -111,9 +120,10 @@ class Chain(Layer):
 
     def parameter_gradients_from(self, saved, bars):
         """``theta_bars`` (S, size) from the gradients `bars` in the outputs of all layers."""
-        theta_bars = np.empty((len(bars[-1]), self.size), dtype=bars[-1].dtype)
-        for layer, own_saved, y_bar, where in zip(self.layers, saved, bars, self.slices):
-            if layer.size:
+        slices = self.slices
+        theta_bars = np.empty((len(bars[-1]), slices[-1].stop), dtype=bars[-1].dtype)
+        for layer, own_saved, y_bar, where in zip(self.layers, saved, bars, slices):
+            if where.stop > where.start:
                 theta_bars[:, where] = layer.parameter_gradients(own_saved, y_bar)
         return theta_bars
 
@@ -153,7 +163,7 @@ class Chain(Layer):
     def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent):
         """`backward_tangent` from the results of `input_tangents` and `output_gradients`."""
         pieces, slices = self._tangents(theta_tangent), self.slices
-        theta_bar_tangent = np.empty(self.size, dtype=y_bar_tangent.dtype)
+        theta_bar_tangent = np.empty(slices[-1].stop, dtype=y_bar_tangent.dtype)
         for i in reversed(range(len(self.layers))):
             y_bar_tangent, theta_bar_tangent[slices[i]] = self.layers[i].backward_tangent(
                 saved[i], tangents[i], pieces[i], bars[i], y_bar_tangent)

@@ -97,9 +97,8 @@ class Linear(Layer):
     def tangent(self, saved, x_tangent, theta_tangent):
         """y_tangent_si = sum_j W_ij x_tangent_sj + sum_j V_ij x_sj + c_i; theta_tangent = (V, c)"""
         V, c = self._unpack(theta_tangent)
-        y_tangent = np.zeros_like(saved.output)
-        if x_tangent is not None:
-            y_tangent = x_tangent @ self.weight.T
+        y_tangent = (np.zeros_like(saved.output) if x_tangent is None
+                     else x_tangent @ self.weight.T)
         if V is not None:
             y_tangent = y_tangent + saved.input @ V.T
         if c is not None:

@@ -44,11 +44,10 @@ class _ClassTargets(Loss):
 
     def _weights(self, p, target, *others):
         """Targets as rows (S, C), after a look at all shapes."""
-        checks.rows(p, *others)
-        target = checks.plain_array(target, "targets")
-        if target.ndim == 1:
-            return self.prepare_target(target, p.shape, p.real.dtype)
-        checks.rows(p, target)
+        if type(target) is not np.ndarray or target.ndim == 1:
+            checks.rows(p)
+            target = self.prepare_target(target, p.shape, p.real.dtype)
+        checks.rows(p, target, *others)
         return target
 
 

@@ -42,11 +42,11 @@ class OnePass:
         """What the loop takes of its own, and at the end the places for what it reports."""
         numbers = method.damping, method._penalty_curvature(rate)
         return (curvature_sums(evaluation, method.options),
-                *compiled.scalars(method.network.dtype, *numbers), np.zeros(3),
-                compiled.NO_ENDS.copy())
+                *map(method.network.dtype.type, numbers), np.zeros(3), compiled.NO_ENDS.copy())
 
     def _report(self, method, rate, direction_norm, reports, ends):
-        low, high, peak = (compiled.number(bits, method.network.dtype) for bits in ends)
+        dtype = method.network.dtype
+        low, high, peak = ends.astype(f"i{dtype.itemsize}").view(dtype).tolist()
         method._report(rate, *reports.tolist(), low, high, direction_norm**2, peak)
 
 

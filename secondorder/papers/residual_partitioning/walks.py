@@ -22,7 +22,7 @@ def serve(network, program, options):
         return False
     if "bound" not in program.notes:
         single = [layer for layer in network.chain.sublayers() if not isinstance(layer, Chain)]
-        program.notes["bound"] = (_KINDS.issuperset(program.column("kind"))
+        program.notes["bound"] = (_KINDS.issuperset(program.columns["kind"])
                                  and all(rules.rules(layer) in _OWN for layer in single))
     return program.notes["bound"]
 
@@ -32,13 +32,9 @@ def curvature_sums(evaluation, options):
     work = evaluation.work
     if work is None or not serve(evaluation.network, work.program, options):
         return sums(evaluation, options)[2]
-    return _walked(evaluation, options)
-
-
-def _walked(evaluation, options):
     from . import compiled  # here, so that numba is loaded by the first pass, not by an import
 
-    work, theta = evaluation.work, evaluation.network.all_parameters
+    theta = evaluation.network.all_parameters
     new, program = evaluation.workspace or fresh, work.program
     table, dtype = program.table, program.dtype
     work.output_gradients(theta)

@@ -131,49 +131,10 @@ def test_memory_is_bounded_by_parts_of_the_batch():
 # -- approximations --------------------------------------------------------------------------------
 
 
-def recursion_by_hand(net, evaluation, top, gamma):
-    """(6), (8b) or KFRA's recursion with explicit sums over instances and entries."""
-    found, B = [top], top
-    for k in range(len(net.layers) - 1, 1, -2):
-        W, kept, g = net.layers[k].weight, evaluation.saved[k - 1], evaluation.deltas[k]
-        total, bend = np.zeros((W.shape[1],) * 2), np.zeros(W.shape[1])
-        for s in range(evaluation.samples):
-            D = np.diag(kept.slope[s])
-            total += D @ W.T @ B @ W @ D / evaluation.samples
-            bend += kept.curvature[s] * (W.T @ g[s]) / evaluation.samples
-        if gamma is not None:
-            bend = np.array([value if value >= 0 else gamma * value for value in bend])
-            total += np.diag(bend)
-        B = total
-        found.insert(0, B)
-    return found
-
-
 def absolute(A, gamma=-1.0):
     eigenvalues, V = np.linalg.eig(A)
     return np.real(V @ np.diag(np.where(eigenvalues < 0, gamma * eigenvalues, eigenvalues))
                    @ np.linalg.inv(V))
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("activation", ("sigmoid", "sin", "relu"))
-def test_recursions_by_hand(activation, loss):
-    net, criterion, x, y = case(5, activation, loss)
-    evaluation = net.evaluate(criterion, x, y)
-    top = criterion.hessian(evaluation.outputs, evaluation.y).mean(axis=0)
-    corrected = absolute(top)
-    for name, first, gamma in (
-        ("pch-1", corrected, -1.0),
-        ("pch-2", corrected, 0.0),
-        ("expectation", top, 1.0),
-        ("gauss-newton", corrected, None),
-    ):
-        for B, wanted in zip(eacg.bias_curvatures(net, criterion, x, y, name),
-                             recursion_by_hand(net, evaluation, first, gamma)):
-            assert relative(B, wanted) < 1e-12, name
-    exact = eacg.bias_curvatures(net, criterion, x, y, "hessian")
-    for B, H in zip(eacg.bias_curvatures(net, criterion, x, y, "pch-mean"), exact):
-        assert relative(B, absolute(H)) < 1e-12
 
 
 class Silent:
@@ -229,17 +190,6 @@ def test_exact_fisher_is_the_mean_gauss_newton_block():
         assert relative(B, of_bias) < 1e-12
 
 
-def test_last_layer_and_first_step():
-    """The top block is exact, and PCH's error there is zero: the tables' layer 8."""
-    net, criterion, x, y = case(9, "sigmoid", "bounded")
-    exact = eacg.bias_curvatures(net, criterion, x, y, "hessian")
-    assert np.linalg.eigvalsh(exact[-1])[0] < 0
-    for name in ("pch-1", "pch-2", "pch-mean"):
-        assert (errors.layer_errors(eacg.bias_curvatures(net, criterion, x, y, name),
-                                    exact)[-1] < 1e-15)
-    assert errors.total_error(np.array([[3.0, 4.0]])) == 5.0
-
-
 # -- positive definiteness and order ---------------------------------------------------------------
 
 NETS = 100
@@ -263,16 +213,6 @@ def test_pch_is_positive_semidefinite_and_ordered(activation, loss):
             for difference in (first, second, third, first - second, second - third,
                                second - sixth):
                 assert np.linalg.eigvalsh(difference)[0] >= -1e-12 * size
-
-
-@pytest.mark.parametrize("name",
-                         ("pch-mean", "clipped", "fisher", "fisher-sampled", "fisher-exact"))
-def test_others_are_positive_semidefinite(name):
-    for seed in range(20):
-        for activation, loss in (("sigmoid", "softmax"), ("sin", "bounded"), ("tanh", "tukey")):
-            if loss == "softmax" or "-s" not in name and "-e" not in name:
-                for B in eacg.bias_curvatures(*case(seed, activation, loss), name, rng=0):
-                    assert np.linalg.eigvalsh(B)[0] >= -1e-12 * np.abs(B).max()
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -311,39 +251,7 @@ def test_frozen_layers_chains_and_an_activation_at_the_end():
     assert step.shape == (net.size,) and step @ so.exact.gradient(net, loss, x, y) < 0
 
 
-def test_single_precision():
-    net, criterion, x, y = case(0, "sigmoid", "softmax")
-    narrow = net.astype("float32")
-    for name in curvatures.CURVATURES:
-        for B, wanted in zip(eacg.bias_curvatures(narrow, criterion, x, y, name, rng=0),
-                             eacg.bias_curvatures(net, criterion, x, y, name, rng=0)):
-            assert B.dtype == np.float32
-            if name != "fisher-sampled":
-                assert relative(B, wanted) < 2e-5
-
-
 # -- refusals --------------------------------------------------------------------------------------
-
-
-def test_refusals():
-    net, criterion, x, y = case(0)
-    with pytest.raises(ValueError, match="pch-1"):
-        eacg.bias_curvatures(net, criterion, x, y, "pch1")
-    with pytest.raises(TypeError, match="not the negative log-likelihood"):
-        eacg.bias_curvatures(net, so.BoundedCriterion(), x, y, "fisher-exact")
-    skip = Network([Linear(5, 4, rng=0), so.Skip([Linear(4, 4, rng=0)]), Linear(4, 3, rng=0)])
-    with pytest.raises(TypeError, match=r"EA-CG.*Skip"):
-        eacg.bias_curvatures(skip, criterion, x, y)
-
-    class Twice(Linear):
-        def forward(self, x):
-            y, saved = super().forward(x)
-            return 2 * y, saved
-
-    with pytest.raises(TypeError, match="Twice"):
-        eacg.bias_curvatures(Network([Twice(5, 3, rng=0)]), criterion, x, y)
-    with pytest.raises(ValueError, match="empty batch"):
-        eacg.bias_curvatures(net, criterion, x[:0], y[:0])
 
 
 def test_a_curvature_that_overflows_is_named():

@@ -1,6 +1,5 @@
 """EACG as an optimizer: direction, memory, reports, what it refuses, what it allocates."""
 
-import pickle
 import tracemalloc
 
 import numpy as np
@@ -11,7 +10,7 @@ import secondorder as so
 from secondorder import eacg
 from secondorder.compiled.updates import BLOCK
 from secondorder.papers.eacg.direction import direction_at
-from test_eacg_curvatures import LOSSES, case, relative
+from test_eacg_curvatures import case, relative
 
 
 def optimizer(net, loss, **options):
@@ -29,20 +28,6 @@ def test_direction_is_that_of_the_room(solver, l2):
     before = net.theta.copy()
     opt.step(x, y)
     np.testing.assert_allclose(net.theta - before, 0.1 * wanted, rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.everyday(16)
-@pytest.mark.parametrize("curvature", eacg.POSITIVE)
-@pytest.mark.parametrize("solver", eacg.SOLVERS)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_every_pair_trains(curvature, solver, loss):
-    if curvature in ("fisher-exact", "fisher-sampled") and loss in ("bounded", "tukey"):
-        return
-    net, criterion, x, y = case(1, "sigmoid", loss, samples=20)
-    options = {"curvature": curvature, "solver": solver, "alpha": 0.1, "learning_rate": 0.05}
-    opt = optimizer(net, criterion, **options)
-    values = [opt.step(x, y)["loss"] for _ in range(12)]
-    assert values[-1] < values[0] and np.isfinite(values).all()
 
 
 def test_reports():
@@ -78,24 +63,6 @@ def test_momentum():
         before = net.theta.copy()
         opt.step(x, y)
         np.testing.assert_allclose(net.theta - before, 0.1 * buffer, rtol=1e-10, atol=1e-14)
-
-
-@pytest.mark.parametrize("options", ({"momentum": 0.9}, {"curvature": "fisher-sampled"}))
-def test_a_resumed_run_goes_on_bit_for_bit(options):
-    net, loss, x, y = case(4)
-    opt = optimizer(net, loss, **options)
-    for _ in range(3):
-        opt.step(x, y)
-    theta, state = net.theta.copy(), pickle.loads(pickle.dumps(opt.state_dict()))
-    ends = []
-    for seed in (0, 99):
-        net.theta = theta
-        again = optimizer(net, loss, **options | {"rng": seed})
-        again.load_state_dict(state)
-        for _ in range(3):
-            again.step(x, y)
-        ends.append(net.theta.copy())
-    np.testing.assert_array_equal(*ends)
 
 
 def test_sampled_targets_change_from_step_to_step():
@@ -134,30 +101,6 @@ def test_a_warm_step_makes_no_more_arrays_as_long_as_the_parameters_than_one_of_
     assert extra < net.theta.nbytes / 4
 
 
-def test_in_a_wrapper_and_in_train():
-    net, loss, x, y = case(7, samples=30)
-    wrapped = so.CubicRegularization(optimizer(net, loss, solver="ea-closed"), sigma=1.0)
-    first = wrapped.step(x, y)["loss"]
-    history = so.train(wrapped, x, y, epochs=3, batch_size=10, rng=0)
-    assert history.records[-1].train_loss < first
-
-
-@pytest.mark.parametrize(("options", "kind", "message"), (
-    ({"curvature": "hessian"}, ValueError, "may be indefinite"),
-    ({"curvature": "expectation"}, ValueError, "may be indefinite"),
-    ({"curvature": "pch-l"}, ValueError, "did you mean"),
-    ({"solver": "ea"}, ValueError, "solver"),
-    ({"alpha": 0.0}, ValueError, "alpha must be above 0 and below 1"),
-    ({"alpha": 1.0}, ValueError, "alpha"),
-    ({"momentum": 1.0}, ValueError, "momentum"),
-    ({"max_cg": 0}, ValueError, "max_cg"),
-    ({"rng": -1}, ValueError, "rng")))
-def test_refusals(options, kind, message):
-    net, loss, _, _ = case(8)
-    with pytest.raises(kind, match=message):
-        optimizer(net, loss, **options)
-
-
 def test_refused_before_the_first_step():
     net, _, _, _ = case(8)
     with pytest.raises(TypeError, match="negative log-likelihood"):
@@ -165,15 +108,6 @@ def test_refused_before_the_first_step():
     skip = so.Network([so.Linear(3, 3, rng=0), so.Skip([so.Linear(3, 3, rng=0)])])
     with pytest.raises(TypeError, match=r"EA-CG.*Skip"):
         optimizer(skip, so.SquaredError())
-
-
-def test_a_step_that_overflows_leaves_the_parameters():
-    net, loss, x, y = case(9, "softplus", "squared")
-    net.layers[0].weight[...] = 1e200
-    before = net.theta.copy()
-    with pytest.raises(FloatingPointError):
-        optimizer(net, loss).step(x, y)
-    np.testing.assert_array_equal(net.theta, before)
 
 
 # its steps are those of the base around its formula

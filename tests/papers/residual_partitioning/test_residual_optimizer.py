@@ -1,7 +1,6 @@
 """Residual partitioning as an optimizer: its step against the formula, penalty, damping, rates, and
 its reports."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -121,31 +120,6 @@ def test_a_schedule_reaches_the_implicit_penalty(rng):
     method.step(x, y)
     assert np.allclose(net.theta - before, -(b.gradient + 0.5 * before) / (b.curvature / 5.0 + 0.5),
                        rtol=1e-12)
-
-
-def test_float32_stays_float32(rng):
-    net, loss, x, y = classifier(rng, dtype="float32")
-    method = ResidualPartitioning(net, loss, 3.0, l2=0.01, damping=0.1)
-    assert method.direction(net.evaluate(loss, x, y)).dtype == np.float32
-    method.step(x, y)
-    assert net.theta.dtype == np.float32 and np.isfinite(net.theta).all()
-
-
-def test_pickle_and_two_optimizers_taking_turns(rng):
-    net, loss, x, y = classifier(rng)
-    options = {"learning_rate": 10.0, "l2": 0.01, "output": "pairwise", "negative_curvature": "max",
-               "damping": 0.01}
-    alone = ResidualPartitioning(net.copy(), loss, **options)
-    other = ResidualPartitioning(net.copy(),
-                                 so.SoftmaxCrossEntropy(),
-                                 1.0)
-    turns = pickle.loads(pickle.dumps(ResidualPartitioning(net, loss, **options)))
-    for k in range(4):
-        alone.step(x, y)
-        turns.step(x, y)
-        other.step(x[: 3 + k % 2], y[: 3 + k % 2])
-    assert np.array_equal(alone.network.theta, turns.network.theta)
-    assert not np.array_equal(alone.network.theta, other.network.theta)
 
 
 def test_results_are_not_overwritten_by_later_calls(rng):

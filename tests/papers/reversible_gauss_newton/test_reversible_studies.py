@@ -1,9 +1,12 @@
 """The judges of the reversible paper's studies, on made-up results: a clear yes, a clear no, too
 few seeds, and runs that diverged."""
 
+import collections
+
 import numpy as np
 import pytest
 
+import secondorder as so
 from harness import made_up
 from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton.studies import poor_generalisation, training
@@ -143,3 +146,16 @@ def test_another_method_takes_over_and_rates_are_halved():
     halved = training.train(1, "digits", "sgd", 0.1, 3, 48, 24, 24, halve=1)
     usual = training.train(1, "digits", "sgd", 0.1, 3, 48, 24, 24)
     assert halved["loss"][0] == usual["loss"][0] and halved["size"][2] < usual["size"][2]
+
+
+def test_an_epoch_records_the_mean_loss_of_its_steps():
+    class Steps:
+        network, losses = so.mlp([3, 10], rng=0), iter([1.0, 3.0])
+
+        def step(self, x, y):
+            return {"loss": next(self.losses), "rank": len(x)}
+
+    rng, record = np.random.default_rng(0), collections.defaultdict(list)
+    x, y = rng.normal(size=(4, 3)), np.arange(4)
+    training._epoch(record, Steps(), None, x, y, x, y, 2, rng, full=True)
+    assert record["loss"] == [2.0] and record["rank"] == [2] and record["change"] == [0.0]

@@ -21,8 +21,8 @@ import numpy as np
 from ....compiled import forms
 from . import closed_forms, conjugate_gradients, kronecker_inverse
 from .cholesky import damped_solve
-from .systems import (batch_product, bias_product, combined, factor_product, low_rank_factor,
-                      orthonormal, rank_one_product, size)
+from .systems import (batch_product, combined, factor_product, low_rank_factor, orthonormal,
+                      rank_one_product, size)
 
 
 class Report(NamedTuple):
@@ -188,10 +188,8 @@ def solve_bias(system, g, options, out):
     """
     weight, damping = system.weight, system.damping
     if options.solver in ("ea-cg", "cg"):
-        B = system.B.astype(np.float64, copy=False)
-        outcome = conjugate_gradients.solve(lambda p: bias_product(B, p, weight, damping),
-                                            -g.astype(np.float64), options.max_cg,
-                                            options.tolerance)
+        outcome = conjugate_gradients.damped(system.B, weight, damping, -g.astype(np.float64),
+                                             options.max_cg, options.tolerance)
         out[...] = outcome.solution
         return Report(outcome.iterations, outcome.residual)
     if options.solver in ("kfi", "kfi-rank-one"):

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .systems import along_mean, rank_one_product, size
+from ....compiled import forms
+from .systems import along_mean, bias_product, rank_one_product, size
 
 
 class Solution(NamedTuple):
@@ -65,6 +66,30 @@ def solve(product, right, max_cg, tolerance, preconditioner=None):
         p *= rz / before
         p += z
     return Solution(x, iterations, size(r) / whole if whole else 0.0)
+
+
+def damped(B, weight, damping, right, max_cg, tolerance):
+    """:func:`solve` in float64 for the matrix of (10a), B (n, n), and k coordinates beside it:
+
+        c -> damping c,    v -> (weight B + damping I) v
+
+    Parameters
+    ----------
+    right : (k + n,) array
+    """
+    B, k = np.ascontiguousarray(B, dtype=np.float64), len(right) - len(B)
+    if not forms.is_literal():
+        from .. import compiled  # here, so that numba is loaded by the first step
+
+        x = np.empty_like(right)
+        iterations, residual = compiled.damped(B, weight, damping, right, max_cg, tolerance, x)
+        if iterations >= 0:  # else the literal form says what is not finite
+            return Solution(x, iterations, residual)
+
+    def product(p):
+        return np.concatenate([damping * p[:k], bias_product(B, p[k:], weight, damping)])
+
+    return solve(product, right, max_cg, tolerance)
 
 
 def rank_one_literal(B, mean, G, weight, damping, max_cg, tolerance):
@@ -156,13 +181,8 @@ def rank_one_coefficients(B, G, mean, weight, damping, max_cg, tolerance):
     (float, (n,) array, Solution)
     """
     across, along, length = coordinates(G, mean)
-    B = B.astype(np.float64, copy=False)
-    q = weight * length**2
-
-    def product(p):
-        return np.concatenate([damping * p[:1], q * (B @ p[1:]) + damping * p[1:]])
-
-    outcome = solve(product, -np.concatenate([[across], along]), max_cg, tolerance)
+    outcome = damped(B, weight * length**2, damping, -np.concatenate([[across], along]), max_cg,
+                     tolerance)
     s = float(outcome.solution[0] / across) if across else 0.0
     w = (outcome.solution[1:] - s * along) / length if length else np.zeros_like(along)
     return s, w, outcome

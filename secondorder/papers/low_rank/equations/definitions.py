@@ -5,7 +5,7 @@ import numpy as np
 from ....ledger import Case, Equal, Property, equation
 from ....nets import ReLU, SoftmaxCrossEntropy
 from ....nets.losses.classes import softmax
-from ....nets.network import Evaluation
+from ....nets import Evaluation
 from .. import PAPER, quantities, relu
 from . import reference
 from .batch_cases import rows

@@ -1,0 +1,109 @@
+"""`secondorder race`: the papers' methods and yours against SGD and Adam, live."""
+
+import argparse
+import contextlib
+import importlib.util
+import sys
+from pathlib import Path
+
+from secondorder import files
+from secondorder.checks import lookup
+
+from . import own, signals
+from .parsing import natural, positive_number
+
+EXAMPLES = """\
+  secondorder race                                   all methods on digits, for about a minute
+  secondorder race --problem digits --minutes 3 --out race
+  secondorder race --methods adam ea-cg --load method.py    a method of your own joins
+"""
+#: The files of --out.
+WRITTEN = ("race.json", "race.png")
+
+
+def add(commands):
+    """Add the parser of this command."""
+    parser = commands.add_parser(
+        "race", help="race the papers' methods, SGD, Adam and your own, live",
+        description="Every method tries five rates and then runs, all for the same CPU seconds of "
+        "steps.\nA table and a picture stand at the end. The judged race, with tuning and five "
+        "seeds, is\nsecondorder reproduce race.", examples=EXAMPLES)
+    parser.add_argument("--problem", default="digits", metavar="NAME",
+                        help="digits, wine, convolution, reversible, ... (default: digits)")
+    parser.add_argument("--minutes", type=positive_number, default=1.0, metavar="M",
+                        help="about how long all of it takes (default: 1)")
+    parser.add_argument("--methods", nargs="+", default=None, metavar="NAME",
+                        help="adam, ea-cg, ... (default: all)")
+    parser.add_argument("--load", action="append", default=[], metavar="FILE",
+                        help="a Python file with classes that derive from "
+                        "so.optimizers.Optimizer: they join; repeatable")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N",
+                        help="seed of split, weights and batches (default: 1)")
+    parser.add_argument("--out", metavar="DIR", help="write race.json and race.png there")
+    parser.add_argument("--json", action="store_true",
+                        help="print a list of objects instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace):
+    """Race, and tell what came in; also where it is interrupted."""
+    with signals.deferred():
+        from secondorder.race import live
+        from secondorder.race.entrants import ENTRANTS
+        from secondorder.race.problems import PROBLEMS
+        from secondorder.studies.data import missing
+    problem = lookup(PROBLEMS, options.problem, "problem")
+    entrants = [lookup(ENTRANTS, name, "method") for name in options.methods or ENTRANTS]
+    for place in options.load:
+        entrants += live.own_entrants(module_of(place))
+    out = files.output_directory(options.out) if options.out else None
+    title = problem.title + "".join(f"; {name} not found, a stand-in"
+                                    for name in missing(problem.needs))
+    results, earlier = [], []
+    with files.exclusive(out) if out is not None else contextlib.nullcontext():
+        if out is not None:
+            earlier = files.replaceable(out, WRITTEN, "race")
+        try:
+            for result in live.race(options.problem, entrants, options.minutes,
+                                    lambda line: print(line, file=sys.stderr), options.seed):
+                results.append(result)
+                signals.check()
+        finally:
+            with signals.deferred():
+                tell(results, title, out, options.json, earlier)
+    return 0
+
+
+def module_of(place):
+    """A user's file as a module; an error of his is one line."""
+    path = Path(place)
+    if path.suffix != ".py" or not path.is_file():
+        raise FileNotFoundError(f"--load: no such file: {place}")
+    spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    with own.told(place, path):
+        spec.loader.exec_module(module)
+    return module
+
+
+def tell(results, title, out, as_json, earlier):
+    """Table or JSON, and the files, of which some are those of an earlier race."""
+    from secondorder.race import live
+
+    if not results:
+        return
+    rows = [result.row() for result in results]
+    print(files.to_json(rows) if as_json else "\n".join([title, *live.table(results)]))
+    if out is None:
+        return
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    live.draw(results, title, figure)
+    files.write_json(out / WRITTEN[0], {"problem": title, "rows": rows,
+                                        "records": [result.record for result in results]},
+                     command="race")
+    files.write_figure(out / WRITTEN[1], figure, command="race")
+    for path in (out / name for name in WRITTEN):
+        print(f"{'replaced' if path in earlier else 'written'}: {path}",
+              file=sys.stderr if as_json else sys.stdout)
