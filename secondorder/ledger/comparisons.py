@@ -13,8 +13,8 @@ CLEAR_MARGIN = 10.0
 
 #: What every `error` of this package's checks is relative to.
 RELATIVE_TO = ("An error is the largest difference of the two sides, divided by the largest entry "
-               "of either unless the claim names another scale; of an inequality, by how much it "
-               "is broken; of a rate, by how much the order is off.")
+               "of either unless the claim names another scale. The error of an inequality is by "
+               "how much it is broken; of a rate, by how much the order is off.")
 
 
 class VerificationError(ValueError):

@@ -52,7 +52,8 @@ class Derivative(Equal):
         if given.shape != reference.shape:
             turned = given.shape == reference.T.shape and given.ndim == 2
             raise VerificationError(f"{what}: the derivative has shape {given.shape}, expected "
-                                    f"{reference.shape}, that of the value and then of the point"
+                                    f"{reference.shape}, the shape of the value and then of the "
+                                    "point"
                                     + (": it is transposed" if turned else ""))
         scale = max(np.abs(reference).max(initial=0), np.abs(given).max(initial=0))
         rough = float(error.max(initial=0) / scale) if scale > 0 else 0.0

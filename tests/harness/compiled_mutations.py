@@ -26,7 +26,8 @@ from harness.mutation_points import put
 from harness.mutations import COMPILED, ROOT, apply, copy_package, run
 from harness.random_mutations import draw, entry, sources
 
-FILES = ["secondorder/compiled", "secondorder/papers/eacg/compiled.py",
+FILES = ["secondorder/compiled", "secondorder/nets/programs.py",
+         "secondorder/papers/eacg/compiled.py",
          "secondorder/papers/residual_partitioning/compiled.py",
          "secondorder/papers/reversible_gauss_newton/programs.py"]
 ROOMS = "tests/papers"
@@ -45,7 +46,9 @@ SOONEST = {
     "exponential.py": ["tests/compiled/test_compiled_activations.py"],
     "normalisation.py": [PROGRAMS, "tests/compiled/test_frozen.py"],
     "forms.py": ["tests/compiled/test_literal.py"], "beside.py": ["tests/compiled/test_beside.py"],
-    "compiling.py": ["tests/project/test_compiled.py"], "programs.py": [REVERSIBLE],
+    "compiling.py": ["tests/project/test_compiled.py"],
+    "nets/programs.py": ["tests/nets/test_entries.py", "tests/nets/test_settled.py", PROGRAMS],
+    "reversible_gauss_newton/programs.py": [REVERSIBLE],
     "residual_partitioning/compiled.py": [RESIDUAL],
     "eacg/compiled.py": [f"{ROOMS}/eacg/test_eacg_products.py"]}
 NEAR = ["tests/compiled", "tests/project/test_compiled.py", RESIDUAL, REVERSIBLE, LOW_RANK,
@@ -53,7 +56,7 @@ NEAR = ["tests/compiled", "tests/project/test_compiled.py", RESIDUAL, REVERSIBLE
 ALL = ["tests/nets", "tests/optimizers", "tests/exact", "tests/training",
        *(f"{ROOMS}/{room}" for room in ("bridges", "eacg", "low_rank", "residual_partitioning",
                                         "reversible_gauss_newton"))]
-SECONDS = 900  # one run may take; no loop is meant to be that long
+SECONDS = 420  # one run may take; no loop is meant to be that long
 
 
 def soonest(file):

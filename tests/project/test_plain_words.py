@@ -18,23 +18,14 @@ from secondorder.ledger.registry import REGISTRY
 ROOT = Path(so.__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "secondorder/studies/FINDINGS.md",
          "data/README.md")
-STILL = {
-    "secondorder/studies/FINDINGS.md": 4,
-    "docstrings: nets": 1,
-    "messages: formulas": 1, "messages: ledger": 2, "messages: papers/eacg/studies": 5,
-    "messages: papers/low_rank/studies": 9, "messages: papers/residual_partitioning/studies": 7,
-    "messages: papers/reversible_gauss_newton/studies": 13,
-    "secondorder/papers/eacg/CLAIMS.md": 3, "secondorder/papers/low_rank/CLAIMS.md": 5,
-    "secondorder/papers/residual_partitioning/CLAIMS.md": 2,
-    "secondorder/papers/reversible_gauss_newton/CLAIMS.md": 8,
-    "titles: papers/eacg/studies": 1, "titles: papers/residual_partitioning/studies": 1,
-    "titles: papers/reversible_gauss_newton/studies": 1}
+STILL = {"messages: formulas": 1}
 
 
 def pages():
     """Pages of the repository; the pages of equations are `statements`."""
-    claims = sorted((ROOT / "secondorder" / "papers").glob("*/CLAIMS.md"))
-    for path in [*(ROOT / page for page in PAGES), *claims]:
+    papers = ROOT / "secondorder" / "papers"
+    found = sorted([*papers.glob("*/CLAIMS.md"), *papers.glob("*/studies/criteria.md")])
+    for path in [*(ROOT / page for page in PAGES), *found]:
         text = path.read_text(encoding="utf-8")
         yield path.relative_to(ROOT).as_posix(), [
             part for paragraph in plain_words.paragraphs(text)

@@ -95,7 +95,7 @@ class Covariance:
             axes.plot(every * np.arange(len(rows)), column, "osD^v"[k % 5] + "-", color=f"C{k}",
                       markersize=4, label=f"layer {k + 1}")
         axes.axhline(0.1, color="0.5", linewidth=0.8)
-        axes.set(xlabel="update", ylabel="norm of the covariance over that of the mean block",
+        axes.set(xlabel="update", ylabel="norm of the covariance / norm of the mean block",
                  yscale="log", title="What (8b) drops, while training (line: 0.1):\n"
                  + networks.title_of(results.arguments()[0]["case"]) + "; "
                  + over_seeds(settings["seeds"], "mean"))

@@ -104,8 +104,8 @@ class Errors:
                           for one in runs] for along, runs in trajectories.items()}
         return {"a": both(*(smaller(ours, worse, f"log of the total, {worse} over {ours}")
                             for ours in ("pch-1", "pch-2") for worse in others)),
-                "b": both(*(paired(values, "log of the relative error below the top over that of "
-                                   f"layer 1, along {along}") for along, values in growth.items())),
+                "b": both(*(paired(values, "log of the relative error below the top over layer "
+                                   f"1's, along {along}") for along, values in growth.items())),
                 "c": exactly(top <= 1e-5 * scale, top, "largest error at the top", "",
                              len(settings["seeds"])),
                 "d": smaller(self.printed, other, f"log of the total, {other} over {self.printed}")}
@@ -147,7 +147,7 @@ def relative(one, name, layer):
 
 
 def claims(order):
-    return {"a": "the totals of PCH-1 and PCH-2 are below those of the others",
+    return {"a": "the totals of PCH-1 and PCH-2 are below the other totals",
             "b": "errors are not accumulated: the relative error of PCH-1 in layer 1 is not above "
                  "that below the top",
             "c": "the error at the top is zero (up to rounding)",

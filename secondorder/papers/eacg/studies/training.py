@@ -27,9 +27,9 @@ FULL = {"epochs": 40, "trial": 10, "samples": 10000, "batches": (100, 500), "rat
 WIDE = {**FULL, "batches": (500,)}
 QUICK = {"case": "Q", "epochs": 3, "trial": 0, "samples": 500, "batches": (100,), "rates": (0.2,),
          "alphas": (0.01,), "seeds": (1,)}
-DEVIATION = ("10,000 images and smaller networks, named in the titles; 40 epochs instead of 200, 3 "
-             "seeds; a thinned grid, tried for 10 epochs; (11b) in closed form in the place of "
-             "conjugate gradients")
+DEVIATION = ("10,000 images and smaller networks, named in the titles; 40 epochs "
+             "instead of 200, 3 seeds. A thinned grid, tried for 10 epochs; "
+             "(11b) in closed form instead of conjugate gradients")
 
 
 def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, samples,

@@ -123,7 +123,7 @@ class Figure8(BoundedWide):
             others = [one for one in self.methods() if one[1] != "pch-2"
                       and one != ("kfi-rank-one", "pch-1")]
             return both(*(chosen.compared(("kfi-rank-one", "pch-1"), other, better_accuracy,
-                                          f"accuracy less that of {other[1]} {other[0]}", 0.02)
+                                          f"accuracy less {other[1]} {other[0]}'s", 0.02)
                           for other in others))
 
         return {"a": self.each(lower_loss, "log of the final loss", settings, results),

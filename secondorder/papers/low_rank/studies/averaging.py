@@ -107,7 +107,7 @@ class Averaging:
                                      ("a-rate", "rate", "variation")):
             ratios = [over_points(results, seed, name, number) for seed in settings["seeds"]]
             verdicts[letter] = counted([ratio > 1 for ratio in ratios], ratios,
-                                       "variation over that of the batch-mean model")
+                                       "variation over the batch-mean model's")
         for letter, half, number in (("b-leave", 0.1, plateau.leave), ("b-end", 0.2, plateau.end)):
             third = results.by_seed(curvature="exact", half_width=half)
             others = [results.by_seed(options={"averaging": name}, half_width=half)

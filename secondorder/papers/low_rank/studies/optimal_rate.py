@@ -35,8 +35,8 @@ def best(results, settings, letter):
 
 @study(PAPER, "claim-optimal-rate",
        shows="Cubic steps with sigma 100 beside gradient descent at the best of many rates",
-       claims={"usual": "weights within +-0.2: the end is not above 1.1 times that of gradient "
-                        "descent at the best of seven rates, decayed or constant",
+       claims={"usual": "weights within +-0.2: the end is at most 1.1 times gradient descent's "
+                        "best of seven rates, decayed or constant",
                "plateau": "weights within +-0.1: leaving takes at most 1.1 times the iterations of "
                           "gradient descent at the best of seven constant rates"},
        full=plateau.FULL | {"choosing": (10, 11)},

@@ -26,8 +26,8 @@ FULL = {"data": "mnist", "layers": 12, "width": 128, "iterations": 2000, "watche
         "seeds": (2, 3, 4, 5, 6)}
 QUICK = {"data": "digits", "layers": 6, "width": 64, "iterations": 300, "watched": 100,
          "seeds": (2,)}
-DEVIATION = ("8000 images of the MNIST test set instead of the training set, 2000 iterations; "
-             "iterations, seeds and the scale of the inputs are not in print")
+DEVIATION = ("8000 images of the MNIST test set instead of the training set, 2000 iterations. "
+             "Iterations, seeds and the scale of the inputs are not in print")
 
 
 def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, iterations, watched,

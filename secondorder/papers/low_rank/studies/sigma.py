@@ -57,7 +57,7 @@ class Sigma:
         varied = over(0.2, variation)
         logs = [abs(np.log(v[2] / v[0])) - abs(np.log(m[2] / m[0])) for v, m in zip(varied, means)]
         verdicts["b"] = counted([value > 0 for value in logs], logs,
-                                "log change of variation less that of the mean")
+                                "log change of variation less the mean's")
         adagrad = {sigma: results.by_seed(base="adagrad", sigma=sigma) for sigma in (100.0, 1000.0)}
         ratios = [variation(adagrad[100.0][seed]) / variation(adagrad[1000.0][seed])
                   for seed in settings["seeds"]]

@@ -42,7 +42,7 @@ def start(seed, data, half_width, curvature, layers, width, iterations, watched)
        claims={"flat": "at +-0.1 the gradient is below 0.01 and gradient descent is above 2.29 "
                        "after 1000 iterations",
                "far": "loss, |g| and |g^T H g| / |g|^2 rise more than a thousandfold from +-0.2 to "
-                      "+-0.6, and cubic steps from +-1 are not below log 10 after 500 iterations"},
+                      "+-0.6. Cubic steps from +-1 are not below log 10 after 500 iterations"},
        full=plateau.FULL | {"steps": 500}, quick=plateau.QUICK | {"steps": 20}, seconds=(800, 4),
        needs=("mnist",), deviation=plateau.DEVIATION + "; float64")
 class StartScale:

@@ -12,7 +12,7 @@ from . import curves
                           "0.02 on all sets",
                "end": "the same for the accuracy at the end"},
        full=curves.FULL, quick=curves.QUICK, seconds=(6000, 6), needs=("mnist", "cifar-10"),
-       deviation=curves.DEVIATION + "; the rates are those of the lowest loss")
+       deviation=curves.DEVIATION + "; rates by the lowest loss")
 class Figure3:
     def runs(self, settings, results):
         return curves.stages("classifier", settings, results)

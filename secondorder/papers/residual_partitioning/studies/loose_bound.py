@@ -67,7 +67,7 @@ def loss_after(seed, kind, hidden, rate, steps):
 
 
 @study(PAPER, "claim-loose-bound",
-       shows="How many times the bound's curvature exceeds that of what it bounds",
+       shows="The bound's curvature over the curvature that it bounds",
        claims={"jensen": "with Jensen's inequality at both outputs, it is looser for the "
                          "classifier than for the autoencoder, on digits and MNIST, at the start "
                          "and later",

@@ -82,7 +82,7 @@ class Memory:
             axes.set_xticks(np.arange(4) + 0.2, ("state", "held", "peak,\nfirst", "peak,\nlater"),
                             fontsize=7)
             axes.set_title(f"{kind}, {inputs} inputs", fontsize=8)
-        panels[0].set_ylabel("bytes over those of P parameters")
+        panels[0].set_ylabel("bytes / bytes of P parameters")
         panels[0].set_ylim(0, 1.2 * panels[0].get_ylim()[1])
         panels[-1].legend(fontsize=7)
         figure.suptitle("Memory of a method: what it must remember, what it holds, and peaks",

@@ -99,8 +99,9 @@ def negative_share(network, loss, x, y):
        quick={"cases": (("autoencoder", "digits"), ("plateau", "digits")), "steps": 100,
               "every": 20, "watched": 200, "trial": False, "seeds": (1,)},
        seconds=(3000, 6), needs=("mnist", "cifar-10"),
-       deviation="'efficiently' has no number in print: leaving first is our reading; at most 4000 "
-                 "steps; (c) has no second derivative to correct and tests the scaling alone")
+       deviation="'efficiently' has no number in print: leaving first is our reading. At "
+                 "most 4000 steps; (c) has no second derivative to correct and tests the scaling "
+                 "alone")
 class Saddle:
     def runs(self, settings, results):
         runs = []

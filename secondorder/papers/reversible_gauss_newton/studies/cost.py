@@ -107,7 +107,7 @@ class Cost:
         bars(results, figure, "seconds", 1.5, "CPU time over gradient descent's")
 
 
-@study(PAPER, "claim-memory", shows="Memory of a Gauss-Newton step over that of gradient descent",
+@study(PAPER, "claim-memory", shows="Memory of a Gauss-Newton step over gradient descent's",
        claims={name: f"at most 1.1 times gradient descent's ({name})" for name in FULL["shapes"]},
        full=FULL, quick=QUICK, seconds=(80, 1), deviation=DEVIATION + "; network included")
 class Memory:

@@ -12,9 +12,10 @@ DECAYS = (1e-5, 1e-4, 1e-3, 1e-2)
 @study(PAPER, "figure-13", shows="Gauss-Newton with and without weight decay, CIFAR-10",
        claims={"a": "with the best weight decay the test loss ends within 5 % of that without"},
        full=compared.FULL, quick=compared.QUICK, seconds=(2200, 4), needs=("cifar-10",),
-       deviation=compared.DEVIATION + "; the decay, l2 theta beside the step as in the public code "
-       "(in the loss, as the text has it, the step would not see it), is chosen of four by test "
-       "loss on seed 100; the rate by rule P without decay")
+       deviation=compared.DEVIATION + ". The decay, l2 theta, stands beside the step as in the "
+                                      "public code. In the loss, as in the text, the step would "
+                                      "not see it. One of four decays is chosen by test loss on "
+                                      "seed 100; the rate by rule P without decay")
 class Figure13:
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn",), rules=("P",))

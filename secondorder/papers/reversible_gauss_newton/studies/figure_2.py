@@ -101,5 +101,5 @@ class Figure2:
             row[1].set_title(compared.title_of(settings, (name,)), fontsize=8)
         legend_below(figure, panels[0][0])
         figure.suptitle("Mini-batches; thick: the rate that makes most progress in epoch 1, thin: "
-                        "the one that is best later on; " + over_seeds(settings["seeds"]),
+                        "the rate that is best later on; " + over_seeds(settings["seeds"]),
                         fontsize=10)

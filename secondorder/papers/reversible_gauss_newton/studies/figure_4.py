@@ -38,7 +38,7 @@ def speed_claim(runs):
                       if not diverged(run) and len(run["looks"]) > 1 else np.nan
                       for run in runs[method]] for method in compared.METHODS}
     return paired(np.subtract(moved["adam"], np.maximum(moved["gn"], moved["sgd"])),
-                  "Adam's change less the larger of theirs")
+                  "Adam's change less the larger of the other two")
 
 
 def blocks_claim(runs, blocks):
@@ -80,8 +80,8 @@ def equal_loss_claim(runs):
        full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        ours=("g",),
        deviation=compared.DEVIATION + "; kernel on 100 test images, CKA on 500, every 10 epochs. "
-       "The skips keep x_0 in every block, so that CKA is high for anyone: a second line of each "
-       "method is the CKA of what the last block and those before it added")
+       "The skips keep x_0 in every block, so CKA is high for anyone. A second line of each method "
+       "is the CKA of what the last block and the blocks before it added")
 class Figure4:
     def runs(self, settings, results):
         return compared.wanted(settings, results)

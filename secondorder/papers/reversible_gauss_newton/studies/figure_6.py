@@ -13,7 +13,7 @@ METHODS = ("gn", "sgd")
 @study(PAPER, "figure-6",
        shows="Four hundred epochs of Gauss-Newton and SGD on CIFAR-10",
        claims={"a": "Gauss-Newton gains less than 2 % of training loss after epoch 50",
-               "b": "its loss rises again: it ends more than 2 % above that of epoch 150",
+               "b": "its loss rises again: it ends more than 2 % above epoch 150",
                "c": "SGD ends below the least loss of Gauss-Newton"},
        full=compared.FULL | {"long": 400}, quick=compared.QUICK | {"long": 8}, seconds=(3600, 5),
        needs=("cifar-10",),

@@ -27,9 +27,8 @@ def mean_of(runs, which):
                    ("b", "SGD's is above both by 0.2 or more"),
                    ("c", "the distances order likewise: Gauss-Newton's and Adam's above SGD's"))},
        full=compared.FULL, quick=compared.QUICK, seconds=(4000, 7), needs=("cifar-10",),
-       deviation=compared.DEVIATION + "; means over the twelve half layers; at the small start any "
-       "step turns the cosine to 0, so that Xavier's is shown beside it, at the same rates (rule "
-       "P)")
+       deviation=compared.DEVIATION + "; means over the twelve half layers. At the small start any "
+       "step turns the cosine to 0: Xavier's start is shown beside it, at the same rates (rule P)")
 class Figure9:
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, rules=("P",))
@@ -56,8 +55,8 @@ class Figure9:
             verdicts[f"a-{start}"] = alike(cosine["gn"] - cosine["adam"], 0.1,
                                            "Gauss-Newton's cosine less Adam's")
             verdicts[f"b-{start}"] = paired(
-                cosine["sgd"] - np.maximum(cosine["gn"], cosine["adam"]), "SGD's cosine less the "
-                "larger of theirs", 0.2)
+                cosine["sgd"] - np.maximum(cosine["gn"], cosine["adam"]),
+                "SGD's cosine less the larger of the other two", 0.2)
             verdicts[f"c-{start}"] = both(*(paired(far[method] - far["sgd"], "log ratio of "
                                                    f"distances, {NAMES[method]} over SGD")
                                             for method in ("gn", "adam")))

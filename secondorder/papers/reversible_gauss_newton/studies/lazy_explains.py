@@ -38,9 +38,9 @@ def correlation(rows):
 @study(PAPER, "claim-lazy-explains",
        shows="Test accuracy over the change of the tangent kernel, at equal training loss, "
              "CIFAR-10",
-       claims={"a": "over three methods at two rates the kernel's change and the test accuracy, "
-                    "read at the lowest training loss that all six runs reach, have a rank "
-                    "correlation above 0"},
+       claims={"a": "over three methods at two rates the kernel's change and the test accuracy "
+                    "have a rank correlation above 0. Both are read at the lowest training loss "
+                    "that all six runs reach"},
        full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; a correlation over six runs a seed, and no proof of a "
        "cause")

@@ -68,10 +68,11 @@ def best_rate(results, settings, method, width=None):
 
 def claims():
     told = {f"{method}-{ratio}": f"{NAMES[method]}, n / d' = {ratio}: one batch, test loss at "
-            f"training loss {LEVEL} above that of the better of Adam and SGD"
+            f"training loss {LEVEL} above the better of Adam and SGD"
             for method in GAUSS_NEWTON for ratio in RATIOS}
-    told |= {f"{method}-noise": f"{NAMES[method]}, mini-batches of digits with new noise at every "
-             "step: test loss above that of one of them at the lowest training loss that both reach"
+    told |= {f"{method}-noise": f"{NAMES[method]}, mini-batches of digits, new noise each: test "
+                                "loss above Adam's or SGD's at the lowest training loss that both "
+                                "reach"
              for method in GAUSS_NEWTON}
     told |= {f"{method}-saturates": f"{NAMES[method]} saturates there: the second half of the "
              "epochs gains less than 2 % of training loss" for method in GAUSS_NEWTON}
@@ -84,8 +85,9 @@ def claims():
              "the ratio of samples to features",
        claims=claims(), full=FULL, quick=QUICK, seconds=(1500, 12), needs=("mnist",),
        deviation="96 images of MNIST in one batch, and digits with noise in mini-batches, instead "
-       "of 1024 of each set: Moore-Penrose solves with a kernel of ten times the samples. Every "
-       "method at the rate that generalises best on seed 100, of four; weights start at 1e-3")
+                 "of 1024 of each set. Moore-Penrose solves with a kernel of ten times the "
+                 "samples. Every method at the rate that generalises best on seed 100, of four; "
+                 "weights start at 1e-3")
 class PoorGeneralisation:
     def runs(self, settings, results):
         wanted = []
