@@ -154,9 +154,7 @@ def join(pages):
 
 
 def rendered(pages, claims, single=False):
-    """File name -> text of every page; of a `single` paper only its own page, without links to
-    others.
-    """
+    """File name -> text of every page; of a `single` paper its own page alone, without links."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,

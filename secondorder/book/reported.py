@@ -1,6 +1,4 @@
-"""What a paper reports, figures, tables and claims: the recorded studies, and the equations that
-they are about.
-"""
+"""What a paper reports: the recorded studies, and the equations that they are about."""
 
 import re
 
@@ -52,9 +50,7 @@ def told(some):
 
 
 def related(entries, some):
-    """First label of an entry -> the studies that bear one of its labels, or name it in words:
-    `(39)`, `Algorithm 1`.
-    """
+    """First label of an entry -> the studies that bear one of its labels, or name it in words."""
     home = {canonical(label): entry.labels[0] for entry in entries for label in entry.labels}
     by_label = {}
     for study in some:

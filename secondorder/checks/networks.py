@@ -1,6 +1,4 @@
-"""Checks of what networks, layers and losses are given, of these themselves, and of what their
-passes made.
-"""
+"""Checks of what networks, layers and losses are given, and of what their passes made."""
 
 from collections.abc import Iterable
 
@@ -39,9 +37,7 @@ def batch(x, shape, dtype):
 
 
 def targets(target, shape, dtype, owner):
-    """Return targets of outputs (S, C) = `shape` as an array of that shape in `dtype`; `owner` is
-    the loss, for messages.
-    """
+    """Return targets of outputs (S, C) = `shape` as an array like them; messages name `owner`."""
     target = plain_array(target, "targets")
     if target.dtype.kind not in "buif":
         raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
@@ -63,9 +59,7 @@ def targets_between(target, low, high):
 
 
 def labels(target, shape):
-    """Return integer labels (S,) of outputs (S, C) = `shape`; each must be below C and not
-    negative.
-    """
+    """Return integer labels (S,) of outputs (S, C) = `shape`; each must lie from 0 to C - 1."""
     samples, classes = shape
     if target.dtype.kind not in "iu":
         raise TypeError(f"labels must be integers, got dtype {target.dtype}")
@@ -165,9 +159,7 @@ def no_model(loss):
 
 
 def layers(value, layer_class):
-    """Return layers as a tuple: instances of `layer_class`, at least one, and none twice, neither
-    here nor inside another.
-    """
+    """Return layers as a tuple: instances of `layer_class`, one or more, none of them twice."""
     if not isinstance(value, Iterable):
         raise TypeError(f"layers: expected a sequence of Layer instances, got {value!r}")
     value = tuple(value)
@@ -217,9 +209,7 @@ def initialised(layer):
 
 
 def parameter(value, name):
-    """Return a copy of `value` as a parameter, whole numbers as float64; TypeError unless it holds
-    numbers.
-    """
+    """Return a copy of `value`, whole numbers as float64; TypeError unless it holds numbers."""
     value = np.array(value, order="C")
     if value.dtype.kind not in "fcbiu":
         raise TypeError(f"parameter {name} must hold numbers, got dtype {value.dtype}")
@@ -328,9 +318,7 @@ def outputs(p, saved, network):
 
 
 def finite_result(result, what, network):
-    """Return `result` (..., P); FloatingPointError, which names the first layer in whose parameters
-    it is not finite.
-    """
+    """Return `result` (..., P); FloatingPointError naming the first layer not finite in it."""
     if not all_finite(result):
         raise FloatingPointError(f"{what} in the parameters of {place_not_finite(result, network)},"
                                  " is not finite")

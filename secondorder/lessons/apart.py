@@ -111,9 +111,7 @@ def require_file(path):
 
 
 def _run(path, seconds, answer, trace, stop):
-    """Start the process and wait: its exit status, None where it had to be ended, and the beginning
-    of its output.
-    """
+    """Start the process and wait: exit status (None if it had to be ended), start of its output."""
     places = os.pathsep.join(os.path.abspath(place) for place in sys.path)
     environment = os.environ | {"MPLBACKEND": "Agg"}
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):

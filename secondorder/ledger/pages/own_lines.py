@@ -19,7 +19,7 @@ from .. import claims, comparisons
 from ..displays import printed_numbers
 from ..labels import is_number
 from ..registry import underlying
-from .source import doc_lines, helpers
+from .source import check_and_helpers, doc_lines
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
@@ -68,7 +68,7 @@ def code_line(entry, label):
 
 def check_line(entry, label):
     """The line of the check, or of a helper of its room, that is a label's own; None as above."""
-    functions = _check_and_helpers(inspect.unwrap(entry.check))
+    functions = check_and_helpers(entry.check)
     for lines_of in (marks, mentions):
         for function in functions:
             if label in lines_of(function):
@@ -90,18 +90,6 @@ def told(entry):
         code, check = names if parts else (f"code {names[0]}", f"check {names[1]}")
         parts.append((told_numbers(mine) + " " if len(same) > 1 else "") + f"{code}, {check}")
     return parts
-
-
-@functools.cache
-def _check_and_helpers(check):
-    """A check and the helpers of its room that it calls, directly or not."""
-    functions, waiting = [], [check]
-    while waiting:
-        function = waiting.pop(0)
-        if function not in functions:
-            functions.append(function)
-            waiting += helpers(function)
-    return functions
 
 
 @functools.cache

@@ -167,9 +167,7 @@ def _formulas(entry, tex, short=False):
 
 
 def _with_lines(entry, formulas):
-    """Formulas with the lines of code and check that are their own, where it is one pair of them
-    beside the caption.
-    """
+    """Formulas with their own lines of code and check, where one pair stands beside the caption."""
     caption, *rest = formulas
     parts = own_lines.told(entry)
     if len(parts) == 1:
