@@ -1,5 +1,4 @@
-"""Writing the book: one page a paper, an index, errata, claims, letters; everything in one folder.
-"""
+"""Writing the book: a page a paper, an index, errata, claims, letters; all in one folder."""
 
 import importlib.util
 import json

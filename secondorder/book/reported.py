@@ -41,9 +41,7 @@ def _picture(study):
 
 
 def told(some):
-    """Verdict -> number of a paper's claims in some studies, in the order of `GLYPHS`; each number
-    once, and without controls of ours.
-    """
+    """Verdict -> number of a paper's claims in some studies, each once, no controls of ours."""
     kinds = [row["verdict"] for study in some for row in study["rows"]
              if not row["ours"] and not row["twice"]]
     return {kind: kinds.count(kind) for kind in GLYPHS if kind in kinds}

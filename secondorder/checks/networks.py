@@ -129,9 +129,7 @@ def check_loss(loss):
 
 
 def check_activation(activation, names):
-    """Return `activation`; TypeError unless it is an instance with the three functions. `names`
-    would have done as well.
-    """
+    """Return `activation`; TypeError, which tells `names`, unless it has the three functions."""
     return instance_with(activation, ("value", "slope", "curvature"),
                          f"activation must be a name ({', '.join(names)}) or an object with "
                          "value(x), slope(x) and curvature(x)")

@@ -132,8 +132,7 @@ def _run(path, seconds, answer, trace, stop):
 
 
 def _wait(process, seconds, stop):
-    """The exit status of a process; None where its time is over, or `stop` is set before its end.
-    """
+    """The exit status of a process; None where its time is over, or `stop` is set earlier."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and not (stop is not None and stop.is_set()):
         try:

@@ -1,5 +1,4 @@
-"""The displays of an article: each with the paper's number, a link of its own, and its own lines.
-"""
+"""The displays of an article, each with the paper's number, a link, and its own lines."""
 
 from dataclasses import dataclass
 

@@ -108,8 +108,7 @@ def marks(function):
 
 @functools.cache
 def mentions(function):
-    """Number -> the lines of a function on which a text begins that names it: `"(36): both parts"`.
-    """
+    """Number -> the lines of a function on which a text begins that names it, like "(36): ..."."""
     lines_of = {}
     doc = getattr(function, "__doc__", None)
     for node in ast.walk(_tree(function)):
@@ -148,8 +147,7 @@ def _name(function):
 
 
 def _says(call):
-    """Whether a call begins with words, as all do that make a claim: `case.equal("its mean", ...)`.
-    """
+    """Whether a call begins with words, as those do that claim: `case.equal("its mean", ...)`."""
     text = ast.unparse(call.args[0]) if call.args else ""
     return text.startswith(("'", '"', "f'", 'f"')) and " " in text
 

@@ -143,8 +143,7 @@ def _facts(entry):
 
 
 def _formulas(entry, tex, short=False):
-    """The formula, or both; of a `short` pair the corrected one tells which lines are as printed.
-    """
+    """The formula, or both; of a `short` pair the corrected one tells which lines are printed."""
     if tex:
         pairs = [("as printed:" if entry.corrected else "formula:", entry.formula)]
         pairs += [("corrected:", entry.corrected)] if entry.corrected else []
