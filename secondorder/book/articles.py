@@ -119,13 +119,7 @@ def article(entry, evaluated, symbols, blocks):
 
 
 class Blocks:
-    """What code a page shows where: everything once, but the first block of an article.
-
-    Parameters
-    ----------
-    paper : str
-    entries : list of Equation
-    """
+    """What code a page shows where: everything once, but the first block of an article."""
 
     def __init__(self, paper, entries):
         self.paper, self.links, self.home, self.named = paper, {}, {}, set()

@@ -35,10 +35,6 @@ def displays(entry, nodes):
     entry : Equation
     nodes : list of nodes
         Of the formula.
-
-    Returns
-    -------
-    list of Display
     """
     env = _lines_of(nodes)
     if env is None:

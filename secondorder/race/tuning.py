@@ -93,10 +93,6 @@ def tried(problem, entrant, settings, results):
     """Point -> what its trial returned, of all trials so far; and the trials that are missing.
 
     The second round, two points further, is asked for once the first one is there.
-
-    Returns
-    -------
-    (dict, list of Run)
     """
     limits = budget(problem, settings, results)
     wanted = points(entrant, settings)

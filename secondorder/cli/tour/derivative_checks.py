@@ -52,10 +52,6 @@ def check_derivatives(network, loss, x, y, l2=0.0, rng=None):
     l2 : float
     rng : None, int or numpy.random.Generator
         Draws the directions.
-
-    Returns
-    -------
-    list of Check
     """
     rng = generator(rng)
     v = rng.standard_normal(network.size)

@@ -46,10 +46,6 @@ def table(claim, names=("code", "check"), limit=3):
         How to call the two sides of an equality.
     limit : int
         How many entries.
-
-    Returns
-    -------
-    list of str
     """
     claim = claim if isinstance(claim, Comparison) else claim.claim
     if isinstance(claim, Rate):

@@ -48,10 +48,6 @@ def show(paper, label, seed=0, more=False, tex=False):
     tex : bool
         Formulas in LaTeX as they are registered.
 
-    Returns
-    -------
-    str
-
     Raises
     ------
     ValueError
