@@ -28,6 +28,8 @@ for _name in ("SIGHUP", "SIGTERM"):
     if signal.getsignal(getattr(signal, _name, signal.SIGINT)) is signal.SIG_IGN:
         signal.signal(getattr(signal, _name), signal.SIG_DFL)
 
+pytest_plugins = ["harness.command_line"]
+
 COPY = "SECONDORDER_COPY"  # set by test_mutations.py
 
 

@@ -23,7 +23,7 @@ from .verdicts import (DID_NOT_HOLD, HELD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED, V
 
 __all__ = ["DID_NOT_HOLD", "HELD", "HELD_BY_RULE", "Images", "LINE_STYLES", "Results", "Run",
            "STUDIES", "Study", "Sweep", "TAKEN_OUT", "UNDECIDED", "Verdict", "alike", "at_loss",
-           "both", "chosen", "counted", "crossing", "diverged", "exactly", "finished", "images",
-           "least", "legend_below", "legend_under", "lowest_common", "over_seeds", "paired",
-           "pooled", "random_boxes", "repeated", "reproduce", "resized_crops", "saturation",
-           "smoothed", "study", "table", "undecided"]
+           "both", "chosen", "counted", "crossing", "diverged", "exactly", "finished", "headline",
+           "images", "least", "legend_below", "legend_under", "lowest_common", "over_seeds",
+           "paired", "pooled", "random_boxes", "repeated", "reproduce", "resized_crops",
+           "saturation", "smoothed", "study", "table", "undecided"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (both, diverged, finished, legend_below, over_seeds, paired,
+from secondorder.studies import (both, diverged, finished, legend_below, headline, paired,
                                  smoothed, study)
 
 from .. import PAPER
@@ -118,6 +118,5 @@ class Figure4:
             panel.set_xlabel("epoch")
         panels[0].set_ylabel("similarity")
         legend_below(figure, panels[0])
-        figure.suptitle("What stays as it was at the start; thin: of what the blocks added\n"
-                        f"{compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, "What stays as it was at the start; thin: of what the blocks added\n"
+                        f"{compared.title_of(settings)}", settings)

@@ -1,13 +1,13 @@
-"""The command line, called from a folder of its own."""
+"""The fixture `run`: the command line, called from a folder of its own."""
 
 import pytest
-
-from secondorder import cli, datasets
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
     """Call the command in a directory of its own; gives status, output, errors."""
+    from secondorder import cli, datasets
+
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(datasets.DATA_VARIABLE, raising=False)
 
