@@ -1,7 +1,7 @@
 """Claim: Adam leaves the plateau by itself, and cubic step lengths add nothing to it."""
 
-from secondorder.studies import (LINE_STYLES, both, counted, exactly, finished, least, legend_below,
-                                 headline, study, undecided)
+from secondorder.studies import (LINE_STYLES, both, counted, exactly, finished, headline, least,
+                                 legend_below, study, undecided)
 
 from .. import PAPER
 from . import plateau

@@ -3,7 +3,7 @@
 import numpy as np
 
 from secondorder import exact
-from secondorder.studies import Run, counted, finished, legend_below, headline, study
+from secondorder.studies import Run, counted, finished, headline, legend_below, study
 
 from .. import PAPER
 from ..curvature import directional_curvature_at, sample_curvatures_at

@@ -1,6 +1,6 @@
 """Claim: where Adagrad and Adadelta do well, cubic step lengths make no meaningful difference."""
 
-from secondorder.studies import counted, finished, legend_below, headline, study
+from secondorder.studies import counted, finished, headline, legend_below, study
 
 from .. import PAPER
 from . import plateau

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, finished, legend_below, headline, study
+from secondorder.studies import counted, finished, headline, legend_below, study
 
 from .. import PAPER
 from . import plateau

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (counted, diverged, finished, least, legend_under, headline,
-                                 paired, study, undecided)
+from secondorder.studies import (counted, diverged, finished, headline, least, legend_under, paired,
+                                 study, undecided)
 
 from .. import PAPER
 from . import compared

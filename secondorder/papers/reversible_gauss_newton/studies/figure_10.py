@@ -1,6 +1,6 @@
 """Figure 10: CKA with the start, block by block."""
 
-from secondorder.studies import alike, both, finished, legend_below, headline, study
+from secondorder.studies import alike, both, finished, headline, legend_below, study
 
 from .. import PAPER
 from . import compared

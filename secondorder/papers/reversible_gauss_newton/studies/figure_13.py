@@ -1,6 +1,6 @@
 """Figure 13: does weight decay help Gauss-Newton generalise?"""
 
-from secondorder.studies import (alike, chosen, diverged, finished, legend_below, headline, study,
+from secondorder.studies import (alike, chosen, diverged, finished, headline, legend_below, study,
                                  undecided)
 
 from .. import PAPER

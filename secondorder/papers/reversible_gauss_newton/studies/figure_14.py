@@ -1,7 +1,7 @@
 """Figure 14: other pseudo-inverses than the truncated one."""
 
-from secondorder.studies import (LINE_STYLES, alike, both, chosen, finished, legend_below,
-                                 headline, paired, study)
+from secondorder.studies import (LINE_STYLES, alike, both, chosen, finished, headline, legend_below,
+                                 paired, study)
 
 from .. import PAPER
 from . import compared

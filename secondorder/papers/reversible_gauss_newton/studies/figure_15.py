@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (both, diverged, finished, legend_under, headline, paired, study,
+from secondorder.studies import (both, diverged, finished, headline, legend_under, paired, study,
                                  table)
 from secondorder.studies.data import where
 

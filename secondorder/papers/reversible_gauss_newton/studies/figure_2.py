@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (at_loss, both, counted, diverged, legend_below, lowest_common,
-                                 headline, paired, smoothed, study)
+from secondorder.studies import (at_loss, both, counted, diverged, headline, legend_below,
+                                 lowest_common, paired, smoothed, study)
 
 from .. import PAPER
 from . import compared

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (both, diverged, finished, legend_below, headline, paired,
-                                 smoothed, study)
+from secondorder.studies import (both, diverged, finished, headline, legend_below, paired, smoothed,
+                                 study)
 
 from .. import PAPER
 from . import compared

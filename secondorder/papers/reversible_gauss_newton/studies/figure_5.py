@@ -1,6 +1,6 @@
 """Figure 5: without the bottleneck, where the assumptions of the theorem do not hold."""
 
-from secondorder.studies import diverged, exactly, legend_below, headline, study, undecided
+from secondorder.studies import diverged, exactly, headline, legend_below, study, undecided
 
 from .. import PAPER
 from . import compared

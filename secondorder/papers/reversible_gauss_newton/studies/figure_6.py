@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, diverged, legend_below, headline, paired, smoothed, study
+from secondorder.studies import counted, diverged, headline, legend_below, paired, smoothed, study
 
 from .. import PAPER
 from . import compared

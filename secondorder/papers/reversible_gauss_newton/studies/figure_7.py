@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import finished, legend_below, headline, paired, study
+from secondorder.studies import finished, headline, legend_below, paired, study
 
 from .. import PAPER
 from . import compared

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (LINE_STYLES, counted, diverged, finished, legend_below, headline,
+from secondorder.studies import (LINE_STYLES, counted, diverged, finished, headline, legend_below,
                                  study)
 
 from .. import PAPER

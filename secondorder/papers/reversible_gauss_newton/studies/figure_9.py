@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (alike, both, diverged, finished, legend_below, headline, paired,
+from secondorder.studies import (alike, both, diverged, finished, headline, legend_below, paired,
                                  study)
 
 from .. import PAPER

@@ -1,7 +1,7 @@
 """Claims: the pseudo-inverse needs its tolerance, and how large it is does not matter."""
 
-from secondorder.studies import (UNDECIDED, counted, diverged, exactly, finished, legend_below,
-                                 headline, study, undecided)
+from secondorder.studies import (UNDECIDED, counted, diverged, exactly, finished, headline,
+                                 legend_below, study, undecided)
 
 from .. import PAPER
 from . import compared
