@@ -13,7 +13,7 @@ ask for the same run share it.
 from .crops import random_boxes, resized_crops
 from .curves import at_loss, crossing, lowest_common, saturation, smoothed
 from .data import Images, images, pooled, table
-from .pictures import LINE_STYLES, legend_below, legend_under, over_seeds
+from .pictures import LINE_STYLES, headline, legend_below, legend_under, over_seeds
 from .registry import STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
