@@ -52,12 +52,10 @@ def table(claim, names=("code", "check"), limit=3):
         return _rate(claim, limit)
     if isinstance(claim, AtMost):
         names, third, gap = ("smaller", "larger"), "margin", claim.right - claim.left
-        order = np.argsort(gap, axis=None, kind="stable")
     else:
         third, gap = "difference", claim.left - claim.right
-        order = _telling(claim)
     rows = [["entry" if claim.left.ndim else "", *names, third]]
-    for flat in order[:limit]:
+    for flat in telling(claim)[:limit]:
         place = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
         rows.append([_place(place), _number(claim.left[place]), _number(claim.right[place]),
                      f"{abs(gap[place]):.1e}" if third == "difference" else f"{gap[place]:.1e}"])
@@ -68,9 +66,11 @@ def table(claim, names=("code", "check"), limit=3):
     return [*lines, f"{shown}{measured(claim)}"]
 
 
-def _telling(claim):
-    """Places of entries: the worst ones of what fails, else the largest ones."""
-    if claim.holds:
+def telling(claim):
+    """Places of entries: tightest of an inequality, worst of what fails, else the largest."""
+    if isinstance(claim, AtMost):
+        weight = claim.left - claim.right
+    elif claim.holds:
         weight = np.maximum(np.abs(claim.left), np.abs(claim.right))
     else:
         weight = np.abs(claim.left - claim.right)

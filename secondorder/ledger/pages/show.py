@@ -290,15 +290,9 @@ def entries(claim, limit=4):
         pairs = zip(claim.steps[:limit], claim.remainders[:limit])
         return [f"       step {step:.3g}: remainder {remainder:.6g}" for step, remainder in pairs]
     names = ("smaller", "larger") if isinstance(claim, AtMost) else ("left", "right")
-    if isinstance(claim, AtMost):
-        weight = claim.left - claim.right
-    elif claim.holds:
-        weight = np.maximum(np.abs(claim.left), np.abs(claim.right))
-    else:
-        weight = np.abs(claim.left - claim.right)
     lines = []
-    for flat in np.argsort(-weight, axis=None, kind="stable")[:limit]:
-        index = tuple(int(i) for i in np.unravel_index(flat, weight.shape))
+    for flat in both_sides.telling(claim)[:limit]:
+        index = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
         lines.append("       " + entry_line(index, claim.left[index], claim.right[index], names))
     if claim.left.size > limit:
         lines.append(f"       ... {claim.left.size} entries, shape {claim.left.shape}")
