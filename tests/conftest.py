@@ -1,5 +1,5 @@
 """BLAS on one thread; what the garbage collector may skip; runs on a copy of the package; which
-tests run every day; slow tests within a budget.
+tests run every day; several processes; slow tests within a budget.
 """
 
 import collections
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import processes
 from harness.everyday import LIMIT, Everyday
 
 # NumPy reads it when it is loaded. The networks are small: a second thread gains nothing, and costs
@@ -31,7 +32,10 @@ COPY = "SECONDORDER_COPY"  # set by test_mutations.py
 
 
 def pytest_configure(config):
-    """Choose the everyday tests; in a run on a copy of the package, test the copy."""
+    """Choose the everyday tests; share them among processes; in a run on a copy of the package,
+    test the copy.
+    """
+    processes.configure(config)
     config.pluginmanager.register(Everyday(config.getoption("--everyday-seconds")), "everyday")
     folder = os.environ.get(COPY)
     if folder is None:
@@ -62,6 +66,7 @@ def pytest_collection():
 
 
 def pytest_addoption(parser):
+    processes.add_option(parser)
     parser.addoption("--everyday-seconds", type=float, metavar="SECONDS", default=LIMIT,
                      help="processor time of everyday tests above which the longest are named")
     parser.addoption(

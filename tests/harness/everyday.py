@@ -85,21 +85,31 @@ class Everyday:
     """The plugin: chooses tests, adds up what the everyday ones take, and tells when it is much."""
 
     def __init__(self, limit):
-        self.limit, self.spent, self.cases = limit, collections.Counter(), collections.Counter()
+        self.limit, self.mark = limit, 0.0
+        self.spent, self.cases = collections.Counter(), collections.Counter()
         self.compiling = compiling_clock()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items):
         choose(items)
 
+    # A report takes the seconds with it, since the test may run in another process.
+
+    def pytest_runtest_logstart(self):
+        self.mark = processor_time() - self.compiling.seconds
+
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_protocol(self, item):
-        began = processor_time() - self.compiling.seconds
-        yield
+    def pytest_runtest_makereport(self, item):
+        outcome = yield
+        began, self.mark = self.mark, processor_time() - self.compiling.seconds
         if not any(map(item.get_closest_marker, NOT_EVERYDAY)):
-            name = item.nodeid.partition("[")[0]
-            self.spent[name] += processor_time() - self.compiling.seconds - began
-            self.cases[name] += 1
+            outcome.get_result().everyday_seconds = self.mark - began
+
+    def pytest_runtest_logreport(self, report):
+        if hasattr(report, "everyday_seconds"):
+            name = report.nodeid.partition("[")[0]
+            self.spent[name] += report.everyday_seconds
+            self.cases[name] += report.when == "setup"
 
     def pytest_terminal_summary(self, terminalreporter):
         total = self.spent.total()

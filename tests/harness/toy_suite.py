@@ -10,18 +10,36 @@ TESTS = Path(__file__).parents[1]
 MARKERS = ["slow: long", "thorough: not every day", "everyday(count): so many cases every day"]
 
 
-def run(folder, tests, *options):
-    """Run `test_toy.py` with this text in `folder`; the lines that pytest prints."""
+def prepare(folder):
+    """Put into `folder` what `conftest.py` needs."""
     shutil.copy(TESTS / "conftest.py", folder)
     (folder / "harness").mkdir(exist_ok=True)
-    shutil.copy(TESTS / "harness" / "everyday.py", folder / "harness")
+    for plugin in ("everyday.py", "processes.py"):
+        shutil.copy(TESTS / "harness" / plugin, folder / "harness")
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n" + "".join(
         f"    {marker}\n" for marker in MARKERS))
+
+
+def command(*options):
+    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
+
+
+def environment():
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith(("PYTEST_", "SECONDORDER_"))}
+
+
+def start(folder, *options):
+    """Run all tests of a prepared folder; what `subprocess.run` gives."""
+    return subprocess.run(command(*options), cwd=folder, env=environment(), capture_output=True,
+                          text=True)
+
+
+def run(folder, tests, *options):
+    """Run `test_toy.py` with this text in `folder`; the lines that pytest prints."""
+    prepare(folder)
     (folder / "test_toy.py").write_text(tests)
-    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *options]
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("PYTEST_", "SECONDORDER_"))}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    done = start(folder, "-v", *options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()
 

@@ -51,17 +51,18 @@ def test_command_parses(command):
     if words:
         cli.parser().parse_args(words)
     else:
-        assert command.endswith("pytest")
+        assert command.endswith("pytest --processes auto")
 
 
 def test_two_commands_stand_on_the_first_screen():
     first = README[:2000]
     assert re.search(r"^python3 -m venv .* secondorder tour$|^python3 -m venv .*/secondorder tour$",
                      first, re.M)
-    assert re.search(r"^python3 -m venv .*pytest$", first, re.M)
+    assert re.search(r"^python3 -m venv .*pytest --processes auto$", first, re.M)
 
 
-@pytest.mark.parametrize("variable, ending", [("command", "pytest"), ("tour", "tour")])
+@pytest.mark.parametrize("variable, ending", [("command", "pytest --processes auto"),
+                                              ("tour", "tour")])
 def test_the_gate_runs_the_readmes_two_commands(variable, ending):
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     pattern = re.search(rf"^{variable}=\$\(grep -m1 -E '(.*)' \"\$root/README\.md\"\)$", script,
