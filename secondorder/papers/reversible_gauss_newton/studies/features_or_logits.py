@@ -7,7 +7,7 @@ solves the right inverse's own system by the shortest step.
 
 import numpy as np
 
-from secondorder.studies import Run, chosen, diverged, legend_below, over_seeds, paired, study
+from secondorder.studies import Run, chosen, diverged, legend_below, paired, study
 
 from .. import PAPER
 from . import poor_generalisation
@@ -15,6 +15,7 @@ from .poor_generalisation import CHOOSING, LEVEL, UNTIL
 from .training import NAMES, train
 
 RATES = (0.2, 0.5, 1.0, 2.0)
+TOLD = NAMES | {"exact": "the right inverse", "mp": "Moore-Penrose of the logits"}
 STYLES = poor_generalisation.STYLES | {"mp-features": ("C5", "--")}
 PAIRS = {"features": ("mp-features", "mp"), "inverse": ("exact", "mp-features"),
          "both": ("exact", "mp")}
@@ -45,8 +46,8 @@ def best_rate(results, method, width):
 
 
 def claims():
-    return {f"{letter}-{ratio}": f"n / d' = {ratio}: {NAMES[one]} has a higher test loss than "
-            f"{NAMES[other]} at training loss {LEVEL}"
+    return {f"{letter}-{ratio}": f"n / d' = {ratio}: {TOLD[one]} has a higher test loss than "
+            f"{TOLD[other]} at training loss {LEVEL}"
             for ratio in RATIOS.values() for letter, (one, other) in PAIRS.items()}
 
 
@@ -94,11 +95,11 @@ class FeaturesOrLogits:
                     colour, style = STYLES[method]
                     x = run["loss"][1:]
                     panel.plot(x, run["test"][:len(x)], style, color=colour, linewidth=1,
-                               label=None if number else NAMES[method])
+                               label=None if number else TOLD[method])
             panel.set(xscale="log", yscale="log", xlabel="training loss, falling",
                       title=f"n / d' = {settings['samples'] / width:.1f}")
             panel.invert_xaxis()
         panels[0].set_ylabel("test loss")
         legend_below(figure, panels[0])
         figure.suptitle(f"{settings['samples']} {settings['task']} in one batch; "
-                        f"{over_seeds(settings['seeds'])}, a line each", fontsize=10)
+                        f"{len(settings['seeds'])} seeds, a line each", fontsize=10)
