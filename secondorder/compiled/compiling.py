@@ -108,9 +108,9 @@ def sources(package):
 
 
 def _forgiving(dispatcher):
-    """Compile anew, and write the cache anew, where a file of the cache is damaged or holds the code
-    for other types; keep what was compiled in memory alone where the cache takes no more (a full
-    disk, a quota).
+    """Compile anew, and write the cache anew, where a file of the cache is damaged or is for other
+    types; keep what was compiled in memory alone where the cache takes no more (a full disk, a
+    quota).
 
     numba numbers the files of a function. Two processes that write at the same time may take the
     same number for different types.
