@@ -6,20 +6,18 @@ thing) or ValueError (out of range) with the argument's name, what was given and
 FloatingPointError if it is not finite.
 """
 
-from .networks import (LOSS_PASSES, PROMISES, NoModel, batch, check_activation, check_loss,
-                       class_targets, declared, finite_mean, finite_result, free_layers,
-                       initialised, input_shape, kept_shape, labels, layers, losses, memory_names,
-                       names_of_its_own, no_model, not_laid_out, outputs, parameter,
-                       place_not_finite, promised, require_real, result_of, rows,
-                       some_parameters, stated_shape, targets, targets_between, unchanged,
-                       vector_shape)
-from .values import (DTYPES, LARGE, all_finite, boolean, check_l2, classes, converted, copied,
-                     did_you_mean, executor, finite, fitting, fraction, function_of,
-                     initial_values, instance_of, instance_with, interval, like, lookup,
-                     network_dtype, non_negative, number_in, one_of, own_array,
-                     partitioning_variables, path, plain, plain_array, positive_number,
-                     positive_weights, real_array, real_number, require_bytes, shape,
-                     shapes_alike, whole_number, widths)
+from .arrays import (LARGE, all_finite, batch, class_targets, finite, finite_mean, finite_result,
+                     fitting, labels, like, losses, outputs, place_not_finite, plain_array,
+                     real_array, result_of, rows, targets, targets_between)
+from .networks import (LOSS_PASSES, PROMISES, NoModel, check_activation, check_loss, declared,
+                       free_layers, initialised, input_shape, kept_shape, layers, memory_names,
+                       names_of_its_own, no_model, not_laid_out, parameter, promised, require_real,
+                       some_parameters, stated_shape, unchanged, vector_shape)
+from .values import (DTYPES, boolean, check_l2, classes, converted, copied, did_you_mean, executor,
+                     fraction, function_of, initial_values, instance_of, instance_with, interval,
+                     lookup, network_dtype, non_negative, number_in, one_of, own_array,
+                     partitioning_variables, path, plain, positive_number, positive_weights,
+                     real_number, require_bytes, shape, shapes_alike, whole_number, widths)
 
 __all__ = ["DTYPES", "LARGE", "LOSS_PASSES", "NoModel", "PROMISES", "all_finite", "batch",
            "boolean", "check_activation", "check_l2", "check_loss", "class_targets", "classes",

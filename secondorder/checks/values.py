@@ -1,4 +1,4 @@
-"""Checks of numbers, names, shapes and arrays."""
+"""Checks of numbers, names and shapes, and of arrays for a purpose."""
 
 import copy
 import difflib
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..compiled import forms
+from .arrays import real_array
 
 # -- numbers and flags -----------------------------------------------------------------------------
 
@@ -295,57 +295,6 @@ def network_dtype(value):
 
 # -- arrays ----------------------------------------------------------------------------------------
 
-LARGE = 2**12  # entries from which an array of flags is worth avoiding
-
-
-def all_finite(array):
-    """Whether an array holds neither NaN nor infinite entries; a large one without flags."""
-    if (array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous
-            or forms.is_literal()):
-        return bool(np.isfinite(array).all())
-    # here, so that numba is loaded by the first large array, not by an import
-    from .loops import extremes
-
-    return np.isfinite(extremes(array.reshape(-1))[1])
-
-
-def plain_array(value, name):
-    """Return `value` as an array.
-
-    Raises
-    ------
-    TypeError
-        For a masked array: nothing here would see its mask.
-    ValueError
-        For nested sequences of different lengths.
-    """
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{name} must be a plain array, got a masked one, whose mask would be lost")
-    try:
-        return np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} is ragged, its rows differ in length: {error}") from error
-
-
-def finite(array, name, verb="holds"):
-    """Return `array`; ValueError if it holds NaN or infinite entries."""
-    if not all_finite(array):
-        raise ValueError(f"{name} {verb} NaN or infinite entries")
-    return array
-
-
-def real_array(array, name, shape=None, note=""):
-    """Return `array` as an array of finite real numbers, of a given shape if one is given; `note`
-    ends the message about another one.
-    """
-    array = plain_array(array, name)
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
-    if shape is not None and array.shape != tuple(shape):
-        raise ValueError(f"{name} has shape {array.shape}, expected {tuple(shape)}{note}")
-    return finite(array, name)
-
-
 def partitioning_variables(p, occupied, where):
     """Raise ValueError unless p (..., n), fractions of a sum, are not negative, sum to one along
     the last axis, and are positive where `occupied`.
@@ -362,18 +311,6 @@ def partitioning_variables(p, occupied, where):
     if (p[occupied] == 0).any():
         raise ValueError("a partitioning variable is zero although its term is not: the bound "
                          "would be infinite")
-
-
-def fitting(value, target, name, note=""):
-    """Return `value` as an array that can be copied into the array `target`: of its shape, and no
-    wider kind of number.
-    """
-    value = plain_array(value, name)
-    if value.shape != target.shape:
-        raise ValueError(f"{name} has shape {value.shape}, expected {target.shape}{note}")
-    if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
-        raise TypeError(f"{name} must hold {target.dtype}, got {value.dtype}")
-    return value
 
 
 def initial_values(value, shape):
@@ -414,12 +351,3 @@ def copied(value, what):
         raise TypeError(f"{what} must be something that copy.deepcopy can copy, so that later "
                         f"changes of it have no effect; for this {type(value).__name__} it raises "
                         f"{type(error).__name__}: {error}") from error
-
-
-def like(value, target, what):
-    """Return `value`; TypeError unless it is an array of the shape and dtype of `target`."""
-    is_array = isinstance(value, np.ndarray)
-    if is_array and value.shape == target.shape and value.dtype == target.dtype:
-        return value
-    kind = f"{value.dtype} array {value.shape}" if is_array else type(value).__name__
-    raise TypeError(f"{what} must be a {target.dtype} array {target.shape}, got {kind}")

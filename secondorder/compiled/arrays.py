@@ -34,6 +34,8 @@ class Work:
     outputs, p_bar : (rows, C) arrays
         Outputs of the network, and the gradient of every sample's loss in them.
     losses : (rows,) array
+    notes : dict
+        What a paper's room has made for batches of this length.
     """
 
     rows = 0
@@ -46,7 +48,7 @@ class Work:
         program, size = self.program, rows * self.program.width + self.program.room
         if self._memory.size < size + rows:
             self._memory = np.empty(size + rows, program.dtype)
-        self.rows, self.array = rows, self._memory[:size]
+        self.rows, self.array, self.notes = rows, self._memory[:size], {}
         self.losses = self._memory[size : size + rows]
         self.outputs, self.p_bar = self.batches("y")[-1], self.batches("bar")[-1]
         return self
@@ -66,15 +68,16 @@ class Work:
 
     # -- passes ------------------------------------------------------------------------------------
 
-    def forward(self, theta, x):
-        """Outputs of all layers; returns whether those of the last are finite."""
+    def forward(self, theta, x, criterion=None, t=None):
+        """Outputs of all layers; with a loss and targets the losses too, and the gradients in the
+        outputs. Returns whether outputs, and losses, are finite.
+        """
         program, x = self.program, x if x.flags.carray else x.copy()
         self.x = x.reshape(len(x), -1)
         self._has_bars = self._has_curvatures = False
-        return _passes().forward(*program.layers, program.own, theta, self.x, self.array)
-
-    def start(self, criterion, t):
-        """Losses and the gradients in the outputs; returns whether the losses are finite."""
+        finite = _passes().forward(*program.layers, program.own, theta, self.x, self.array)
+        if criterion is None or not finite:
+            return finite
         self.criterion, self.t = criterion, t if t.flags.carray else t.copy()
         return criterion.start(self.outputs, self.t, criterion.own, self.losses, self.p_bar)
 
@@ -94,7 +97,8 @@ class Work:
 
     def gradient(self, theta, total):
         """Gradient of the sum of the losses, in `total` (P,)."""
-        self.output_gradients(theta)
+        if not self._has_bars:
+            self.output_gradients(theta)
         _passes().parameter_gradient(*self.program.layers, self.x, self.array, self.array, total)
 
     def sample_gradients(self, theta, rows):
@@ -109,7 +113,7 @@ class Work:
         bars, shifted = np.empty_like(self.array), program.table.copy()
         places = [COLUMNS.index("W"), COLUMNS.index("b")]
         shifted[shifted[:, places[0]] >= P, places[0]] += C * P  # what is fixed is out of reach
-        rows, p_bar = out.reshape(S, C * P), self._last(bars, "bar")
+        rows, p_bar = out.reshape(S, C * P), self.last(bars, "bar")
         for c in range(C):
             p_bar[...] = 0
             p_bar[:, c] = 1
@@ -128,7 +132,7 @@ class Work:
         layers, (moving, part) = self.program.layers, self._moving(room)
         v, product = self._padded(v, room), self._padded(total, room, "padded product")
         _passes().tangents(*layers, theta, v, self.x, self.array, moving, part)
-        self.curved(self._last(moving, "y")[self.rows :], self._last(moving, "bar")[: self.rows])
+        self.curved(self.last(moving, "y")[self.rows :], self.last(moving, "bar")[: self.rows])
         _passes().gradient_tangent(*layers, theta, v, self.x, self.array, moving, part, product)
         if product is not total:
             total[...] = product[: total.size]
@@ -147,7 +151,7 @@ class Work:
         self.curvatures()
         v, (moving, part) = self._padded(v, room), self._moving(room)
         _passes().tangents(*program.layers, theta, v, self.x, self.array, moving, part)
-        p_tangent, bent = self._last(moving, "y")[self.rows :], self._last(moving, "bar")
+        p_tangent, bent = self.last(moving, "y")[self.rows :], self.last(moving, "bar")
         self.curved(p_tangent, bent[: self.rows])
         p_tangent, bent = p_tangent.reshape(-1), bent[: self.rows].reshape(-1)
         h = second.second_tangents(program.table, program.sizes, v, self.array, moving, part,
@@ -167,7 +171,7 @@ class Work:
         layers, (moving, part) = self.program.layers, self._moving(room)
         bars, v = room("bars", self.array.shape, self.program.dtype), self._padded(v, room)
         _passes().tangents(*layers, theta, v, self.x, self.array, moving, part)
-        p_tangent, y_bar = self._last(moving, "y")[self.rows :], self._last(bars, "bar")
+        p_tangent, y_bar = self.last(moving, "y")[self.rows :], self.last(bars, "bar")
         if middle is None:
             self.curved(p_tangent, y_bar)
         else:
@@ -190,7 +194,7 @@ class Work:
         return (room("moving", (2 * self.array.size,), program.dtype),
                 room("part", (self.rows * program.widest,), program.dtype))
 
-    def _last(self, array, name):
+    def last(self, array, name):
         """The batch of the last layer in a column, in an array like this one or twice as long."""
         rows = self.rows * (array.size // self.array.size)
         place, width = self.program.columns[name][-1], self.program.n_out

@@ -99,7 +99,6 @@ class Program:
         self.sizes, self.room = sizes_of(rows)
         self.layers = self.table, self.more, self.steps, self.sizes
         self.has_second_tangents = all(row.kind in SECOND_TANGENTS for row in rows)
-        self.notes = {}  # what a paper's room has settled about it
         self.columns = dict(zip(COLUMNS, self.table.T.tolist()))
 
 

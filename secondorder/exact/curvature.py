@@ -11,7 +11,8 @@ import numpy as np
 
 from ..checks import check_l2, finite, instance_of, own_array, plain_array, require_bytes
 from ..compiled.arrays import fresh
-from ..nets import Network, Workspace, programs
+from ..nets import Network, Workspace
+from ..nets.evaluation import run
 from .chunks import Chunks
 from .columns import hessian_rows
 
@@ -90,7 +91,7 @@ def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
     l2 = check_l2(l2)
     if batch_size is None and executor is None:
         with evaluated(network, loss, x, y) as evaluation:
-            total = evaluation.write_gradient_sum(np.empty_like(network.theta))
+            total = evaluation.own_gradient_sum()
             return _mean(evaluation, total, network.theta, l2, "the gradient")
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     total = chunks.total(gradient_sum, shape=(network.size,))
@@ -100,7 +101,7 @@ def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
 def gradient_sum(network, loss, x, y):
     """Gradient of the sum of the losses, (P,)."""
     with evaluated(network, loss, x, y) as evaluation:
-        return evaluation.write_gradient_sum(np.empty_like(network.theta))
+        return evaluation.own_gradient_sum()
 
 
 def mean_of(network, total, samples, penalised, l2, what, new=fresh):
@@ -384,7 +385,7 @@ def jacobian(network, x, max_bytes=2**30, batch_size=None, executor=None):
 
 
 def _jacobian_rows(network, loss, x, y):
-    work = programs.run(network, x)
+    work = run(network, x)
     if work is None:
         outputs, saved = network.forward(x)
         jacobian = output_jacobian_at(saved, network, outputs)

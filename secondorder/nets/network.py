@@ -8,9 +8,9 @@ import numpy as np
 
 from .. import checks
 from ..compiled.arrays import Lender
-from . import programs
-from .evaluation import Evaluation
+from .evaluation import Evaluation, run
 from .layers import Chain
+from .programs import saved_of
 from .summary import text as summary_text
 
 
@@ -62,7 +62,7 @@ class Network:
         self._theta = self._all[: self.chain.size]
         self.chain.bind(self._theta, self, self._all[self.chain.size :])
         self.workspaces = Lender(self._width(), self.size)
-        self.settled = None  # whether it runs compiled: see `programs`
+        self.settled = None  # whether it runs compiled: see `evaluation`
 
     def _width(self):
         """Numbers that the layers make of one sample."""
@@ -169,9 +169,9 @@ class Network:
             If a layer changed the dtype; likewise.
         """
         x = self.check_input(x)
-        work = programs.run(self, x, workspace)
+        work = run(self, x, workspace)
         if work is not None:
-            return work.outputs, programs.saved_of(self, work)
+            return work.outputs, saved_of(self, work)
         return self.literally(x)
 
     def literally(self, x):
@@ -184,7 +184,7 @@ class Network:
         """Outputs (S, C) for a batch x (S, *input_shape), in an array of their own."""
         x = self.check_input(x)
         with self.workspaces.lend(len(x)) as workspace:
-            work = programs.run(self, x, workspace)
+            work = run(self, x, workspace)
             if work is not None:
                 return work.outputs.copy()
         return self.literally(x)[0].copy()

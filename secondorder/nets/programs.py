@@ -6,16 +6,12 @@ network runs its literal passes. ``network.summary()`` says which form runs, and
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
-from .. import checks
-from ..compiled import forms, kinds
-from ..compiled.arrays import Workspace
+from ..compiled import kinds
 from ..compiled.kinds import Row
-from ..compiled.program import Criterion, Program
-from .allocation import keep_freed_memory
+from ..compiled.program import Program
 from .entries import Entries
 from .layers import (Activation, ActivationSaved, AvgPool2d, AvgPool2dSaved, Chain, ChainSaved,
                      Conv2d, Conv2dSaved, Flatten, FlattenSaved, Identity, LayerNorm,
@@ -190,94 +186,6 @@ def made(network):
     if len(network.output_shape) != 1:
         raise NoEntry(f"outputs of shape {network.output_shape} have no compiled form")
     return Program(rows_of(network.chain, network.input_shape), network.dtype)
-
-
-class Settled:
-    """The program of a network, made once, and anew only if since then a layer was given a method
-    of its own, another function, or a function of other numbers.
-
-    Attributes
-    ----------
-    program : Program or None
-    why : str or None
-        Why there is none.
-    """
-
-    def __init__(self, network):
-        self.known = [(vars(layer), len(vars(layer)), *_function_of(vars(layer)))
-                      for layer in network.chain.sublayers()]
-        self._dtype, self._outputs = network.dtype, network.output_shape
-        self._loss = None, None, None  # the last one, its numbers, and as the passes see it
-        try:
-            self.program, self.why = made(network), None
-        except NoEntry as error:
-            self.program, self.why = None, str(error)
-            keep_freed_memory()
-
-    def criterion(self, loss):
-        """A loss as compiled passes see it, or None where it has no entry. It is checked and made
-        once, and anew only if a number of it has changed.
-        """
-        last, numbers, criterion = self._loss
-        if last is loss and numbers is not None and vars(loss) == numbers:
-            return criterion
-        checks.check_loss(loss)
-        C, = checks.vector_shape(self._outputs)
-        entry = criteria.find(loss)
-        if entry is not None:
-            module, name, own = entry
-            entry = Criterion(module, name, partial(own, loss, C), self._dtype)
-        self._loss = loss, _plain_numbers(loss), entry
-        return entry
-
-
-def _function_of(state):
-    """The activation function of a layer, if it has one, and a copy of its numbers."""
-    function = state.get("function")
-    return function, dict(getattr(function, "__dict__", {}))
-
-
-def _plain_numbers(loss):
-    """A copy of a loss's own numbers; None if it has anything else, which may change unseen."""
-    numbers = dict(vars(loss))
-    return numbers if all(type(n) in (int, float, bool, str) for n in numbers.values()) else None
-
-
-def settled(network):
-    """The `Settled` of a network, kept in it while its layers are what they were."""
-    now = network.settled
-    for state, length, function, numbers in now.known if now else ():
-        if len(state) != length or state.get("function") is not function:
-            now = None
-        elif function is not None and getattr(function, "__dict__", {}) != numbers:
-            now = None
-    if now is None:
-        now = network.settled = Settled(network)
-    return now
-
-
-def program_of(network):
-    """The program that runs for a network now, or None: the literal passes run."""
-    return None if forms.is_literal() else settled(network).program
-
-
-def run(network, x, workspace=None):
-    """The work array behind the compiled forward pass, for inputs x that were checked; None where
-    the literal passes run, and where an output is not finite: they find out where.
-    """
-    program = program_of(network)
-    if program is None:
-        return None
-    work = (workspace or Workspace()).work(program, len(x))
-    return work if work.forward(network.all_parameters, x) else None
-
-
-def form(network):
-    """The sentence of ``network.summary()``: which form runs, and why."""
-    if forms.is_literal():
-        return "literal passes run, as asked"
-    why = settled(network).why
-    return "compiled passes run" if why is None else f"literal passes run: {why}"
 
 
 # -- what the passes left behind, as layers save it ------------------------------------------------

@@ -8,9 +8,8 @@ from operator import attrgetter
 import numpy as np
 
 from ..checks import check_l2, check_loss, instance_of, positive_number
-from ..nets import Network, Workspace
-from . import contract, guards, memory, stepping
-from .directions import guarded
+from ..nets import Evaluation, Network, Workspace
+from . import contract, memory, stepping
 from .norms import norm
 from .schedules import Constant, schedule_of
 from .settings import arguments
@@ -120,7 +119,7 @@ class Optimizer:
         self.steps = 0
         self.details = {}
         self._workspace, self._trials = Workspace(), Workspace()
-        self._spares, self._busy = {}, {}  # see `memory`
+        self._arrays, self._spares, self._busy = {}, {}, {}  # see `stepping`
 
     network = property(attrgetter("_network"),
                        doc="The network that is trained, for good: the memory fits no other.")
@@ -138,7 +137,7 @@ class Optimizer:
     def learning_rate(self, value):
         self.schedule = schedule_of(value)
 
-    @guarded
+    @contract.guarded
     def direction(self, evaluation):
         """What is added to the parameters at learning rate 1: the formula, see the class's notes.
 
@@ -177,12 +176,12 @@ class Optimizer:
 
     def gradient(self, evaluation):
         """Gradient of the objective, penalty included: (P,), read-only, made once an evaluation."""
-        guards.own_evaluation(self, evaluation)
+        stepping.own_evaluation(self, evaluation)
         return evaluation.objective_gradient(self.l2)
 
     def objective(self, evaluation):
         """Mean loss plus penalty at an evaluation, as a float."""
-        guards.own_evaluation(self, evaluation)
+        stepping.own_evaluation(self, evaluation)
         return evaluation.loss + self.penalty()
 
     def penalty(self):
@@ -220,21 +219,21 @@ class Optimizer:
         Parameters, memory and `steps` are all from before it, or all from after it.
         """
         try:
-            return memory.whole(self, stepping.on_batch, self, x, y)
+            return stepping.whole(self, stepping.prepared, self, self._own_evaluation, x, y)
         except OverflowError as error:
-            raise guards.overflow(self, error) from error
+            raise stepping.overflow(self, error) from error
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""
-        guards.own_evaluation(self, evaluation)
+        stepping.own_evaluation(self, evaluation)
         try:
-            return memory.whole(self, stepping.prepared, self, evaluation)
+            return stepping.whole(self, stepping.prepared, self, lambda: evaluation)
         except OverflowError as error:
-            raise guards.overflow(self, error) from error
+            raise stepping.overflow(self, error) from error
 
     def _own_evaluation(self, x, y):
         """An evaluation for this method alone: its arrays are those of the step before."""
-        return self._network.evaluate(self.loss, x, y, self._workspace)
+        return Evaluation(self._network, self.loss, x, y, self._workspace)
 
     def _gradient_norm(self, evaluation):
         """What a step reports; a method that needs no gradient may leave it unmeasured, as NaN."""
@@ -250,11 +249,14 @@ class Optimizer:
 
     def _array(self, name):
         """A (P,) array of this optimizer's own, the same one at every call."""
-        return self._workspace(("own", name), self._network.theta.shape, self._network.dtype)
+        array = self._arrays.get(name)
+        if array is None:
+            array = self._arrays[name] = np.empty_like(self._network.theta)
+        return array
 
     def _spare(self, name):
         """An array for the successor of the memory `name`; the two take turns."""
-        return memory.spares(self, [name])[0]
+        return stepping.spares(self, [name])[0]
 
     def state_dict(self):
         """What has to be kept, beside the parameters and the settings, to go on bit for bit.
@@ -288,7 +290,7 @@ class Optimizer:
         memory.check(self, state)
 
     def __getstate__(self):
-        return self.__dict__ | {"_spares": {}, "_busy": {}}
+        return self.__dict__ | {"_arrays": {}, "_spares": {}, "_busy": {}}
 
     def __repr__(self):
         settings = f"learning_rate={self.schedule!r}, l2={self.l2:g}"

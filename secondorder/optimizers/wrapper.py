@@ -2,7 +2,7 @@
 
 from ..checks import instance_of
 from .base import Optimizer
-from .directions import proposed
+from .stepping import proposed
 
 
 class Wrapper(Optimizer):

@@ -8,8 +8,8 @@ from ..checks import plain_array
 from ..ledger.mismatch import describe_mismatch
 
 #: What the base class keeps for its own use.
-OWN = ("_network", "loss", "base", "steps", "details", "_workspace", "_trials", "_spares", "_busy",
-       "_given")
+OWN = ("_network", "loss", "base", "steps", "details", "_workspace", "_trials", "_arrays",
+       "_spares", "_busy", "_given")
 SPOILT = 7.0  # what is written over arrays that belong to somebody else
 
 

@@ -11,7 +11,8 @@ import pytest
 import secondorder as so
 from harness.everyday import all_but
 from secondorder.compiled.arrays import Work
-from secondorder.nets import Activation, Chain, Linear, Network, Skip, Workspace, programs
+from secondorder.nets import Activation, Chain, Linear, Network, Skip, Workspace
+from secondorder.nets import evaluation as evaluations
 
 METHODS = {"sgd": so.SGD, "adam": so.Adam, "newton": so.TruncatedNewton,
            "partitioning": so.ResidualPartitioning}
@@ -53,7 +54,7 @@ def test_steps_are_the_same_bit_for_bit(method, last, dtype):
         pytest.skip("there is no rule for a layer of one's own")
     reusing, fresh = (METHODS[method](network(dtype, last), so.SquaredError(), learning_rate=0.01,
                                       l2=0.01) for _ in range(2))
-    assert (programs.program_of(fresh.network) is None) == (last is Own)
+    assert (evaluations.program_of(fresh.network) is None) == (last is Own)
     for x, y in batches([6, 6, 4, 9, 1, 6, 9, 4]):
         assert reusing.step(x, y) == without_reuse(fresh, x, y)
         assert np.array_equal(reusing.network.theta, fresh.network.theta)
@@ -103,7 +104,7 @@ def test_a_copy_has_a_workspace_of_its_own(again):
 
 
 def test_an_interrupt_leaves_no_half_made_work(monkeypatch):
-    workspace, program = Workspace(), programs.program_of(network())
+    workspace, program = Workspace(), evaluations.program_of(network())
     first = workspace.work(program, 4)
     assert workspace.work(program, 5) is first and first.rows == 5
 

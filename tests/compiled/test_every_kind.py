@@ -14,7 +14,8 @@ from harness.compiled_kinds import (KINDS, LOSSES, QUANTITIES, WITH_PARAMETERS,
 from harness.everyday import all_but
 from harness.two_forms import RUNS, both
 from secondorder.nets import (AvgPool2d, Conv2d, Flatten, Linear, MaxPool2d, Network,
-                              SoftmaxCrossEntropy, SquaredError, programs)
+                              SoftmaxCrossEntropy, SquaredError)
+from secondorder.nets import evaluation as evaluations
 
 DTYPES = ("float64", "float32")
 FLOAT64_EVERY_DAY = all_but(DTYPES, "float32")
@@ -37,7 +38,7 @@ def agree(net, loss, x, y, looser=1):
     """All quantities, by both forms; the compiled one found nothing that is not finite, for then
     the literal passes run again.
     """
-    assert programs.form(net) == RUNS and net.evaluate(loss, x, y).work is not None
+    assert evaluations.form(net) == RUNS and net.evaluate(loss, x, y).work is not None
     for work, ulp in QUANTITIES.values():
         within(*both(lambda: work(net, loss, x, y)), looser * ulp)
 
@@ -77,7 +78,7 @@ def test_a_wide_image_takes_many_turns(shape, dtype):
               AvgPool2d(2), Flatten()]
     width, = so.Chain(layers).output_shape(shape)
     net, rng = Network([*layers, Linear(width, 3, rng=2)], dtype, shape), np.random.default_rng(0)
-    sizes = programs.program_of(net).sizes
+    sizes = evaluations.program_of(net).sizes
     assert sizes[0, 3] * 3 > sizes[0, -1] and sizes[0, 3] * 3 % sizes[0, -1]
     x, y = rng.normal(size=(3, *shape)), rng.normal(size=(3, 3))
     agree(net, SquaredError(), x, y, looser=8)

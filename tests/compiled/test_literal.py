@@ -14,7 +14,8 @@ import pytest
 import secondorder as so
 from harness.compiled_kinds import KINDS, LOSSES, QUANTITIES, batch, network
 from secondorder.compiled import forms
-from secondorder.nets import Activation, Chain, Linear, programs
+from secondorder.nets import Activation, Chain, Linear
+from secondorder.nets import evaluation as evaluations
 
 TESTS = Path(__file__).resolve().parents[1]
 WITH_HARNESS = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -241,7 +242,7 @@ def test_it_travels_with_tasks(pool):
                 alone = so.exact.gradient(*given, batch_size=3)
                 found = so.exact.gradient(*given, batch_size=3, executor=executor)
                 assert np.array_equal(found, alone)
-                task = executor.submit(programs.form, given[0])
+                task = executor.submit(evaluations.form, given[0])
                 told = {"literal passes run, as asked", "compiled passes run"}
                 assert task.result() in told
 

@@ -10,7 +10,8 @@ import secondorder as so
 from harness.two_forms import RUNS, alike, both, check_every_quantity, close
 from secondorder.nets import (Activation, BinaryCrossEntropy, BoundedCriterion, Chain, Huber,
                               Linear, Network, PoissonNLL, SoftmaxCrossEntropy, SquaredError, Tanh,
-                              TukeyBiweight, programs)
+                              TukeyBiweight)
+from secondorder.nets import evaluation as evaluations
 
 def dense(dtype="float64", bias=True, rng=0):
     """Activations first, in a row, and last; a chain inside; widths that all differ."""
@@ -219,7 +220,7 @@ def test_a_network_with_anything_that_has_no_entry_runs_literally(make, why, cap
     net = Network(make())
     net.summary()
     assert f"literal passes run: {why}".replace("\\", "") in capsys.readouterr().out
-    assert programs.program_of(net) is None
+    assert evaluations.program_of(net) is None
     given = net, SquaredError(), np.ones((4, 3)), np.zeros((4, 2))
     assert np.array_equal(*both(lambda: so.exact.gradient(*given)))  # bit for bit: the same passes
 
@@ -248,7 +249,7 @@ def test_a_loss_of_the_authors_runs_by_its_own_passes():
     net = so.mlp([3, 2], rng=0)
     x, y = np.ones((4, 3)), np.zeros((4, 2))
     found = net.evaluate(Doubled(), x, y)
-    assert programs.settled(net).criterion(Doubled()) is None and found.work is None
+    assert evaluations.settled(net).criterion(Doubled()) is None and found.work is None
     np.testing.assert_allclose(found.losses, 2 * net.evaluate(SquaredError(), x, y).losses)
 
 
@@ -263,5 +264,5 @@ def test_what_is_changed_later_is_noticed():
         assert not np.array_equal(smooth, leaky) and not np.array_equal(leaky, other)
         np.testing.assert_allclose(net(x), other, rtol=1e-14)
     net.layers[0].forward = lambda x: (np.zeros((len(x), 4)), None)
-    assert programs.program_of(net) is None
+    assert evaluations.program_of(net) is None
     np.testing.assert_allclose(net(x), np.tile(net.layers[2].bias, (2, 1)))

@@ -8,7 +8,7 @@ import pytest
 
 import secondorder as so
 from secondorder.compiled import updates
-from secondorder.optimizers import directions
+from secondorder.optimizers import stepping
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 # class, settings, the memory whose size a whole step looks at
@@ -45,7 +45,7 @@ def test_an_update_is_the_formula(name, size, dtype):
     samples, l2, rate = updates.scalars(dtype, 7, 0.3, 0.01)
     g = total * (1 / samples) + l2 * theta
     by_formula.gradient = lambda evaluation: g
-    direction = directions.by_formula(by_formula, None)
+    direction = stepping.by_formula(by_formula, None)
     expected = theta + rate * direction
     memory = [getattr(by_formula, attribute) for attribute in UPDATES[name][2]]
 

@@ -6,7 +6,8 @@ import pytest
 import secondorder as so
 from harness.everyday import all_but
 from secondorder.nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, Linear, MaxPool2d,
-                              Network, Skip, SoftmaxCrossEntropy, SquaredError, programs)
+                              Network, Skip, SoftmaxCrossEntropy, SquaredError)
+from secondorder.nets import evaluation as evaluations
 from secondorder.papers.low_rank.curvature import directional_curvature_at
 from test_programs import RUNS, both, close, targets
 
@@ -51,7 +52,7 @@ def batch(samples, shape=SHAPE, seed=2):
 @pytest.mark.parametrize("kind", NETS)
 def test_every_quantity_is_the_literal_one(kind, dtype):
     net = network(kind, dtype)
-    assert programs.form(net) == RUNS
+    assert evaluations.form(net) == RUNS
     for samples, loss in ((11, SoftmaxCrossEntropy()), (1, SquaredError()), (4, SquaredError())):
         x, v = batch(samples), np.random.default_rng(5).normal(size=net.size)
         given = net, loss, x, targets(loss, samples)

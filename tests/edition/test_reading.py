@@ -148,6 +148,13 @@ def test_what_is_refused_has_its_line(text, message, tmp_path):
     assert str(told.value).startswith("paper.tex, line ") and message in str(told.value)
 
 
+def test_a_long_macro_used_often_is_no_doubling(tmp_path, monkeypatch):
+    """Twenty tokens count as one more expansion: 60 times 100 of them are 360."""
+    monkeypatch.setattr("secondorder.edition.tex.macros.MOST", 400)
+    found = of("\\def\\a{" + "{}" * 50 + "}" + "$$\\a$$ " * 60, tmp_path)
+    assert len(found.displays) == 60
+
+
 @pytest.mark.parametrize("text, told", [
     ("\n\\input{gone} $$a$$", r"paper.tex, line 2: the file of \input is not there"),
     ("\\def\\a#1.{x} $$a$$", r"\def\a with delimiters"),

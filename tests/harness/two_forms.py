@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.nets import programs
+from secondorder.nets import evaluation as evaluations
 
 RUNS = "compiled passes run"
 
@@ -37,7 +37,7 @@ def check_every_quantity(net, loss, x, y, rng=2):
     """Every pass that the table has, and what an evaluation holds of it."""
     v = np.random.default_rng(rng).normal(size=net.size)
     given = net, loss, x, y
-    assert programs.form(net) == RUNS and programs.settled(net).criterion(loss)
+    assert evaluations.form(net) == RUNS and evaluations.settled(net).criterion(loss)
     close(*both(lambda: so.exact.gradient(*given, l2=0.1)))
     close(*both(lambda: so.exact.sample_gradients(*given)))
     close(*both(lambda: so.exact.hessian_vector_product(*given, v, l2=0.1)), ulp=200)

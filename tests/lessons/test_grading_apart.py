@@ -200,6 +200,14 @@ def test_ctrl_c_ends_grading_and_the_code(tmp_path):
         os.kill(int(told.read_text()), 0)
 
 
+def test_a_process_that_cannot_grade_at_all_says_so_by_its_status(tmp_path):
+    answer = tmp_path / "answer"
+    done = subprocess.run(
+        [sys.executable, "-c", "from secondorder.lessons.child import main; main()", "a.py",
+         "-1", str(answer), str(tmp_path / "trace")], stderr=subprocess.DEVNULL)
+    assert done.returncode == os.EX_SOFTWARE and not answer.exists()
+
+
 @pytest.mark.thorough
 def test_it_works_from_any_folder_and_where_another_numpy_lies(tmp_path):
     (tmp_path / "numpy.py").write_text("raise ImportError('the wrong one')")

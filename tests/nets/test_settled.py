@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.nets import Activation, Chain, Linear, Network, programs
+from secondorder.nets import Activation, Chain, Linear, Network
+from secondorder.nets import evaluation as evaluations
 
 
 def problem():
@@ -14,7 +15,7 @@ def problem():
 
 def test_a_loss_is_checked_and_made_once():
     net, loss = so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy()
-    settled = programs.settled(net)
+    settled = evaluations.settled(net)
     assert settled.criterion(loss) is settled.criterion(loss)
     assert settled.criterion(so.SoftmaxCrossEntropy()) is not settled.criterion(loss)
     with pytest.raises(TypeError, match="loss must be a Loss instance"):

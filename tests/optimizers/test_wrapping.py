@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.optimizers import ExponentialDecay, Optimizer, Wrapper, guards, memory
+from secondorder.nets import Evaluation
+from secondorder.optimizers import ExponentialDecay, Optimizer, Wrapper, stepping
 from test_optimizers import METHODS, batches
 
 ALL = METHODS | {
@@ -189,9 +190,8 @@ def test_one_evaluation_a_step(method, monkeypatch):
     """The wrapper makes it, the base shares it; TruncatedNewton alone looks once more, at the end
     of the step."""
     wrapped, calls = Halved(method()), []
-    evaluate, forward = wrapped.network.evaluate, wrapped.network.chain.forward
-    monkeypatch.setattr(wrapped.network, "evaluate", lambda *a: calls.append("evaluation")
-                        or evaluate(*a))
+    made, forward = Evaluation.__init__, wrapped.network.chain.forward
+    monkeypatch.setattr(Evaluation, "__init__", lambda *a: calls.append("evaluation") or made(*a))
     monkeypatch.setattr(wrapped.network.chain, "forward", lambda x: calls.append("forward")
                         or forward(x))
     with so.literal():
@@ -255,7 +255,7 @@ def test_a_failed_direction_leaves_memory(method, monkeypatch):
     optimizer, (x, y) = method(), batches(1)[0]
     optimizer.step(x, y)
     before = optimizer.state_dict()
-    monkeypatch.setattr(guards, "own_direction", lambda optimizer, direction: 1 / 0)
+    monkeypatch.setattr(stepping, "own_direction", lambda optimizer, direction: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         optimizer.direction(optimizer.evaluate(x, y))
     equal_states(optimizer.state_dict(), before)
@@ -304,8 +304,8 @@ class HandsOutMemory(so.Momentum):
 def test_a_guard_stands_before_a_formula_and_not_before_its_parents(monkeypatch):
     optimizer, looks = HandsOutMemory(so.mlp([3, 2], rng=0), so.SquaredError(), 0.1), []
     at = optimizer.evaluate(*batches(1)[0])
-    own_evaluation = guards.own_evaluation
-    monkeypatch.setattr(guards, "own_evaluation", lambda optimizer, evaluation: looks.append(
+    own_evaluation = stepping.own_evaluation
+    monkeypatch.setattr(stepping, "own_evaluation", lambda optimizer, evaluation: looks.append(
         sys._getframe(1).f_code.co_name) or own_evaluation(optimizer, evaluation))
     direction = optimizer.direction(at)
     assert looks == ["direction", "gradient"]
@@ -343,7 +343,7 @@ def test_a_spare_array_is_never_one_in_use():
         assert optimizer._spare("buffer").dtype == np.float32
         return "done", ()
 
-    assert memory.whole(optimizer, work) == "done" and optimizer.buffer.dtype == np.float32
+    assert stepping.whole(optimizer, work) == "done" and optimizer.buffer.dtype == np.float32
 
 
 def test_the_contract_is_documented():

@@ -44,7 +44,8 @@ def test_the_package_alone_costs_next_to_nothing():
     loaded = run("import secondorder, sys\nprint(*sorted(m for m in sys.modules if "
                  "m.startswith('secondorder')))")
     assert set(loaded.split()) <= {"secondorder", "secondorder.checks",
-                                   "secondorder.checks.networks", "secondorder.checks.values"}
+                                   "secondorder.checks.arrays", "secondorder.checks.networks",
+                                   "secondorder.checks.values"}
 
 
 def test_every_public_name_is_there_and_listed():

@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 
+import secondorder as so
 from harness import literal_count as counting
 from secondorder.race import work
 from secondorder.race.entrants import ENTRANTS
@@ -50,6 +51,17 @@ def test_kfac_without_its_factorisations():
     lapack = sum(2 * n**3 / 3 + n * n + m**3 / 3 + n * n * m + n * m * m
                  for m, n in ((layer.inputs, layer.outputs) for layer in layers))
     assert count == pytest.approx(formula - lapack, rel=1e-3)
+
+
+def test_kfac_where_inputs_are_wider_than_the_batch():
+    """5 samples, 50 inputs: the Gram matrix of the batch, or the mean input alone."""
+    layers = work.passes(so.mlp([50, 4, 3], rng=0), 5)
+    of_B = 5 * 4**2 + 2 * 4**3 / 3 + 4**2 + 5 * 3**2 + 2 * 3**3 / 3 + 3**2
+    second = layers[1].down + 5 * 4**2 + 4**3 / 3 + 3**2 * 4 + 3 * 4**2
+    gram = 5**2 * 50 + 5**3 / 3 + 4**2 * 5 + 4 * 5**2 + 5 * 4 * 50
+    assert work.kfac(layers, 5, 3, {}) == pytest.approx(of_B + second + gram, rel=1e-12)
+    alone = 4**2 * 5 + 5 * 4 * 50 + 4 * 50
+    assert work.kfac(layers, 5, 3, {}, True) == pytest.approx(of_B + second + alone, rel=1e-12)
 
 
 def test_the_kernel_without_its_factor():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 import warnings
 from pathlib import Path
@@ -13,6 +14,7 @@ import secondorder as so
 from secondorder import cli, datasets, files
 from secondorder.nets import LayerNorm, LeakyReLU, MaxPool2d
 from secondorder.training import read_checkpoint
+from secondorder.training.checkpoints import require_same
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(20, 3)), rng.integers(0, 2, size=20)
@@ -276,6 +278,12 @@ def test_a_run_does_not_go_on_with_another_loss(tmp_path, name):
     with pytest.raises(ValueError, match=f"was made with .*{words}"):
         train(tmp_path / "c", so.SGD(net(), other, 1e-3), y=y, resume=True)
     assert len(train(tmp_path / "c", so.SGD(net(), one, 1e-3), y=y, resume=True)) == 4
+
+
+def test_a_list_of_facts_is_told_by_its_entry():
+    """Also where not all of its entries are facts in their turn."""
+    with pytest.raises(ValueError, match=re.escape("was made with a[1]'s b 3, not 2")):
+        require_same({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, Path("c.npz"), {}, {})
 
 
 class Coupled(so.reversible_gauss_newton.Coupling):

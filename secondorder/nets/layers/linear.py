@@ -62,7 +62,7 @@ class Linear(Layer):
         """Weight's part (..., out * in), then bias's (..., out), of what is trained."""
         if not self.trainable:
             return W_part[..., :0]
-        return W_part if self.bias is None else np.concatenate([W_part, b_part], axis=-1)
+        return np.concatenate([W_part, b_part], axis=-1) if "bias" in self.parameters else W_part
 
     def output_shape(self, input_shape):
         super().output_shape(input_shape)
@@ -71,8 +71,8 @@ class Linear(Layer):
     def forward(self, x):
         """y_si = sum_j W_ij x_sj + b_i"""
         y = x @ self.weight.T
-        if self.bias is not None:
-            y = y + self.bias
+        if (b := self.bias) is not None:
+            y = y + b
         return y, LinearSaved(x, y)
 
     def input_gradient(self, saved, y_bar):

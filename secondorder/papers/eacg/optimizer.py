@@ -5,8 +5,8 @@ import numpy as np
 from ...checks import number_in
 from ...checks.randomness import generator
 from ...optimizers.base import Optimizer
-from ...optimizers.directions import by_formula
 from ...optimizers.fused import whole_step
+from ...optimizers.stepping import by_formula
 from .curvatures import positive_curvature
 from .direction import direction_at
 from .options import checked

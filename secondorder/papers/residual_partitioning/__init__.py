@@ -59,9 +59,9 @@ Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10)
 which goes through a whole network with them; ``algorithm_1`` (line by line, corrected and as
 printed); ``rules`` (which inequality a rule must satisfy, and the rules of layers and losses),
 ``shaped_layers`` (those of convolutions, pooling and recurrences) and ``fast`` (the corrected
-algorithm, one forward and one backward pass; ``options`` are its choices, ``walks`` and
-``compiled`` what a training step runs); ``hessian`` (what is bounded); ``optimizer``. ``equations``
-runs every number; its ``EQUATIONS.md`` is the page.
+algorithm, one forward and one backward pass; ``options`` are its choices, ``compiled`` what a
+training step runs); ``hessian`` (what is bounded); ``optimizer``. ``equations`` runs every number;
+its ``EQUATIONS.md`` is the page.
 """
 
 from ...checks import close_names

@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from ...checks import all_finite, boolean, number_in, one_of
+from ...checks import all_finite, boolean, finite_result, number_in, one_of
+from ...compiled import kinds
+from ...nets import Chain
 from ...optimizers.base import Optimizer
-from ...optimizers.fused import direction, whole_step
-from ...optimizers.norms import norm
+from ...optimizers.fused import whole_step
 from ...optimizers.stepping import moved_by_formula
 from ...optimizers.trials import halved, objective_after
-from . import compiled
+from . import compiled, rules
+from .fast import sums
 from .options import checked
-from .walks import curvature_sums
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
@@ -22,32 +23,23 @@ class OnePass:
     """`ResidualPartitioning.direction` and the step around it, compiled."""
 
     def step(self, method, evaluation, rate):
-        """The new parameters, and what every step reports."""
-        if method.safeguard:
+        """The new parameters, and what every step reports; with the rate None the direction."""
+        if method.safeguard and rate is not None:
             return moved_by_formula(method, evaluation, rate)
-        own = self._arguments(method, evaluation, rate)
-        moved, info = whole_step(method, evaluation, rate, compiled.partition_step, *own)
-        self._report(method, rate, info["direction_norm"], *own[-2:])
+        own_rate, dtype = method.learning_rate if rate is None else rate, method.network.dtype
+        penalty = method.l2 * (own_rate if method.penalty_form == "implicit" else 1.0)
+        numbers = map(dtype.type, (method.damping, penalty))
+        sums, reports, ends = (curvature_sums(evaluation, method.options), np.zeros(3),
+                               compiled.NO_ENDS.copy())
+        moved, info = whole_step(method, evaluation, rate, compiled.partition_step, sums, *numbers,
+                                 reports, ends)
+        low, high, peak = ends.astype(f"i{dtype.itemsize}").view(dtype).tolist()
+        method._report(own_rate, *reports.tolist(), low, high, info["direction_norm"] ** 2, peak)
         return moved, info
 
     def direction(self, method, evaluation):
         """The direction alone, in an array of the method's own."""
-        rate = method.learning_rate
-        own = self._arguments(method, evaluation, rate)
-        d = direction(method, evaluation, compiled.partition_step, *own)
-        self._report(method, rate, norm(d), *own[-2:])
-        return d
-
-    def _arguments(self, method, evaluation, rate):
-        """What the loop takes of its own, and at the end the places for what it reports."""
-        numbers = method.damping, method._penalty_curvature(rate)
-        return (curvature_sums(evaluation, method.options),
-                *map(method.network.dtype.type, numbers), np.zeros(3), compiled.NO_ENDS.copy())
-
-    def _report(self, method, rate, direction_norm, reports, ends):
-        dtype = method.network.dtype
-        low, high, peak = ends.astype(f"i{dtype.itemsize}").view(dtype).tolist()
-        method._report(rate, *reports.tolist(), low, high, direction_norm**2, peak)
+        return self.step(method, evaluation, None)[0]
 
 
 class ResidualPartitioning(Optimizer):
@@ -144,9 +136,11 @@ class ResidualPartitioning(Optimizer):
         g, rate = self.gradient(evaluation), self.learning_rate
         # C_j = (1/S) sum_s C_sj, the data's part of the bound's curvature
         curvature = curvature_sums(evaluation, self.options) * (1 / evaluation.samples)
-        self.network.require_finite(curvature, "residual partitioning: the curvature")
+        finite_result(curvature, "residual partitioning: the curvature", self.network)
         # direction_j = -g_j / (C_j + damping + penalty); 0 where C_j + damping is 0
-        damped, penalty = curvature + self.damping, self._penalty_curvature(rate)
+        damped = curvature + self.damping
+        # l2 rate, so that rate times direction is the exact minimiser, or plainly l2
+        penalty = self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
         direction = np.divide(-g, damped + penalty, where=damped > 0, out=np.zeros_like(g))
         d = direction.astype(np.float64)
         self._report(rate, g @ d, curvature @ d**2, np.count_nonzero(damped == 0), curvature.min(),
@@ -164,12 +158,6 @@ class ResidualPartitioning(Optimizer):
                 change[...] = 0
         return change
 
-    def _penalty_curvature(self, rate):
-        """What the penalty adds to the curvature: l2 rate, so that rate times direction is the
-        exact minimiser, or plainly l2.
-        """
-        return self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
-
     def _report(self, rate, directional_derivative, second_order, idle, low, high, squares, peak):
         """Tell what the bound promises, -rate g d - rate^2/2 (sum C d^2 + l2 |d|^2), and the
         extremes.
@@ -179,3 +167,65 @@ class ResidualPartitioning(Optimizer):
         self.details.update(bound_decrease=float(promised), curvature_max=float(high),
                             curvature_min=float(low), idle_parameters=int(idle),
                             largest_change=rate * float(peak))
+
+
+# -- the curvature by two compiled walks over the table of a network -------------------------------
+
+_OWN = (rules.LinearRule, rules.ActivationRule, rules.ReshapeRule, rules.SkipRule)
+_KINDS = {kinds.LINEAR, kinds.FIXED, *range(kinds.IDENTITY, kinds.SIN + 1), kinds.FORK, kinds.ADD}
+
+
+def curvature_sums(evaluation, options):
+    """Curvature sums (P,), as `fast.sums` has them: by the walks, or by the rules of the layers.
+
+    The rules serve where there is no table, layers of images and sequences, and ``cross``.
+    """
+    work, literal = evaluation.work, evaluation.work is None or options.cross
+    arrays = None if literal else arrays_of(evaluation)
+    if arrays is None:
+        return sums(evaluation, options)[2]
+    theta, table = evaluation.network.all_parameters, work.program.table
+    carried, u, Z, part, sizes, curvature = arrays
+    work.output_gradients(theta)
+    work.curvatures()
+    compiled.up(table, theta, work.x, work.array, sizes, carried)
+    own = work.criterion.own
+    if options.output == "diagonal":
+        work.criterion.product(work.outputs, work.t, own, u, Z)
+        compiled.absolute(Z.reshape(-1), Z.reshape(-1))
+    elif options.output == "jensen" and work.criterion.diagonal is not None:
+        work.criterion.diagonal(work.outputs, work.t, own, Z)
+        compiled.jensen(u, Z)
+    else:
+        Z[...] = rules.OUTPUTS[options.output](evaluation.loss_function, evaluation.outputs,
+                                               evaluation.y, u)
+    compiled.down(table, sizes, work.x, work.array, carried, part, options.clip, curvature)
+    return curvature
+
+
+def arrays_of(evaluation):
+    """What the walks write into, made once for batches of a length; None where rules serve.
+
+    `carried`, like the array of the passes; u and Z of the outputs in it; a part of a layer's
+    batch; |theta|; and the curvature sums (P,).
+    """
+    work, own = evaluation.work, evaluation.workspace is not None
+    if own and "partitioned" in work.notes:
+        return work.notes["partitioned"]
+    network, program, arrays = evaluation.network, work.program, None
+    if serve(network, program):
+        dtype = program.dtype
+        carried = np.empty_like(work.array)
+        arrays = (carried, work.last(carried, "y"), work.last(carried, "bar"),
+                  np.empty(work.rows * program.widest, dtype),
+                  np.empty(network.all_parameters.size, dtype), np.empty(program.size, dtype))
+    if own:
+        work.notes["partitioned"] = arrays
+    return arrays
+
+
+def serve(network, program):
+    """Whether the walks give the bound of a network with this program."""
+    single = [layer for layer in network.chain.sublayers() if not isinstance(layer, Chain)]
+    return (_KINDS.issuperset(program.columns["kind"])
+            and all(rules.rules(layer) in _OWN for layer in single))

@@ -224,8 +224,8 @@ def up(chain, saved, u):
     Both are None as long as nothing is trained.
     """
     us, contexts = [u], []
-    for layer, own_saved in zip(chain.layers, saved):
-        idle = u is None and not layer.size
+    for layer, own_saved, where in zip(chain.layers, saved, chain.slices):
+        idle = u is None and where.stop == where.start
         u, own = (None, None) if idle else rules(layer).forward(layer, own_saved, u)
         us.append(u)
         contexts.append(own)
@@ -238,8 +238,8 @@ def down(chain, saved, contexts, us, deltas, Z, options):
     `deltas` are the gradients in the outputs of all layers.
     """
     slices, carried = chain.slices, [Z]
-    curvature = np.zeros(chain.size, dtype=Z.dtype)
-    idle = sum(u is None for u in us[1:])  # layers with nothing trained up to their output
+    curvature = np.zeros(slices[-1].stop, dtype=Z.dtype)
+    idle = len([u for u in us[1:] if u is None])  # layers with nothing trained up to their output
     for i in reversed(range(idle, len(chain.layers))):
         layer = chain.layers[i]
         Z, curvature[slices[i]] = rules(layer).backward(layer, saved[i], contexts[i], us[i],

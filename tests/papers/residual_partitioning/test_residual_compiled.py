@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.nets import programs
-from secondorder.papers.residual_partitioning import compiled, walks
+from secondorder.nets import evaluation as evaluations
+from secondorder.papers.residual_partitioning import compiled
 from secondorder.papers.residual_partitioning.fast import sums
+from secondorder.papers.residual_partitioning.optimizer import curvature_sums, serve
 from secondorder.papers.residual_partitioning.options import checked
 from secondorder.papers.residual_partitioning.rules import LinearRule, rules
-from secondorder.papers.residual_partitioning.walks import curvature_sums
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 
@@ -92,14 +92,14 @@ def test_the_walks_give_the_sums_of_the_rules(dtype, output, negative, loss, net
         if network is not branched and samples > 1:
             assert literal.saved[-2].slope.min() < -0.1
         for evaluation in (net.evaluate(loss, x, y), optimizer._own_evaluation(x, y)):
-            assert walks.serve(net, evaluation.work.program, options)
+            assert serve(net, evaluation.work.program)
             found = curvature_sums(evaluation, options)
             assert found.dtype == dtype
             np.testing.assert_allclose(found, wanted, rtol=100 * np.finfo(dtype).eps,
                                        atol=20 * np.finfo(dtype).eps * wanted.max())
 
 
-def test_a_rule_of_the_authors_and_products_go_by_the_rules():
+def test_a_rule_of_the_authors_goes_by_the_rules():
     class Wider(so.Linear):
         """With a rule of its own."""
 
@@ -113,14 +113,20 @@ def test_a_rule_of_the_authors_and_products_go_by_the_rules():
     net, loss = so.Network([Wider(3, 2, rng=0)]), so.SquaredError()
     plain = so.Network([so.Linear(3, 2, rng=0)])
     options = checked(net, loss, "auto", "abs", False)
-    def serve(network, options):
-        return walks.serve(network, programs.program_of(network), options)
-
-    assert not serve(net, options) and serve(plain, options)
-    assert not serve(plain, checked(plain, loss, "auto", "abs", True))
+    assert not serve(net, evaluations.program_of(net))
+    assert serve(plain, evaluations.program_of(plain))
     found, wanted = (curvature_sums(n.evaluate(loss, np.ones((4, 3)), np.zeros((4, 2))), options)
                      for n in (net, plain))
     np.testing.assert_allclose(found, 2 * wanted)
+
+
+def test_products_of_changes_go_by_the_rules():
+    net, loss, rng = so.mlp([3, 4, 2], rng=0), so.SquaredError(), np.random.default_rng(0)
+    at = net.evaluate(loss, rng.normal(size=(5, 3)), rng.normal(size=(5, 2)))
+    cross, plain = (checked(net, loss, "auto", "abs", with_them) for with_them in (True, False))
+    found = curvature_sums(at, cross)
+    np.testing.assert_array_equal(found, sums(at, cross)[2])
+    assert (found > 1.1 * curvature_sums(at, plain)).any()
 
 
 @pytest.mark.parametrize("options", [{}, {"l2": 0.3}, {"l2": 0.3, "penalty": "plain"},

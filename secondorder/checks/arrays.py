@@ -1,0 +1,257 @@
+"""Checks of arrays: plain ones, batches and targets, and what a pass made."""
+
+import numpy as np
+
+from ..compiled import forms
+
+LARGE = 2**12  # entries from which an array of flags is worth avoiding
+
+
+def all_finite(array):
+    """Whether an array holds neither NaN nor infinite entries; a large one without flags."""
+    if (array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous
+            or forms.is_literal()):
+        return bool(np.isfinite(array).all())
+    # here, so that numba is loaded by the first large array, not by an import
+    from .loops import extremes
+
+    return np.isfinite(extremes(array.reshape(-1))[1])
+
+
+def plain_array(value, name):
+    """Return `value` as an array.
+
+    Raises
+    ------
+    TypeError
+        For a masked array: nothing here would see its mask.
+    ValueError
+        For nested sequences of different lengths.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be a plain array, got a masked one, whose mask would be lost")
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is ragged, its rows differ in length: {error}") from error
+
+
+def finite(array, name, verb="holds"):
+    """Return `array`; ValueError if it holds NaN or infinite entries."""
+    if not all_finite(array):
+        raise ValueError(f"{name} {verb} NaN or infinite entries")
+    return array
+
+
+def real_array(array, name, shape=None, note=""):
+    """Return `array` as an array of finite real numbers, of a given shape if one is given; `note`
+    ends the message about another one.
+    """
+    array = plain_array(array, name)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
+    if shape is not None and array.shape != tuple(shape):
+        raise ValueError(f"{name} has shape {array.shape}, expected {tuple(shape)}{note}")
+    return finite(array, name)
+
+
+def fitting(value, target, name, note=""):
+    """Return `value` as an array that can be copied into the array `target`: of its shape, and no
+    wider kind of number.
+    """
+    value = plain_array(value, name)
+    if value.shape != target.shape:
+        raise ValueError(f"{name} has shape {value.shape}, expected {target.shape}{note}")
+    if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
+        raise TypeError(f"{name} must hold {target.dtype}, got {value.dtype}")
+    return value
+
+
+def like(value, target, what):
+    """Return `value`; TypeError unless it is an array of the shape and dtype of `target`."""
+    is_array = isinstance(value, np.ndarray)
+    if is_array and value.shape == target.shape and value.dtype == target.dtype:
+        return value
+    kind = f"{value.dtype} array {value.shape}" if is_array else type(value).__name__
+    raise TypeError(f"{what} must be a {target.dtype} array {target.shape}, got {kind}")
+
+
+# -- batches and targets ---------------------------------------------------------------------------
+
+
+def batch(x, shape, dtype):
+    """Return inputs x (S, *shape) in `dtype`.
+
+    Raises
+    ------
+    TypeError
+        Not real numbers (complex ones pass where `dtype` is complex).
+    ValueError
+        Wrong shape, no sample, NaN or infinite entries, numbers too large for `dtype`.
+    """
+    x = x if type(x) is np.ndarray else plain_array(x, "x")
+    if x.dtype.kind not in ("buifc" if dtype.kind == "c" else "buif"):
+        raise TypeError(f"x must hold real numbers, got dtype {x.dtype}")
+    if x.ndim != 1 + len(shape) or x.shape[1:] != shape:
+        expected = ", ".join(["S", *map(str, shape)])
+        raise ValueError(f"x has shape {x.shape}, expected ({expected}): one row per sample")
+    if len(x) == 0:
+        raise ValueError(f"x is an empty batch, shape {x.shape}")
+    with np.errstate(over="ignore"):
+        converted = x.astype(dtype, copy=False)
+    if not all_finite(converted):
+        what = (f"numbers too large for {dtype}" if np.isfinite(x).all()
+                else "NaN or infinite entries")
+        raise ValueError(f"x holds {what}")
+    return converted
+
+
+def targets(target, shape, dtype, owner):
+    """Return targets of outputs (S, C) = `shape` as an array of that shape in `dtype`; `owner` is
+    the loss, for messages.
+    """
+    target = plain_array(target, "targets")
+    if target.dtype.kind not in "buif":
+        raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
+    if target.shape != tuple(shape):
+        raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected "
+                         f"{tuple(shape)}: one row per sample, one column per output (a single "
+                         "output takes y[:, None])")
+    return finite(target.astype(dtype, copy=False), "targets", "hold")
+
+
+def targets_between(target, low, high):
+    """Return prepared targets; ValueError unless all are from `low` to `high`."""
+    wrong = np.argwhere((target < low) | (target > high))
+    if len(wrong):
+        sample, output = map(int, wrong[0])
+        raise ValueError(f"targets must be from {low} to {high:.3g}, got "
+                         f"{target[sample, output]:.6g} in sample {sample}")
+    return target
+
+
+def labels(target, shape):
+    """Return integer labels (S,) of outputs (S, C) = `shape`; each must be below C and not
+    negative.
+    """
+    samples, classes = shape
+    if target.dtype.kind not in "iu":
+        raise TypeError(f"labels must be integers, got dtype {target.dtype}")
+    if target.shape != (samples,):
+        raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label per "
+                         "sample")
+    wrong = np.flatnonzero((target < 0) | (target >= classes))
+    if len(wrong):
+        bad = int(wrong[0])
+        raise ValueError(f"label {int(target[bad])} of sample {bad} is out of range: the network "
+                         f"has {classes} outputs, so labels run from 0 to {classes - 1}")
+    return target
+
+
+def class_targets(target, shape, dtype, owner):
+    """Return targets that tell classes apart: labels (S,), or weights (S, C) in `dtype`."""
+    target = target if type(target) is np.ndarray else plain_array(target, "targets")
+    if shape[1] < 2:
+        raise ValueError(f"{type(owner).__name__} tells classes apart and needs two or more "
+                         f"outputs, got {shape[1]}")
+    if target.ndim == 1:
+        return labels(target, shape)
+    if target.shape != tuple(shape):
+        raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected "
+                         f"integer labels of shape ({shape[0]},) or weights of shape "
+                         f"{tuple(shape)}")
+    target = targets(target, shape, dtype, owner)
+    if (target < 0).any():
+        raise ValueError("class weights must not be negative")
+    empty = np.flatnonzero(~target.any(axis=1))
+    if len(empty):
+        raise ValueError(f"the class weights of sample {int(empty[0])} are all zero: a one-hot row "
+                         "holds a 1 at its class")
+    return target
+
+
+def rows(p, *others):
+    """Raise unless outputs p are an array (S, C) of floats and all `others`, targets or vectors
+    that go with them, are arrays of the same shape: a smaller one would be broadcast.
+    """
+    if getattr(p, "ndim", None) != 2:
+        raise ValueError(f"p must be an array (S, C) of outputs, got {_form(p)}")
+    if p.dtype.kind not in "fc":
+        raise TypeError(f"p must hold floating-point numbers, got {p.dtype}")
+    for other in others:
+        if getattr(other, "shape", None) != p.shape:
+            raise ValueError(f"targets and vectors must be arrays of the shape {p.shape} of the "
+                             f"outputs, got {_form(other)}")
+
+
+def _form(value):
+    shape = getattr(value, "shape", None)
+    return f"a {type(value).__name__}" if shape is None else f"shape {shape}"
+
+
+# -- what a pass made ------------------------------------------------------------------------------
+
+
+def outputs(p, saved, network):
+    """Return the outputs of a network.
+
+    Raises
+    ------
+    TypeError, FloatingPointError
+        Names the first layer whose outputs have another dtype, or are not finite; `saved` is what
+        the layers saved.
+    """
+    if p.dtype == network.dtype and all_finite(p):
+        return p
+    outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(own_saved, "output", None))
+               for i, (layer, own_saved) in enumerate(zip(network.layers, saved))]
+    for name, y in [*outputs, ("the outputs of the network", p)]:
+        if y is not None and y.dtype != network.dtype:
+            raise TypeError(f"{name} must hold {network.dtype} like the network, got {y.dtype}")
+        if y is not None and not np.isfinite(y).all():
+            raise FloatingPointError(f"{name} are not finite")
+    return p
+
+
+def finite_result(result, what, network):
+    """Return `result` (..., P); FloatingPointError, which names the first layer in whose parameters
+    it is not finite.
+    """
+    if not all_finite(result):
+        raise FloatingPointError(f"{what} in the parameters of {place_not_finite(result, network)},"
+                                 " is not finite")
+    return result
+
+
+def place_not_finite(result, network):
+    """Name of the first layer in whose parameters `result` (..., P) is not finite."""
+    places = enumerate(zip(network.layers, network.slices))
+    return next(f"layer {i}, {layer!r}" for i, (layer, where) in places
+                if not np.isfinite(result[..., where]).all())
+
+
+def result_of(loss, name, array, target):
+    """Raise unless what a loss returned has the shape and the dtype of the array `target`."""
+    if getattr(array, "shape", None) != target.shape:
+        raise ValueError(f"{loss!r}: {name} must have shape {target.shape}, one row per sample, "
+                         f"got {np.shape(array)}")
+    if array.dtype != target.dtype:
+        raise TypeError(f"{loss!r}: {name} must hold {target.dtype} like the network, got "
+                        f"{array.dtype}")
+
+
+def losses(values, loss, p):
+    """Raise unless a loss returned finite values, one for each row of the outputs p (S, C)."""
+    result_of(loss, "value", values, p[:, 0])
+    if not np.isfinite(values).all():
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise FloatingPointError(f"{type(loss).__name__}: the loss of sample {bad} is "
+                                 f"{values[bad]} although the outputs are finite")
+
+
+def finite_mean(mean, loss):
+    """Return the mean of the losses; FloatingPointError unless it is finite."""
+    if not np.isfinite(mean):
+        raise FloatingPointError(f"{type(loss).__name__}: the mean of the losses is not finite "
+                                 "although they are")
+    return mean
