@@ -120,10 +120,10 @@ def _forgiving(dispatcher):
 
     def load_overload(signature, context):
         try:
-            found = load(signature, context)
-            wanted, _ = normalize_signature(signature)
-            if found is None or found.signature.args == wanted:
-                return found
+            code = load(signature, context)
+            types, _ = normalize_signature(signature)
+            if code is None or code.signature.args == types:
+                return code
         except Exception:  # whatever unpickling a damaged file raises
             pass
         _forget(cache)
