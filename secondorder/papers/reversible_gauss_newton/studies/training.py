@@ -19,6 +19,7 @@ from secondorder.studies import images
 from ..diagnostics import kernel_similarity, linear_cka, ntk, weight_change
 from ..update import RankWarning
 from ..revmlp import RevMLP
+from .features_step import FeaturesGaussNewton
 
 LOSS = so.SoftmaxCrossEntropy()
 TESTS = 2000  # images of the test set at most
@@ -26,9 +27,10 @@ OWN_EVERY = 5  # of so many steps the change of one's own batch and of another i
 METHODS = {"gn": (so.GaussNewton, {"pseudo_inverse": "truncate", "measure": False}),
            "exact": (so.GaussNewton, {"measure": False}),
            "mp": (so.GaussNewton, {"inverse": "moore-penrose", "measure": False}),
+           "mp-features": (FeaturesGaussNewton, {}),
            "adam": (so.Adam, {}), "sgd": (so.SGD, {})}
 NAMES = {"gn": "Gauss-Newton, 1 %", "exact": "Gauss-Newton, exact", "mp": "Moore-Penrose",
-         "adam": "Adam", "sgd": "SGD"}
+         "mp-features": "Moore-Penrose of x_L", "adam": "Adam", "sgd": "SGD"}
 
 
 @dataclass(frozen=True)
