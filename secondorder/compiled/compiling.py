@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numba
 from numba import njit
+from numba.core.sigutils import normalize_signature
 
 from ..files import user_cache_folder
 
@@ -107,18 +108,26 @@ def sources(package):
 
 
 def _forgiving(dispatcher):
-    """Compile anew, and write the cache anew, where a file of the cache is damaged; keep what was
-    compiled in memory alone where the cache takes no more (a full disk, a quota).
+    """Compile anew, and write the cache anew, where a file of the cache is damaged or is for other
+    types; keep what was compiled in memory alone where the cache takes no more (a full disk, a
+    quota).
+
+    numba numbers the files of a function. Two processes that write at the same time may take the
+    same number for different types.
     """
     cache = getattr(dispatcher, "_cache", None)
     load, save = (getattr(cache, name, None) for name in ("load_overload", "save_overload"))
 
-    def load_overload(*arguments):
+    def load_overload(signature, context):
         try:
-            return load(*arguments)
+            code = load(signature, context)
+            types, _ = normalize_signature(signature)
+            if code is None or code.signature.args == types:
+                return code
         except Exception:  # whatever unpickling a damaged file raises
-            _forget(cache)
-            return None
+            pass
+        _forget(cache)
+        return None
 
     def save_overload(*arguments):
         try:

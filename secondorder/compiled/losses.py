@@ -43,7 +43,9 @@ def squared_error(p, t, own, losses, p_bar):
 @compiled
 def squared_error_product(p, t, own, v, product):
     """v_si"""
-    product[:, :] = v
+    for s in range(v.shape[0]):
+        for i in range(v.shape[1]):
+            product[s, i] = v[s, i]
 
 
 # -- softmax and cross-entropy ---------------------------------------------------------------------

@@ -11,12 +11,18 @@ import pytest
 import secondorder as so
 from harness.compiled_kinds import (KINDS, LOSSES, QUANTITIES, WITH_PARAMETERS,
                                     batch, direction, network)
+from harness.everyday import all_but
 from harness.two_forms import RUNS, both
 from secondorder.nets import (AvgPool2d, Conv2d, Flatten, Linear, MaxPool2d, Network,
                               SoftmaxCrossEntropy, SquaredError)
 from secondorder.nets import evaluation as evaluations
 
 DTYPES = ("float64", "float32")
+FLOAT64_EVERY_DAY = all_but(DTYPES, "float32")
+LONG = ("recurrent", "states", "convolution", "average-pool", "max-pool")  # to compile: 10 s
+KINDS_AND_DTYPES = [
+    pytest.param(kind, dtype, marks=[pytest.mark.thorough] * (dtype == "float32" and kind in LONG))
+    for kind in KINDS for dtype in DTYPES]
 LOSSES_BY_OUTPUT = [so.nets.BinaryCrossEntropy(), so.nets.Huber(0.4), so.nets.PoissonNLL(),
                     SquaredError(), so.nets.TukeyBiweight()]
 
@@ -40,8 +46,7 @@ def agree(net, loss, x, y, looser=1):
 # -- the two forms ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind, dtype", KINDS_AND_DTYPES)
 def test_forms_agree_to_units_in_the_last_place(kind, dtype):
     """One sample, and more than eight."""
     net = network(kind, dtype)
@@ -50,7 +55,7 @@ def test_forms_agree_to_units_in_the_last_place(kind, dtype):
 
 
 @pytest.mark.everyday(8)
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FLOAT64_EVERY_DAY)
 @pytest.mark.parametrize("options", [{"bias": False}, {"trainable": False}],
                          ids=["no bias", "fixed"])
 @pytest.mark.parametrize("kind", WITH_PARAMETERS)
@@ -65,7 +70,7 @@ def test_forms_agree_for_every_loss(loss, dtype):
     agree(network("linear", dtype), loss, *batch(9, loss))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FLOAT64_EVERY_DAY)
 @pytest.mark.parametrize("shape", [(1, 2, 700), (2, 40, 90)])
 def test_a_wide_image_takes_many_turns(shape, dtype):
     """Of which one sample alone fills some, and the last is shorter than the others."""
@@ -79,7 +84,7 @@ def test_a_wide_image_takes_many_turns(shape, dtype):
     agree(net, SquaredError(), x, y, looser=8)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FLOAT64_EVERY_DAY)
 def test_of_equal_entries_both_forms_take_the_first(dtype):
     """Images of two values, and of one: bit for bit the same maxima, gradients and choices."""
     net = Network([MaxPool2d((2, 3), 1), Flatten()], dtype, (2, 4, 5))

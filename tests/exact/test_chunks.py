@@ -29,7 +29,7 @@ def test_chunks_give_the_whole(name, batch_size):
     assert relative(CALLS[name](*given, batch_size=batch_size), CALLS[name](*given)) < 1e-12
 
 
-@pytest.mark.everyday(20)
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("name", CALLS)
 def test_the_same_bits_whoever_adds(name, processes):
     given = problem()

@@ -2,8 +2,9 @@
 
 This process collects the tests, forks the workers and prints what they report: one progress, one
 summary and one exit status, whatever the options. The tests of a file run in one process and in
-their order; a worker that is done with a file takes the next. The files that took longest in the
-last run come first. Where a worker dies, its test has failed, and another worker goes on behind it.
+their order, and so do the files that share the runs of a ledger; a worker that is done takes the
+next file. The files that took longest in the last run come first. Where a worker dies, its test has
+failed, and another worker goes on behind it.
 """
 
 import collections
@@ -163,12 +164,13 @@ class Sharing:
         """Where the tests of each file begin and end in `session.items`; the longest first."""
         files = collections.defaultdict(list)
         for item in session.items:
-            files[item.location[0]].append(item)
+            files[_together(item)].append(item)
         session.items[:] = [item for group in files.values() for item in group]
         known, sizes, end = self._known(), {}, 0
-        for file, group in files.items():
+        for group in files.values():
             end += len(group)
-            sizes[end - len(group), end] = len(group) * known.get(file, UNKNOWN)
+            sizes[end - len(group), end] = sum(known.get(item.location[0], UNKNOWN)
+                                               for item in group)
         return collections.deque(sorted(sizes, key=sizes.get, reverse=True))
 
     def _hear(self, worker, session, queue):
@@ -230,6 +232,11 @@ class Sharing:
             counts = collections.Counter(item.location[0] for item in session.items)
             means = {file: self.spent[file] / counts[file] for file in self.spent}
             cache.set(KEPT, self._known() | means)
+
+
+def _together(item):
+    """What the tests of one process have in common: their file, or the runs of a ledger."""
+    return "ledger_runs" if hasattr(item.module, "ledger_runs") else item.location[0]
 
 
 def _stop_if_told(session):

@@ -27,8 +27,12 @@ def twins(make, loss, seed=3, samples=5):
     return single, single.astype("float64"), x.astype(np.float32), y
 
 
-@pytest.mark.parametrize("middle, name",
-                         [(m, sorted(LOSSES)[i % len(LOSSES)]) for i, m in enumerate(MIDDLE)])
+LONG = ("chain-convolution", "chain-max-pool", "chain-recurrent", "chain-autonomous")  # to compile
+
+
+@pytest.mark.parametrize("middle, name", [
+    pytest.param(m, sorted(LOSSES)[i % len(LOSSES)],
+                 marks=[pytest.mark.thorough] * m.startswith(LONG)) for i, m in enumerate(MIDDLE)])
 def test_curvature_in_single_precision(middle, name):
     loss = LOSSES[name]()
     single, double, x, y = twins(lambda r: network(middle, r), loss)

@@ -164,6 +164,27 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
 
 
 @pytest.mark.thorough
+def test_code_for_other_types_is_not_taken(tmp_path):
+    """Two processes that write at the same time may give their files the same number."""
+    code = ("import numpy as np; from secondorder.checks import loops\n"
+            "for dtype in ('float64', 'float32'):\n"
+            "    print(loops.squares(np.full(4, 3, dtype)), len(loops.squares.stats.cache_hits))")
+    environment = environment_without_cache(NUMBA_CACHE_DIR=str(tmp_path))
+
+    def compute():
+        return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
+                              text=True, check=True).stdout
+
+    assert compute() == "36.0 0\n36.0 0\n"
+    one, other = (path for path in tmp_path.rglob("*.squares-*.nbc"))
+    swapped = one.read_bytes(), other.read_bytes()
+    other.write_bytes(swapped[0])
+    one.write_bytes(swapped[1])
+    assert compute() == "36.0 0\n36.0 0\n"
+    assert compute() == "36.0 1\n36.0 2\n", "written anew"
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
     code = ("import numpy as np; from secondorder.compiled import updates; "

@@ -120,13 +120,16 @@ def test_the_first_failure_can_end_the_run(folder):
 
 
 def test_the_longest_files_of_the_last_run_come_first():
-    items = [SimpleNamespace(location=(file, n, "")) for n in range(3) for file in "abc"]
+    modules = dict.fromkeys("ab", SimpleNamespace()) | dict.fromkeys(
+        "cd", SimpleNamespace(ledger_runs=True))
+    items = [SimpleNamespace(location=(file, n, ""), module=modules[file])
+             for file in "abcd" for n in range(3)]
     session = SimpleNamespace(items=items)
-    cache = SimpleNamespace(get=lambda key, default: {"a": 0.1, "b": 0.3, "c": 0.2})
+    cache = SimpleNamespace(get=lambda key, default: {"a": 0.1, "b": 0.3, "c": 0.1})
     files = processes.Sharing(SimpleNamespace(cache=cache), 2)._files(session)
     assert [{item.location[0] for item in session.items[slice(*places)]} for places in files] == [
-        {"b"}, {"c"}, {"a"}]
-    assert [item.location[1] for item in session.items] == 3 * [0, 1, 2]
+        {"b"}, {"c", "d"}, {"a"}]
+    assert [item.location[1] for item in session.items] == 4 * [0, 1, 2]
 
 
 @pytest.mark.parametrize("text", ["none", "0", "-1", "1.5", ""])

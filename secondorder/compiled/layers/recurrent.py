@@ -45,6 +45,14 @@ def rows_of(stack):
 
 
 @compiled
+def write(v, out):
+    """out_si = v_si; numba takes a second to compile `out[:, :] = v`"""
+    for s in range(v.shape[0]):
+        for i in range(v.shape[1]):
+            out[s, i] = v[s, i]
+
+
+@compiled
 def add_product(x, W, out):
     """Add sum_j W_ij x_sj to out_si."""
     part = np.dot(x, W.T)
@@ -71,7 +79,7 @@ def argument_gradients(y_bar, W, slopes, a_bars, v_bar):
     """a_bar_t = A'(a_t) v_bar_t  with  v_bar_T = y_bar  and  v_bar_(t-1) = W^T a_bar_t; the last of
     them, v_bar_0, is left in `v_bar` (S, h).
     """
-    v_bar[:, :] = y_bar
+    write(y_bar, v_bar)
     for t in range(len(slopes) - 1, -1, -1):
         slope, a_bar = slopes[t], a_bars[t]
         for s in range(a_bar.shape[0]):
@@ -86,7 +94,7 @@ def recurrent_input_gradient(a_bars, v_bar, U, x_bar):
     if U.size:
         by_samples(np.dot(rows_of(a_bars), U), x_bar)
     else:
-        x_bar[:, :] = v_bar
+        write(v_bar, x_bar)
 
 
 @compiled
@@ -114,12 +122,13 @@ def recurrent_parameter_gradients(a_bars, states, x, rows, at, b, n_b):
     d, finite = (b - at) // h - h, True
     bars, before = np.empty((T, h), x.dtype), np.zeros((T, h), x.dtype)
     for s in range(S):
-        bars[:, :], before[1:] = a_bars[:, s], states[: T - 1, s]
+        write(a_bars[:, s], bars)
+        write(states[: T - 1, s], before[1:])
         row, W = rows[s], at + h * d
         if d:
             np.dot(bars.T, x[s].reshape(T, d), row[at:W].reshape(h, d))
         else:
-            before[0] = x[s]
+            write(x[s : s + 1], before[:1])
         np.dot(bars.T, before, row[W:b].reshape(h, h))
         if n_b:
             column_sums(bars, row[b : b + n_b])
@@ -169,11 +178,12 @@ def recurrent_gradient_tangent(moves, x_tangent, x, U, W, Y, V, y_bar_tangent, y
     """
     T, S, h = states.shape
     v_bars = np.empty((2 * S, h), x.dtype)  # v_bar_tangent above v_bar
-    v_bars[:S], v_bars[S:] = y_bar_tangent, y_bar
+    write(y_bar_tangent, v_bars[:S])
+    write(y_bar, v_bars[S:])
     xs = np.zeros((2 * S, x.shape[1]), x.dtype)  # x above x_tangent
-    xs[:S] = x
+    write(x, xs[:S])
     if moves:
-        xs[S:] = x_tangent
+        write(x_tangent, xs[S:])
     for t in range(T - 1, -1, -1):
         a_bars = bars[t]
         for s in range(S):
@@ -184,7 +194,7 @@ def recurrent_gradient_tangent(moves, x_tangent, x, U, W, Y, V, y_bar_tangent, y
                 a_bars[S + s, i] = slope * v_bar
         np.dot(a_bars, W, v_bars)
         add_product(a_bars[S:], V.T, v_bars[:S])
-        v_moving[t, :S] = states[t]
+        write(states[t], v_moving[t, :S])
     recurrent_parameter_gradient(bars, v_moving, xs, U_bar, W_bar, b_bar[:0])
     a_bar_tangents = rows_of(np.ascontiguousarray(bars[:, :S]))
     if b_bar.size:
@@ -194,4 +204,4 @@ def recurrent_gradient_tangent(moves, x_tangent, x, U, W, Y, V, y_bar_tangent, y
         add_product(rows_of(np.ascontiguousarray(bars[:, S:])), Y.T, below)
         by_samples(below, x_bar_tangent)
     elif moves:
-        x_bar_tangent[:, :] = v_bars[:S]
+        write(v_bars[:S], x_bar_tangent)
