@@ -29,6 +29,17 @@ def lacks(paper, root=ROOT):
     return [sentence for check in checks for sentence in check(paper, folder, root)]
 
 
+def asked(arguments):
+    """The paper that the command names; one that is not known yet is told where to begin."""
+    try:
+        (name,) = arguments
+        return REGISTRY.key(name)
+    except ValueError as error:
+        sys.exit(f"{error if len(arguments) == 1 else __doc__}\n"
+                 "A new paper begins with its key and the module of its equations, in PAPERS of "
+                 "secondorder/ledger/registry.py.")
+
+
 def _known(paper, folder, root):
     from secondorder.book import bibliography
 
@@ -124,7 +135,7 @@ def _methods(paper, folder, root):
         own = inspect.isclass(value) and value.__module__ == module.__name__
         if own and issubclass(value, Optimizer) and not re.search(rf"\b{name}\b", texts):
             yield (f"tests/papers/{folder}/: no test names {name}; "
-                   "`assert so.verify.optimizer(...)` is the least")
+                   "`report = so.verify.optimizer(...); assert report.ok, str(report)` is the least")
 
 
 def letters(text):
@@ -146,5 +157,5 @@ if __name__ == "__main__" and sys.argv[1:] == ["--letters"]:
     path = ROOT / "CONTRIBUTING.md"
     path.write_text(letters(path.read_text(encoding="utf-8")), encoding="utf-8")
 elif __name__ == "__main__":
-    for sentence in lacks(REGISTRY.key(sys.argv[1])):
+    for sentence in lacks(asked(sys.argv[1:])):
         print(sentence)

@@ -20,6 +20,13 @@ def test_every_room_is_known_under_a_key():
         "PAPERS of secondorder/ledger/registry.py")
 
 
+@pytest.mark.parametrize("arguments", [["no-such-paper"], []])
+def test_who_asks_for_a_paper_that_is_not_known_is_told_where_to_begin(arguments):
+    with pytest.raises(SystemExit, match="begins with its key .* in PAPERS of"):
+        rooms.asked(arguments)
+    assert rooms.asked(["low rank"]) == "low-rank"
+
+
 @pytest.fixture
 def bare(tmp_path):
     """A project in which nothing was written for any room, but for the package itself."""
