@@ -134,8 +134,8 @@ def _methods(paper, folder, root):
     for name, value in vars(module).items():
         own = inspect.isclass(value) and value.__module__ == module.__name__
         if own and issubclass(value, Optimizer) and not re.search(rf"\b{name}\b", texts):
-            yield (f"tests/papers/{folder}/: no test names {name}; "
-                   "`report = so.verify.optimizer(...); assert report.ok, str(report)` is the least")
+            yield (f"tests/papers/{folder}/: no test names {name}; the least is "
+                   "`report = so.verify.optimizer(...); assert report.ok, str(report)`")
 
 
 def letters(text):
