@@ -18,29 +18,12 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder import cli, datasets, files
+from secondorder import cli, files
 from secondorder.cli import signals
 from secondorder.training import read_checkpoint
 
 MADE = ["history.json", "learning-curves.png", "parameters.npz"]
 WINE = ("train", "--data", "wine", "--hidden", 5)
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Call the command in a directory of its own; gives status, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(datasets.DATA_VARIABLE, raising=False)
-
-    def call(*words):
-        try:
-            status = cli.main([str(word) for word in words])
-        except SystemExit as stop:
-            status = stop.code
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return call
 
 
 @contextlib.contextmanager

@@ -11,28 +11,10 @@ import time
 import numpy as np
 import pytest
 
-from secondorder import cli, datasets
 from secondorder.cli import memory, signals
 from secondorder.training.progress import Progress
 
 WINE = ["train", "--data", "wine"]
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Call the command in a directory of its own; gives status, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(datasets.DATA_VARIABLE, raising=False)
-
-    def call(*words):
-        try:
-            status = cli.main([str(word) for word in words])
-        except SystemExit as stop:
-            status = stop.code
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return call
 
 
 # -- memory ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from secondorder import cli, datasets, files
+from secondorder import cli, files
 from secondorder.bench import scaling
 from secondorder.cli import bench as bench_command
 from secondorder.cli import compare as compare_command
@@ -34,22 +34,11 @@ OF_THEIR_OWN = {"book", "notebook", "reproduce"}
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Call the command in a directory of its own; gives status, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(datasets.DATA_VARIABLE, raising=False)
+def run(run, monkeypatch):
+    """With a tour and a bench that are quick."""
     monkeypatch.setattr(scaling, "FACTORS", (1, 2))
     monkeypatch.setattr(touring, "run", quick_tour)
-
-    def call(*words):
-        try:
-            status = cli.main([str(word) for word in words])
-        except SystemExit as stop:
-            status = stop.code
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return call
+    return run
 
 
 def quick_tour(out, seed, say, undisturbed):
