@@ -200,7 +200,8 @@ figures.show(plots.row(
 # **Limits.** 24 images of 32 pixels, 60 features in a half block ($n / d' = 0.4$), six seeds, one
 # rate for each method. Nothing is said of mini-batches: with new noise at every step the record
 # decides nothing for either inverse. The paper trains on mini-batches of 1024 images at rates that
-# it tunes.
+# it tunes. The study `claim-features-or-logits` of `secondorder reproduce` has
+# the same order on 48 digits.
 #
 # **For a class.** Give out section 1 alone, and ask in how many ways the two rows differ.
 #

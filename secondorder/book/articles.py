@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from ..formulas.terminal import drawable
 from ..ledger.labels import heading, is_number
 from ..ledger.pages import counts
+from ..ledger.pages.own_lines import plain
+from ..ledger.pages.source import check_and_helpers
 from ..ledger.registry import REGISTRY
 from .parts import code, formulas, numbered
 
@@ -117,27 +119,21 @@ def article(entry, evaluated, symbols, blocks):
 
 
 class Blocks:
-    """What code a page shows where: everything once, but the first block of an article.
-
-    Parameters
-    ----------
-    paper : str
-    entries : list of Equation
-    """
+    """What code a page shows where: everything once, but the first block of an article."""
 
     def __init__(self, paper, entries):
         self.paper, self.links, self.home, self.named = paper, {}, {}, set()
         self.foreign = REGISTRY.papers[paper] is None
         for entry in entries:  # the literal form leads
             for value in entry.implements[:1]:
-                name = getattr(code.plain(value), "__name__", "")
+                name = getattr(plain(value), "__name__", "")
                 self.links.setdefault(name, f"#{anchor(entry.labels[0])}")
-                self.home.setdefault(code.plain(value), entry)
+                self.home.setdefault(plain(value), entry)
         for entry in entries:
             for value in entry.implements:
-                if self.home.setdefault(code.plain(value), entry) is not entry:
-                    self.named.add(code.plain(value))
-        checks = [code.other_side(entry.check) for entry in entries]
+                if self.home.setdefault(plain(value), entry) is not entry:
+                    self.named.add(plain(value))
+        checks = [check_and_helpers(entry.check) for entry in entries]
         calls = [helper for check in checks for helper in check[1:]]
         self.shared = sorted({helper for helper in calls if calls.count(helper) > 1},
                              key=lambda helper: (helper.__module__, code.address(helper)))
@@ -148,7 +144,7 @@ class Blocks:
         """The first block of an article, and those that no other article shows."""
         own = numbered.ids(entry)
         return [code.block(value, self.paper, self.links, own=own,
-                           named=self._at_home(value, entry) and code.plain(value) in self.named)
+                           named=self._at_home(value, entry) and plain(value) in self.named)
                 for k, value in enumerate(entry.implements) if not k or self._at_home(value, entry)]
 
     def elsewhere(self, entry):
@@ -157,20 +153,20 @@ class Blocks:
                 for value in entry.implements[1:] if not self._at_home(value, entry)]
 
     def _at_home(self, value, entry):
-        return self.home[code.plain(value)] is entry
+        return self.home[plain(value)] is entry
 
     def other_side(self, entry):
         """The check and those of its helpers that no other check calls."""
         own = numbered.ids(entry)
         return [code.block(function, self.paper, self.shared_links, own=own)
-                for function in code.other_side(entry.check) if function not in self.shared]
+                for function in check_and_helpers(entry.check) if function not in self.shared]
 
     def address_of(self, entry, line, word, label):
         """Where on the page a line stands that is a display's own: it, or the block that has it."""
-        function = code.plain(line.function)
-        here = [code.plain(value) for k, value in enumerate(entry.implements)
+        function = plain(line.function)
+        here = [plain(value) for k, value in enumerate(entry.implements)
                 if not k or self._at_home(value, entry)]
-        others = [one for one in code.other_side(entry.check) if one not in self.shared]
+        others = [one for one in check_and_helpers(entry.check) if one not in self.shared]
         return f"#{word}-eq-{label}" if function in here + others else f"#{code.address(function)}"
 
     def helpers(self):

@@ -1,5 +1,4 @@
-"""Writing the book: one page a paper, an index, errata, claims, letters; everything in one folder.
-"""
+"""Writing the book: a page a paper, an index, errata, claims, letters; all in one folder."""
 
 import importlib.util
 import json
@@ -154,9 +153,7 @@ def join(pages):
 
 
 def rendered(pages, claims, single=False):
-    """File name -> text of every page; of a `single` paper only its own page, without links to
-    others.
-    """
+    """File name -> text of every page; of a `single` paper its own page alone, without links."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,

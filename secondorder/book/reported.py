@@ -1,6 +1,4 @@
-"""What a paper reports, figures, tables and claims: the recorded studies, and the equations that
-they are about.
-"""
+"""What a paper reports: the recorded studies, and the equations that they are about."""
 
 import re
 
@@ -43,18 +41,14 @@ def _picture(study):
 
 
 def told(some):
-    """Verdict -> number of a paper's claims in some studies, in the order of `GLYPHS`; each number
-    once, and without controls of ours.
-    """
+    """Verdict -> number of a paper's claims in some studies, each once, no controls of ours."""
     kinds = [row["verdict"] for study in some for row in study["rows"]
              if not row["ours"] and not row["twice"]]
     return {kind: kinds.count(kind) for kind in GLYPHS if kind in kinds}
 
 
 def related(entries, some):
-    """First label of an entry -> the studies that bear one of its labels, or name it in words:
-    `(39)`, `Algorithm 1`.
-    """
+    """First label of an entry -> the studies that bear one of its labels, or name it in words."""
     home = {canonical(label): entry.labels[0] for entry in entries for label in entry.labels}
     by_label = {}
     for study in some:

@@ -44,9 +44,7 @@ def finite(array, name, verb="holds"):
 
 
 def real_array(array, name, shape=None, note=""):
-    """Return `array` as an array of finite real numbers, of a given shape if one is given; `note`
-    ends the message about another one.
-    """
+    """Return `array` as finite real numbers, of `shape` if given; `note` ends that message."""
     array = plain_array(array, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
@@ -56,9 +54,7 @@ def real_array(array, name, shape=None, note=""):
 
 
 def fitting(value, target, name, note=""):
-    """Return `value` as an array that can be copied into the array `target`: of its shape, and no
-    wider kind of number.
-    """
+    """Return `value` as an array that fits into the array `target`: its shape, no wider numbers."""
     value = plain_array(value, name)
     if value.shape != target.shape:
         raise ValueError(f"{name} has shape {value.shape}, expected {target.shape}{note}")
@@ -107,9 +103,7 @@ def batch(x, shape, dtype):
 
 
 def targets(target, shape, dtype, owner):
-    """Return targets of outputs (S, C) = `shape` as an array of that shape in `dtype`; `owner` is
-    the loss, for messages.
-    """
+    """Return targets of outputs (S, C) = `shape` as an array like them; messages name `owner`."""
     target = plain_array(target, "targets")
     if target.dtype.kind not in "buif":
         raise TypeError(f"targets must be real numbers, got dtype {target.dtype}")
@@ -131,9 +125,7 @@ def targets_between(target, low, high):
 
 
 def labels(target, shape):
-    """Return integer labels (S,) of outputs (S, C) = `shape`; each must be below C and not
-    negative.
-    """
+    """Return integer labels (S,) of outputs (S, C) = `shape`; each must lie from 0 to C - 1."""
     samples, classes = shape
     if target.dtype.kind not in "iu":
         raise TypeError(f"labels must be integers, got dtype {target.dtype}")
@@ -214,9 +206,7 @@ def outputs(p, saved, network):
 
 
 def finite_result(result, what, network):
-    """Return `result` (..., P); FloatingPointError, which names the first layer in whose parameters
-    it is not finite.
-    """
+    """Return `result` (..., P); FloatingPointError naming the first layer not finite in it."""
     if not all_finite(result):
         raise FloatingPointError(f"{what} in the parameters of {place_not_finite(result, network)},"
                                  " is not finite")

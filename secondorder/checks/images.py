@@ -53,9 +53,7 @@ def state(layer, input_shape, features):
 
 
 def steps_of(steps, has_input):
-    """Return the number of steps of a recurrence: needed without an input at every step, and given
-    by the sequence with one.
-    """
+    """Return `steps` where there is no input at every step; else None: the sequence tells."""
     if has_input and steps is not None:
         raise ValueError(f"steps is the length of the sequence where there is an input at every "
                          f"step; got {steps!r}")

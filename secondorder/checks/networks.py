@@ -20,9 +20,7 @@ def check_loss(loss):
 
 
 def check_activation(activation, names):
-    """Return `activation`; TypeError unless it is an instance with the three functions. `names`
-    would have done as well.
-    """
+    """Return `activation`; TypeError, which tells `names`, unless it has the three functions."""
     return instance_with(activation, ("value", "slope", "curvature"),
                          f"activation must be a name ({', '.join(names)}) or an object with "
                          "value(x), slope(x) and curvature(x)")
@@ -50,9 +48,7 @@ def no_model(loss):
 
 
 def layers(value, layer_class):
-    """Return layers as a tuple: instances of `layer_class`, at least one, and none twice, neither
-    here nor inside another.
-    """
+    """Return layers as a tuple: instances of `layer_class`, one or more, none of them twice."""
     if not isinstance(value, Iterable):
         raise TypeError(f"layers: expected a sequence of Layer instances, got {value!r}")
     value = tuple(value)
@@ -102,9 +98,7 @@ def initialised(layer):
 
 
 def parameter(value, name):
-    """Return a copy of `value` as a parameter, whole numbers as float64; TypeError unless it holds
-    numbers.
-    """
+    """Return a copy of `value`, whole numbers as float64; TypeError unless it holds numbers."""
     value = np.array(value, order="C")
     if value.dtype.kind not in "fcbiu":
         raise TypeError(f"parameter {name} must hold numbers, got dtype {value.dtype}")

@@ -161,9 +161,7 @@ def one_of(names, name, what):
 
 
 def instance_of(value, cls, name):
-    """Return `value`; TypeError unless it is an instance of `cls` (of one of them, if it is a
-    tuple: the message names the first).
-    """
+    """Return `value`; TypeError unless it is an instance of `cls`, or of one of a tuple of them."""
     if not isinstance(value, cls):
         cls = cls[0] if isinstance(cls, tuple) else cls
         article = "an" if cls.__name__[0] in "AEIOU" else "a"
@@ -172,9 +170,7 @@ def instance_of(value, cls, name):
 
 
 def instance_with(value, methods, expected):
-    """Return `value`; TypeError, which tells what it lacks, unless it is an instance with these
-    methods. `expected` says what is wanted.
-    """
+    """Return `value`; TypeError, with `expected` and what it lacks, unless it has these methods."""
     missing = [name for name in methods if not callable(getattr(value, name, None))]
     if isinstance(value, type) or missing:
         some = not isinstance(value, type) and len(missing) < len(methods)
@@ -195,9 +191,7 @@ def classes(value, name):
 
 
 def executor(value, batch_size):
-    """Return an executor, or None; TypeError unless it has ``submit``, ValueError if there is no
-    batch size that says what to hand it.
-    """
+    """Return an executor or None; TypeError without ``submit``, ValueError without a batch size."""
     if value is None:
         return None
     if isinstance(value, type) or not callable(getattr(value, "submit", None)):
@@ -230,9 +224,7 @@ def function_of(value, name, count, what):
 
 
 def path(value, name):
-    """Return `value` as a Path; TypeError unless it is a text or a path, ValueError if it is
-    empty.
-    """
+    """Return `value` as a Path; TypeError unless it is a text or a path, ValueError if empty."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{name} must be a path, got {value!r}")
     if not str(value):
@@ -246,9 +238,7 @@ def path(value, name):
 
 
 def shape(value, name):
-    """Return the shape of one sample as a tuple; TypeError or ValueError unless it is whole numbers
-    above 0.
-    """
+    """Return a sample's shape as a tuple; TypeError or ValueError unless whole numbers above 0."""
     if isinstance(value, str) or not (hasattr(value, "__len__")
                                       or isinstance(value, numbers.Integral)):
         raise TypeError(f"{name} must be a tuple of whole numbers, got {value!r}")
@@ -259,9 +249,7 @@ def shape(value, name):
 
 
 def shapes_alike(input_shape, output_shape):
-    """Return two shapes of one sample, as :func:`shape` does; ValueError unless arrays of both have
-    the same number of entries.
-    """
+    """Return two shapes, each as :func:`shape` does; ValueError unless they have the same size."""
     before, after = shape(input_shape, "input_shape"), shape(output_shape, "output_shape")
     if math.prod(before) != math.prod(after):
         raise ValueError(f"input_shape {before} and output_shape {after} have different numbers of "

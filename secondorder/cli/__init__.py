@@ -123,9 +123,7 @@ def _flush_or_drop_output():
 
 
 def _drop_output():
-    """Let what still waits for the standard output go nowhere, so that Python does not fail on it
-    at its end.
-    """
+    """Let what waits for the standard output go nowhere: Python would fail on it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -10,12 +10,7 @@ from secondorder.ledger import PAPERS
 
 
 def layer_classes():
-    """The layers of `nets` and of the papers' folders, in the order of their names.
-
-    Returns
-    -------
-    list of type
-    """
+    """The layers of `nets` and of the papers' folders, in the order of their names."""
     exported = {name: getattr(module, name) for module in (nets, *rooms())
                 for name in getattr(module, "__all__", ())}
     return [cls for _, cls in sorted(exported.items()) if inspect.isclass(cls)
@@ -23,12 +18,7 @@ def layer_classes():
 
 
 def rooms():
-    """The packages of the papers, imported, so that their rules are registered.
-
-    Returns
-    -------
-    list of module
-    """
+    """The packages of the papers, imported, so that their rules are registered."""
     names = (module.rpartition(".")[0] for module in PAPERS.values())
     return [importlib.import_module(name) for name in names
             if importlib.util.find_spec(name) is not None]
@@ -48,10 +38,6 @@ def table():
     "Exact derivatives" are the seven passes of a layer; every further row, in the order of the
     alphabet, is a set of rules registered by layer class. A method that takes layers without a
     rule says how in its rules' `without_rule`.
-
-    Returns
-    -------
-    str
     """
     layers = layer_classes()
     rows = {"exact derivatives": ["yes" if has_all_passes(cls) else "no" for cls in layers]}

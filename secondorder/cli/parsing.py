@@ -20,9 +20,7 @@ class CommandParser(argparse.ArgumentParser):
         super().error(shortened(message))
 
     def parse_known_args(self, args, namespace=None):
-        """Refuse here what this command does not know: the parser above would show its own
-        usage.
-        """
+        """Refuse here what this command does not know: the parser above shows its own usage."""
         # the commands of a command parse their own words
         if self._intermixed or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
@@ -98,9 +96,7 @@ def fraction(text):
 
 
 def setting(text):
-    """``name=value`` as a pair; the value is read as a Python literal where it is one, else as
-    text.
-    """
+    """``name=value`` as a pair; the value as a Python literal where it is one, else as text."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, given {text!r}")

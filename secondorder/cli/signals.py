@@ -80,9 +80,7 @@ def _numbers():
 
 @contextlib.contextmanager
 def _watched():
-    """Within this block a thread hears of signals at once, and ends the process if nobody else
-    does.
-    """
+    """Within this block a thread hears of signals, and ends the process if nobody else does."""
     if os.name == "nt":  # pipes do not wake there
         yield
         return

@@ -217,9 +217,7 @@ def _recipe(options):
 
 
 def _data(options, rng):
-    """Scaled training and validation arrays, and the number of classes (None for regression and
-    autoencoders).
-    """
+    """Scaled training and validation arrays, and the number of classes (None without classes)."""
     from secondorder import datasets
 
     data = datasets.load(options.data, **table_options(options))

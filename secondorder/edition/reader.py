@@ -65,10 +65,6 @@ class Reader:
     def read(self):
         """Walk to the end.
 
-        Returns
-        -------
-        Reading
-
         Raises
         ------
         ReadingError

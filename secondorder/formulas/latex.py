@@ -204,7 +204,7 @@ def to_latex(nodes, color="red"):
     """LaTeX of nodes; runs of marked symbols stand in that colour (None: marks are left out)."""
     out, within, sized = [], False, _pairs(nodes)
     for node in nodes:
-        now = bool(color) and (within if _is_space(node) else is_marked(node))
+        now = bool(color) and (within if is_space(node) else is_marked(node))
         if now != within:
             out.append(f"{{\\color{{{color}}} " if now else "}")
             within = now
@@ -235,7 +235,8 @@ def _side(node):
     return _side(node.parts[0][0]) if node.kind == "script" and len(node.parts[0]) == 1 else None
 
 
-def _is_space(node):
+def is_space(node):
+    """Whether a node is the space between two others."""
     return isinstance(node, Leaf) and node.text == " "
 
 
@@ -331,7 +332,7 @@ def _parts(nodes, signs):
             depth += 1
         elif text in (")", "]", r"\}"):
             depth -= 1
-        if text in signs and depth == 0 and any(not _is_space(one) for one in parts[-1]):
+        if text in signs and depth == 0 and any(not is_space(one) for one in parts[-1]):
             parts.append([])
         parts[-1].append(node)
         if isinstance(node, Branch) and node.kind == "script" and len(node.parts[0]) == 1 \

@@ -1,6 +1,6 @@
 r"""Numbers beside formulas: what stands in `\tag`, and how numbers are told."""
 
-from .latex import Leaf
+from .latex import Leaf, is_space
 
 
 def told(numbers):
@@ -15,8 +15,3 @@ def untagged(nodes):
     while tags and nodes and is_space(nodes[-1]):
         nodes.pop()
     return nodes, tags
-
-
-def is_space(node):
-    """Whether a node is the space between two others."""
-    return isinstance(node, Leaf) and node.text == " "

@@ -26,10 +26,6 @@ def draw(formula, width=76, numbers=()):
         Columns that lines keep to wherever there is an operator to break at.
     numbers : sequence of str
         What a formula bears in which no `\\tag` says which number is whose.
-
-    Returns
-    -------
-    list of str
     """
     nodes = parse(formula) if isinstance(formula, str) else formula
     lines = []

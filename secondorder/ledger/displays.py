@@ -6,8 +6,8 @@ without one bears the numbers among its labels.
 
 from dataclasses import dataclass
 
-from ..formulas.latex import Branch, Leaf
-from ..formulas.tags import is_space, untagged
+from ..formulas.latex import Branch, Leaf, is_space
+from ..formulas.tags import untagged
 from .labels import is_number
 
 _CONTINUED = ("=", r"\leq", r"\le", r"\geq", r"\approx", "+", "-")
@@ -35,10 +35,6 @@ def displays(entry, nodes):
     entry : Equation
     nodes : list of nodes
         Of the formula.
-
-    Returns
-    -------
-    list of Display
     """
     env = _lines_of(nodes)
     if env is None:

@@ -96,9 +96,7 @@ def _number(value, digits=6):
 
 
 def ratio_text(left, right):
-    """The ratio left / right, as its distance from 1 where it is close; or the word that says why
-    there is none.
-    """
+    """left / right, as its distance from 1 where it is close; or the word that says why not."""
     if right == 0:
         return "0/0" if left == 0 else "x/0"
     if not (np.isfinite(left) and np.isfinite(right)):

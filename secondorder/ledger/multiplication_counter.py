@@ -66,10 +66,6 @@ def multiplications(work, *shapes, entry_by_entry=False):
     *shapes : tuple of int
     entry_by_entry : bool
         Whether products of entries count beside matrix products.
-
-    Returns
-    -------
-    int
     """
     log, entries = [], []
     work(*(counted(np.ones(shape), log, entries) for shape in shapes))

@@ -6,8 +6,7 @@ What the claims must contain depends on the verdict:
 
 - ``holds``: at least one comparison, nothing that must fail;
 - ``conditional``: a comparison inside the stated condition and a counterexample outside it; with a
-corrected form, the
-  printed one fails too;
+  corrected form, the printed one fails too;
 - ``erratum``: the corrected form holds, the printed form fails (or does not conform);
 - ``definition``: at least one property or comparison of the object that was built;
 - ``unchecked``: nothing yet, so that it neither passes nor fails.
@@ -17,6 +16,7 @@ import hashlib
 import time
 import traceback
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,12 @@ from . import registry
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import Comparison, Equal, VerificationError
 from .mismatch import describe_mismatch
+from .registration import Equation
 from .registry import qualified_name
+
+#: What a result tells of its equation under the same name.
+_STATED = ("paper", "labels", "statement", "kind", "verdict", "weight", "condition", "where",
+           "ours", "unnumbered")
 
 
 @dataclass
@@ -35,66 +40,74 @@ class Result:
 
     Attributes
     ----------
-    paper : str
-    labels : tuple of str
-    statement, kind, verdict : str
-    ok : bool or None
-        Whether everything came out as the verdict says; None where nothing is checked yet.
-    error, tolerance : float or None
-        Of the comparison that came nearest to its tolerance; None where nothing is compared.  What
-        an error is relative to stands in `comparisons.RELATIVE_TO`.
-    printed_error : float or None
-        Of the form as printed (errata).
-    printed_failure : str or None
-        "shape" where the printed form does not conform.
-    implements : tuple of str
-        Qualified names.
-    condition, where : str or None
-        Under what it holds; where the paper says it.
-    weight : str or None
-        Of what is corrected: "substance", "misprint" or "extraction".
-    ours : bool
-        Whether the formula shown is not one of the paper's.
-    unnumbered : tuple of str
-        Labels that no display of the paper bears.
-    seconds : float
+    equation : Equation
+        The display and its check. Its paper, labels, statement, kind, verdict, weight, condition,
+        where, ours and unnumbered are attributes of the result, too.
     claims : list
         The claims of the check, `Case` included.
+    seconds : float
     message : str or None
         Why it is not ok.
     """
 
-    paper: str
-    labels: tuple
-    statement: str
-    kind: str
-    verdict: str
-    ok: bool | None
-    error: float | None
-    tolerance: float | None
-    printed_error: float | None
-    printed_failure: str | None
-    implements: tuple
+    equation: Equation
+    claims: list = field(repr=False)
     seconds: float
-    claims: list = field(default_factory=list, repr=False)
-    message: str | None = None
-    condition: str | None = None
-    where: str | None = None
-    weight: str | None = None
-    ours: bool = False
-    unnumbered: tuple = ()
+    message: str | None
+
+    paper, labels, statement, kind, verdict, weight, condition, where, ours, unnumbered = (
+        property(attrgetter(f"equation.{name}")) for name in _STATED)
+
+    @property
+    def ok(self):
+        """Whether everything came out as the verdict says; None where nothing is checked yet."""
+        if self.message is None and not self.claims:
+            return None
+        return self.message is None
 
     @property
     def failed(self):
         """Whether something did not come out as the verdict says; what is unchecked has not."""
         return self.ok is False
 
+    @property
+    def implements(self):
+        """Qualified names of what implements the display."""
+        return tuple(map(qualified_name, self.equation.implements))
+
+    @property
+    def error(self):
+        """Error of the comparison nearest to its tolerance; None where nothing is compared.
+
+        What an error is relative to stands in `comparisons.RELATIVE_TO`.
+        """
+        return getattr(self._nearest(Comparison, max), "error", None)
+
+    @property
+    def tolerance(self):
+        """Tolerance of the same comparison."""
+        return getattr(self._nearest(Comparison, max), "tolerance", None)
+
+    @property
+    def printed_error(self):
+        """The least error, relative to its tolerance, of the form as printed (errata)."""
+        return getattr(self._nearest(Printed, min), "error", None)
+
+    @property
+    def printed_failure(self):
+        """"shape" where the printed form does not conform, else None."""
+        return "shape" if any(isinstance(claim, PrintedShape) for claim in self.claims) else None
+
+    def _nearest(self, kind, choose):
+        """The claim of a kind with the largest (or least) error relative to its tolerance."""
+        return choose((claim for claim in self.claims if isinstance(claim, kind)),
+                      key=lambda claim: claim.error / claim.tolerance, default=None)
+
     def to_dict(self):
         """Plain values for JSON; `message` only where the check is not ok."""
-        names = ("paper", "labels", "statement", "kind", "verdict", "weight", "condition", "where",
-                 "ours", "unnumbered", "ok", "error", "tolerance", "printed_error",
-                 "printed_failure", "implements", "seconds")
-        values = {name: getattr(self, name) for name in names}
+        values = {name: getattr(self, name) for name in (
+            *_STATED, "ok", "error", "tolerance", "printed_error", "printed_failure", "implements",
+            "seconds")}
         for name in ("labels", "unnumbered", "implements"):
             values[name] = list(values[name])
         for name in ("error", "tolerance", "printed_error", "seconds"):
@@ -143,32 +156,17 @@ def run(paper=None, label=None, seed=0):
 def run_equation(entry, seed=0):
     """Execute one registered equation, by the code that one reads; see `run`."""
     started = time.perf_counter()
-    claims, unchecked = [], False
+    claims, message = [], None
     try:
         with literal():
             returned = entry.check(generator(seed, entry.paper, entry.labels[0]))
-            unchecked = entry.verdict == "unchecked" and _says_nothing(returned)
-            claims = [] if unchecked else _claims_of(returned)
-        message = None if unchecked else (
-            _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims))
+        if not (entry.verdict == "unchecked" and _says_nothing(returned)):
+            claims = _claims_of(returned)
+            message = _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims)
     # any failure of a check is a result to be reported, not the end of the run
     except Exception as problem:
-        unchecked = False
         message = f"{type(problem).__name__}: {problem} ({_location(problem)})"
-    seconds = time.perf_counter() - started
-    held = _nearest([claim for claim in claims if isinstance(claim, Comparison)], max)
-    printed = _nearest([claim for claim in claims if isinstance(claim, Printed)], min)
-    return Result(
-        paper=entry.paper, labels=entry.labels, statement=entry.statement, kind=entry.kind,
-        verdict=entry.verdict,
-        ok=None if unchecked else message is None, error=held.error if held else None,
-        tolerance=held.tolerance if held else None,
-        printed_error=printed.error if printed else None,
-        printed_failure="shape" if any(isinstance(claim, PrintedShape) for claim in claims)
-        else None,
-        implements=tuple(qualified_name(value) for value in entry.implements), seconds=seconds,
-        claims=claims, message=message, condition=entry.condition, where=entry.where,
-        weight=entry.weight, ours=entry.ours, unnumbered=entry.unnumbered)
+    return Result(entry, claims, time.perf_counter() - started, message)
 
 
 def _location(problem):
@@ -232,8 +230,3 @@ def _failures(claims):
                                            error=claim.tolerance * claim.scale,
                                            names=claim.names))
     return "\n".join(texts) if texts else None
-
-
-def _nearest(claims, choose):
-    """The claim with the largest (or smallest) error relative to its tolerance, or None."""
-    return choose(claims, key=lambda claim: claim.error / claim.tolerance) if claims else None

@@ -18,10 +18,6 @@ CORRECTED = " corrected"
 def read(file):
     """The displays of a file.
 
-    Parameters
-    ----------
-    file : Path
-
     Returns
     -------
     dict of str to str

@@ -111,9 +111,7 @@ def require_file(path):
 
 
 def _run(path, seconds, answer, trace, stop):
-    """Start the process and wait: its exit status, None where it had to be ended, and the beginning
-    of its output.
-    """
+    """Start the process and wait: exit status (None if it had to be ended), start of its output."""
     places = os.pathsep.join(os.path.abspath(place) for place in sys.path)
     environment = os.environ | {"MPLBACKEND": "Agg"}
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -134,8 +132,7 @@ def _run(path, seconds, answer, trace, stop):
 
 
 def _wait(process, seconds, stop):
-    """The exit status of a process; None where its time is over, or `stop` is set before its end.
-    """
+    """The exit status of a process; None where its time is over, or `stop` is set earlier."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and not (stop is not None and stop.is_set()):
         try:

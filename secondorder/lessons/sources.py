@@ -38,10 +38,6 @@ def run(path):
 def pieces(path):
     """(name in error messages, source) of a script, or of each cell of a notebook with code.
 
-    Parameters
-    ----------
-    path : Path
-
     Raises
     ------
     NoExercise

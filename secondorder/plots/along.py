@@ -5,7 +5,7 @@ import numpy as np
 from ..checks import check_l2, function_of, instance_of, real_array
 from ..exact import objective, two_jet
 from ..nets import Network
-from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, legend, style
+from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, finished, style
 
 POINTS = 61
 STYLES = (":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)))
@@ -80,10 +80,7 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     low, high = (known.min(), known.max()) if known.size else (start, start)
     ax.set_ylim(low - 0.3 * room, high + 0.3 * room)
     ax.set(xlabel="step t along the direction", ylabel="objective")
-    if title is not None:
-        ax.set_title(title)
-    legend(ax)
-    return ax
+    return finished(ax, title)
 
 
 def _directions(direction, network):

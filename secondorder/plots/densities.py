@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import instance_of
-from .style import BLACK, axes_of, drawn, legend, style
+from .style import BLACK, axes_of, drawn, finished, style
 
 DENSITY = "density"  # mark of the lines of this kind of picture
 ORDERS = 6  # of magnitude below the highest point that are drawn
@@ -48,8 +48,4 @@ def spectral_density(density, eigenvalues=None, ax=None, title=None, label=None)
                 label="exact spectrum, smoothed")
     ax.set(yscale="log", xlabel="eigenvalue",
            ylabel=f"density (kernel of width {density.width:.2g})")
-    if title is not None:
-        ax.set_title(title)
-    ax.grid(alpha=0.3)
-    legend(ax)
-    return ax
+    return finished(ax, title, "both")

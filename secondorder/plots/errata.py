@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import instance_of
-from .style import BLUE, VERMILION, axes_of, legend
+from .style import BLUE, VERMILION, axes_of, finished
 
 FLOOR = 1e-17  # what is less stands here
 
@@ -42,11 +42,7 @@ def printed_and_corrected(errors, ax=None, title=None):
     ax.set(xscale="log", xlim=(FLOOR / 10, 30 * max(top, 1.0)), xlabel="relative error",
            ylabel="formula", yticks=places, yticklabels=list(errors))
     ax.invert_yaxis()
-    if title is not None:
-        ax.set_title(title)
-    ax.grid(alpha=0.3, axis="x")
-    legend(ax)
-    return ax
+    return finished(ax, title, "x")
 
 
 def _pair(pair, name):

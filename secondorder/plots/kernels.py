@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import real_array, whole_number
-from .style import axes_of
+from .style import axes_of, finished
 
 GAP = 1  # pixels between two
 
@@ -42,6 +42,4 @@ def kernels(weights, ax=None, columns=3, title=None):
     shown = ax.imshow(whole, cmap="RdBu_r", vmin=-limit, vmax=limit)
     ax.figure.colorbar(shown, ax=ax, shrink=0.8, label="weight")
     ax.axis("off")
-    if title is not None:
-        ax.set_title(title)
-    return ax
+    return finished(ax, title, where="none")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import instance_of, one_of, real_array
-from .style import COLOURS, HATCHES, LEGENDS, axes_of, legend, place_legend, reveal, style
+from .style import COLOURS, HATCHES, LEGENDS, axes_of, finished, reveal, style
 
 UNSEEN = 0.003  # of the highest bar
 
@@ -48,11 +48,7 @@ def errors_over_steps(steps, errors, ax=None, norm=None, title=None):
     ax.set_yscale("log")
     reveal(ax, lines)
     ax.set(xlabel="step", ylabel="error, all layers")
-    if title is not None:
-        ax.set_title(title)
-    ax.grid(alpha=0.3)
-    legend(ax)
-    return ax
+    return finished(ax, title, "both")
 
 
 def errors_by_layer(errors, ax=None, title=None, y_label="error", show_legend="right"):
@@ -93,11 +89,7 @@ def errors_by_layer(errors, ax=None, title=None, y_label="error", show_legend="r
                             ha="center", rotation=90, fontsize=size, color=style(number)[0])
     ax.set_xticks(np.arange(1, 1 + layers))
     ax.set(xlabel="layer", ylabel=y_label)
-    if title is not None:
-        ax.set_title(title)
-    ax.grid(alpha=0.3, axis="y")
-    place_legend(ax, show_legend)
-    return ax
+    return finished(ax, title, "y", show_legend)
 
 
 def _series(errors, shape=None):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import non_negative, plain_array, positive_number, real_array, real_number
-from .style import BLACK, BLUE, DRAWABLE, GREEN, VERMILION, axes_of, drawn, legend, style
+from .style import BLACK, BLUE, DRAWABLE, GREEN, VERMILION, axes_of, drawn, finished, style
 
 RATES = "rates"  # mark of the lines of this kind of picture
 
@@ -66,10 +66,7 @@ def cubic_model(steps, objective, slope, curvature, norm, sigma, ax=None, title=
     room = np.ptp(objective) or 1.0
     ax.set_ylim(objective.min() - 0.6 * room, objective.max() + 0.6 * room)
     ax.set(xlabel="step s along the direction", ylabel="objective")
-    if title is not None:
-        ax.set_title(title)
-    legend(ax)
-    return ax
+    return finished(ax, title)
 
 
 def _ray(steps, objective):
@@ -132,10 +129,7 @@ def rates(named, ax=None, title=None):
                     marker="|", linestyle="none",
                     label=f"{name}: {(values == 0).sum()} steps not taken")
     ax.set(xlabel="step", ylabel="rate")
-    if title is not None:
-        ax.set_title(title)
-    legend(ax)
-    return ax
+    return finished(ax, title)
 
 
 def _checked_rates(named):

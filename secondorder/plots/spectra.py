@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import number_in, real_array
-from .style import BLACK, BLUE, DRAWABLE, VERMILION, axes_of, drawn, legend, style
+from .style import BLACK, BLUE, DRAWABLE, VERMILION, axes_of, drawn, finished, style
 
 EIGENVALUES, ZERO = "eigenvalues", "eigenvalues that are zero"
 ORDERS = 6  # of magnitude that are drawn logarithmically on each side of zero
@@ -48,11 +48,7 @@ def spectrum(eigenvalues, ax=None, zero=None, title=None, label=None):
         _draw(ax, values, zero, name)
     _scale(ax)
     ax.set(xlabel="rank of the eigenvalue", ylabel="eigenvalue (symmetric logarithm)")
-    if title is not None:
-        ax.set_title(title)
-    ax.grid(alpha=0.3)
-    legend(ax)
-    return ax
+    return finished(ax, title, "both")
 
 
 def _checked(values):

@@ -62,6 +62,16 @@ def legend(ax, **options):
     return ax.legend(**place | {"fontsize": 8} | options)
 
 
+def finished(ax, title, grid=None, where="right"):
+    """The axes with a title, if there is one, grid lines ("x", "y" or "both") and their legend."""
+    if title is not None:
+        ax.set_title(title)
+    if grid is not None:
+        ax.grid(alpha=0.3, axis=grid)
+    place_legend(ax, where)
+    return ax
+
+
 def place_legend(ax, where):
     """The legend "right" of the axes, "below" them, or "none".
 

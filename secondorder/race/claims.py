@@ -70,9 +70,7 @@ def holm(chances):
 
 
 def loss_at(result, name, value, read="loss"):
-    """The loss at so many seconds, so much work or so many steps; of a run that diverged before,
-    the loss that it began with.
-    """
+    """The loss at so many seconds, products or steps; its first loss if a run diverged before."""
     loss = tuning.at(result, name, value, read)
     return max(loss if np.isfinite(loss) else result[read][0], FLOOR)
 
@@ -151,9 +149,7 @@ class Field:
                 if run in self.results}
 
     def compared(self, number, measure, rule="S", **options):
-        """The `outcome` of ``number(run of a first-order method, run of a paper's method)``, both
-        the best of their kind in the trials.
-        """
+        """The `outcome` of ``number(best first-order run, best run of a paper's method)``."""
         ours, other = self.best("paper", rule), self.best("first order", rule)
         if ours is None or other is None:
             return undecided("no trial of one side has moved")

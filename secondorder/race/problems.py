@@ -59,9 +59,7 @@ class Problem:
 
 
 def cut(x, y, training, held_out, seed):
-    """So many rows for training and so many others, drawn by the seed; of a stand-in with fewer
-    rows three of four are for training.
-    """
+    """Rows for training and others, drawn by the seed; three quarters of a small stand-in."""
     training = min(training, 3 * len(x) // 4) if training + held_out > len(x) else training
     order = np.random.default_rng([seed, 1]).permutation(len(x))
     first, second = order[:training], order[training:training + held_out]

@@ -13,7 +13,7 @@ ask for the same run share it.
 from .crops import random_boxes, resized_crops
 from .curves import at_loss, crossing, lowest_common, saturation, smoothed
 from .data import Images, images, pooled, table
-from .pictures import LINE_STYLES, legend_below, legend_under, over_seeds
+from .pictures import LINE_STYLES, headline, legend_below, legend_under, over_seeds
 from .registry import STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
@@ -23,7 +23,7 @@ from .verdicts import (DID_NOT_HOLD, HELD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED, V
 
 __all__ = ["DID_NOT_HOLD", "HELD", "HELD_BY_RULE", "Images", "LINE_STYLES", "Results", "Run",
            "STUDIES", "Study", "Sweep", "TAKEN_OUT", "UNDECIDED", "Verdict", "alike", "at_loss",
-           "both", "chosen", "counted", "crossing", "diverged", "exactly", "finished", "images",
-           "least", "legend_below", "legend_under", "lowest_common", "over_seeds", "paired",
-           "pooled", "random_boxes", "repeated", "reproduce", "resized_crops", "saturation",
-           "smoothed", "study", "table", "undecided"]
+           "both", "chosen", "counted", "crossing", "diverged", "exactly", "finished", "headline",
+           "images", "least", "legend_below", "legend_under", "lowest_common", "over_seeds",
+           "paired", "pooled", "random_boxes", "repeated", "reproduce", "resized_crops",
+           "saturation", "smoothed", "study", "table", "undecided"]

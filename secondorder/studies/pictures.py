@@ -19,6 +19,11 @@ def over_seeds(seeds, what="mean and range"):
     return "one seed" if len(seeds) == 1 else f"{what} of {len(seeds)} seeds"
 
 
+def headline(figure, text, settings, what="mean and range"):
+    """The title of a figure: a text, and what `over_seeds` says of the settings' seeds."""
+    figure.suptitle(f"{text}; {over_seeds(settings['seeds'], what)}", fontsize=10)
+
+
 def legend_below(figure, panel, rows=1):
     """One legend for all panels, below them, where it covers nothing; from the labels of one."""
     handles, labels = panel.get_legend_handles_labels()
@@ -32,9 +37,7 @@ def legend_under(panel, fontsize=8):
 
 
 def plain_logarithms(figure):
-    """Ticks of logarithmic axes with at most one power of ten in view as plain numbers: 2.5, not
-    2.5 x 10^0.
-    """
+    """Plain ticks of logarithmic axes with at most one power of ten: 2.5, not 2.5 x 10^0."""
     for panel in figure.axes:
         for axis, limits in ((panel.xaxis, panel.get_xlim()), (panel.yaxis, panel.get_ylim())):
             low, high = sorted(limits)

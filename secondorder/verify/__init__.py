@@ -25,9 +25,7 @@ __all__ = ["Grade", "Result", "activation", "derivative", "describe_mismatch", "
 
 
 def __getattr__(name):
-    """Load the derivative checker on first use: it needs the whole ground floor, the registry does
-    not.
-    """
+    """Load the derivative checker on first use: it needs the ground floor, the registry none."""
     if name not in _LAZY:
         raise close_names.error(__name__, name)
     module = _LAZY[name]

@@ -57,9 +57,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison that was made: its pass, what was compared, the error in units of what is
-    allowed, the outcome.
-    """
+    """A comparison: its pass, what was compared, the error over what is allowed, the outcome."""
 
     pass_name: str
     what: str
@@ -125,9 +123,7 @@ class Report:
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
     def headline(self):
-        """Which passes are wrong, which could not be judged, and which are wrong in single
-        precision only.
-        """
+        """Which passes are wrong, not judged, and wrong in single precision only."""
         wrong = _names(finding for finding in self.findings
                        if finding.kind not in (*SINGLE, UNJUDGED))
         parts = [f"wrong in {', '.join(wrong)}"] if wrong else []

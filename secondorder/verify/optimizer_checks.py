@@ -149,8 +149,7 @@ class OptimizerChecks:
             try:
                 check()
             except Exception as problem:  # whatever a user's method raises is the finding
-                self.recorder.fact(name, "runs", False,
-                                   f"raised {type(problem).__name__}: {problem}")
+                self.recorder.raised(name, problem)
         return not self.recorder.wrong(name)
 
     def _same(self, name, what, one, other, said, hint=""):

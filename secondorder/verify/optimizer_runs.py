@@ -91,9 +91,7 @@ def same(one, other):
 
 
 def attributes(method):
-    """What an optimizer holds beside what its base class keeps, copied: arrays, numbers, texts and
-    lists or dicts of them.
-    """
+    """Copies of what an optimizer holds beside its base: arrays, numbers, texts, containers."""
     held = {}
     for name, value in vars(method).items():
         if name not in OWN and _plain(value):

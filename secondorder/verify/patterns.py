@@ -133,9 +133,7 @@ _PATTERNS = (
 
 
 def _factors(calls):
-    """The factor yours / right of each call, None where there is none in one of them; NaN for a
-    call whose results are zero.
-    """
+    """The factor yours / right of each call: None where it has none, NaN for results of zero."""
     factors = []
     for _, _, pairs in calls:
         mine, right = (np.concatenate([np.ravel(pair[side]) for pair in pairs] or [np.zeros(0)])

@@ -64,6 +64,11 @@ class Recorder:
             self.find(pass_name, compared, entries, hint, kind)
         return bool(holds)
 
+    def raised(self, pass_name, problem, what="runs", case="", hint=""):
+        """Record that a call raised; False."""
+        return self.fact(pass_name, what, False,
+                         f"raised {type(problem).__name__}{case}: {problem}", hint=hint)
+
     def compare(self, pass_name, what, computed, reference, error=0.0,
                 names=("computed", "differences"), hint="",
                 scale=None, optional=False, kind="mismatch"):
@@ -124,9 +129,7 @@ class Recorder:
 
 
 def arrays_in(value, name):
-    """All arrays inside nested tuples, lists, dicts and simple objects, with names such as
-    `saved.input`.
-    """
+    """All arrays inside tuples, lists, dicts and simple objects, with names like `saved.input`."""
     if isinstance(value, np.ndarray):
         yield name, value
     elif isinstance(value, dict):

@@ -35,7 +35,7 @@ OF_THEIR_OWN = {"book", "notebook", "reproduce"}
 
 @pytest.fixture
 def run(run, monkeypatch):
-    """With a tour and a bench that are quick."""
+    """The command, with a tour and a table that take no time."""
     monkeypatch.setattr(scaling, "FACTORS", (1, 2))
     monkeypatch.setattr(touring, "run", quick_tour)
     return run

@@ -166,37 +166,18 @@ def test_tables_of_inequalities_rates_and_complex_numbers():
 
 # -- folding ---------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("text, what, case", [
-    ("PCH-1, sigmoid, softmax, layer 2: as corrected, by loops", "as corrected, by loops",
-     "PCH-1, sigmoid, softmax, layer 2"),
-    ("tanh: slope", "slope", "tanh"),
-    ("relu, all pairs of layers, against jets", "against jets", "relu, all pairs of layers"),
-    ("ReLU, strides 3 and 1: against jets", "against jets", "ReLU, strides 3 and 1"),
-    ("relu, l2 = 0.0: slopes against dense Hessians", "slopes against dense Hessians",
-     "relu, l2 = 0.0"),
-    ("sigmoid, block (2, 2): outer product of gradients", "outer product of gradients",
-     "sigmoid, block (2, 2)"),
-    ("factor of the inputs", "factor of the inputs", ""),
-    ("equal inputs: both sides of the second step", "equal inputs: both sides of the second step",
-     ""),
-    ("(20): sum over i", "(20): sum over i", ""),
-    ("weights, layer 1", "weights", "layer 1"), ("tanh, layer 2", "tanh, layer 2", ""),
-    ("k < l: zero", "k < l: zero", "")])
-def test_parts_of_a_text_that_say_on_which_case(text, what, case):
-    assert folding.split_case(text) == (what, case)
-
-
 def test_claims_that_differ_in_their_case_only_are_one(toys):
     claims = [Equal("doubled", [float(k)], [k + 1e-9 * k**2], 1e-7, case=f"case {k}")
               for k in (1, 3, 2)]
-    claims += [Counterexample(Equal(f"layer {k}: halved", [1.0], [2.0 + k], 1e-3))
+    claims += [Counterexample(Equal("halved", [1.0], [2.0 + k], 1e-3, case=f"layer {k}"))
                for k in (0, 1)]
-    claims += [Property("relu: width", 3, 3), Property("tanh: width", 4, 4), Case(x=1.0)]
+    claims += [Property("width", 3, 3, case="relu"), Property("width", 4, 4, case="tanh"),
+               Case(x=1.0)]
     groups = folding.folded(claims)
     assert [(what, len(same)) for what, same in groups] == [
         ("doubled", 3), ("halved", 2), ("width", 1), ("width", 1)], "other widths, other claims"
-    assert folding.case_of(groups[0][1][0]) == "case 3"
-    assert folding.case_of(groups[1][1][0]) == "layer 0", "the one that fails by least"
+    assert groups[0][1][0].case == "case 3"
+    assert groups[1][1][0].case == "layer 0", "the one that fails by least"
     register("1", check=lambda rng: claims, **CONDITIONAL)
     text = ledger.show("toy", "1")
     assert "doubled (3 cases, worst: case 3)" in text and "8 claims" not in text

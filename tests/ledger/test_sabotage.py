@@ -3,8 +3,8 @@
 Exceptions stand, each with its reason, in `sabotage/<room>.toml`: tables `[[explained]]` with
 `label` (the first of the check), `implementation`, `reason`, and optionally `output` and `mode`.
 An entry that explains nothing is an error.  For one paper: ``pytest -m slow
-tests/ledger/test_sabotage.py -k low-rank``; while writing, in ``tests/``:
-``python -m harness.sabotage low-rank 12``.
+tests/ledger/test_sabotage.py -k low-rank``; while writing:
+``secondorder edition test low-rank 12``.
 """
 
 import functools

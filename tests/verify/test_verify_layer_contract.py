@@ -313,13 +313,13 @@ def test_missing_passes_are_named():
     class Partial(Layer):
         forward, backward = Scale.forward, Scale.backward
     with pytest.raises(TypeError,
-                       match=r"Partial lacks the passes tangent\(saved, x_tangent, "
+                       match=r"Partial lacks tangent\(saved, x_tangent, "
                              r"theta_tangent\), param"):
         verify.layer(Partial())
-    with pytest.raises(TypeError, match=r"object lacks the passes forward\(x\)"):
+    with pytest.raises(TypeError, match=r"object lacks forward\(x\)"):
         verify.layer(object())
     one = type("One", (Duck,), {"input_hessian": None})
-    with pytest.raises(TypeError, match=r"One lacks the pass input_hessian\(saved, y_bar, H_y\)"):
+    with pytest.raises(TypeError, match=r"One lacks input_hessian\(saved, y_bar, H_y\)"):
         verify.layer(one())
 
 

@@ -30,9 +30,7 @@ class Slider:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Values for every position of the sliders `by`, nested in their order; `by` is empty for what
-    stays.
-    """
+    """Values for every position of the sliders `by`, nested in their order; () for what stays."""
 
     of: object
     by: tuple = ()

@@ -29,9 +29,7 @@ def problem():
 
 
 def level(B):
-    """The points d with d^T B d / 2 = LEVEL in every direction of `ANGLES`, (2, angles); NaN where
-    the form is not positive.
-    """
+    """The points d with d^T B d / 2 = LEVEL by `ANGLES`, (2, angles); NaN where there is none."""
     d = np.array([np.cos(ANGLES), np.sin(ANGLES)])
     form = np.sum(d * (B @ d), axis=0) / 2
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,6 +1,4 @@
-"""reversible-gauss-newton: what two inverses make of a batch and of wines that are not in it, as
-the samples over features move.
-"""
+"""reversible-gauss-newton: what two inverses make of a batch and of wines that are not in it."""
 
 import warnings
 

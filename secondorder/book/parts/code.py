@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 from ...ledger.pages import source
-from ...ledger.registry import qualified_name, short_name, underlying
+from ...ledger.pages.own_lines import plain
+from ...ledger.registry import qualified_name, short_name
 from . import docstrings
 
 SHOWN = 24  # lines of a block that are seen; what is beyond is folded
@@ -15,11 +16,6 @@ DEEPEST = 6  # indents that a wrapped line follows
 _PACKAGE = Path(__file__).resolve().parents[2]
 _CLASSES = (("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"),
             ("Literal.Number", "m"), ("Comment", "c"), ("Name.Function", "f"), ("Name.Class", "f"))
-
-
-def plain(value):
-    """The function behind a method, property or compiled function."""
-    return inspect.unwrap(underlying(value))
 
 
 def address(value):
@@ -119,20 +115,3 @@ def _class_of(kind):
     path = str(kind).removeprefix("Token.")
     return (next((letter for start, letter in _CLASSES if path.startswith(start)), ""),
             path.startswith("Name"))
-
-
-@functools.cache
-def helpers(function):
-    """The functions of the same package of checks that a function names."""
-    return tuple(source.helpers(function))
-
-
-def other_side(check):
-    """A check and the helpers of its room that it calls, directly or not."""
-    functions, waiting = [], [inspect.unwrap(check)]
-    while waiting:
-        function = waiting.pop(0)
-        if function not in functions:
-            functions.append(function)
-            waiting += helpers(function)
-    return functions

@@ -1,6 +1,4 @@
-"""Evidence: a ruler a claim, on a logarithmic axis, with a tick at what is allowed and a dot a
-seed.
-"""
+"""Evidence: a logarithmic ruler a claim, with a tick at what is allowed and a dot a seed."""
 
 import math
 import re

@@ -1,5 +1,4 @@
-"""The displays of an article: each with the paper's number, a link of its own, and its own lines.
-"""
+"""The displays of an article, each with the paper's number, a link, and its own lines."""
 
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ from ...formulas.latex import leaves, parse, to_latex
 from ...formulas.tags import told
 from ...ledger.displays import anchors, displays, printed_numbers
 from ...ledger.pages import own_lines
-from . import code, formulas
+from . import formulas
 
 
 @dataclass(frozen=True)
@@ -86,6 +85,6 @@ def ids(entry):
         for word, line in (("code", own_lines.code_line(entry, label)),
                            ("check", own_lines.check_line(entry, label))):
             if line:
-                ids_of.setdefault((code.plain(line.function), line.number), []).append(
+                ids_of.setdefault((own_lines.plain(line.function), line.number), []).append(
                     f"{word}-eq-{label}")
     return ids_of

@@ -52,10 +52,6 @@ def check_derivatives(network, loss, x, y, l2=0.0, rng=None):
     l2 : float
     rng : None, int or numpy.random.Generator
         Draws the directions.
-
-    Returns
-    -------
-    list of Check
     """
     rng = generator(rng)
     v = rng.standard_normal(network.size)
@@ -142,9 +138,7 @@ def _routes(functions, hessian, v):
 
 
 def _polarisation(functions, hessian, pairs):
-    """v^T H w = (q(v + w) - q(v) - q(w)) / 2 with q(v) = v^T H v from forward passes, for pairs
-    (N, 2, P) of directions.
-    """
+    """v^T H w = (q(v + w) - q(v) - q(w)) / 2 for pairs (N, 2, P), q by forward passes."""
     network, rest = functions.restored(), (functions.loss, functions.x, functions.y)
 
     def q(v):
@@ -156,9 +150,7 @@ def _polarisation(functions, hessian, pairs):
 
 
 def _gauss_newton(functions):
-    """J'FJ with J from differences of the outputs and F from differences of the loss's gradient in
-    the outputs.
-    """
+    """J'FJ: J by differences of the outputs, F by differences of the loss's gradient."""
     jacobian = central(functions.outputs, functions.theta)
     outputs = functions.restored()(functions.x)
     targets = functions.loss.prepare_target(functions.y, outputs.shape, outputs.dtype)

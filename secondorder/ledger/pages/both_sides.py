@@ -6,7 +6,6 @@ import numpy as np
 
 from ..claims import Printed
 from ..comparisons import AtMost, Comparison, Equal, Rate
-from .folding import case_of, split_case
 
 _FAST = re.compile(r"\bfast\b|through the layers")
 
@@ -34,8 +33,7 @@ def featured_failure(claims, kind=Printed):
 
 def title(claim):
     """What is compared, and on which case."""
-    case = case_of(claim)
-    return split_case(claim.what)[0] + (f" ({case})" if case else "")
+    return claim.what + (f" ({claim.case})" if claim.case else "")
 
 
 def table(claim, names=("code", "check"), limit=3):
@@ -48,22 +46,16 @@ def table(claim, names=("code", "check"), limit=3):
         How to call the two sides of an equality.
     limit : int
         How many entries.
-
-    Returns
-    -------
-    list of str
     """
     claim = claim if isinstance(claim, Comparison) else claim.claim
     if isinstance(claim, Rate):
         return _rate(claim, limit)
     if isinstance(claim, AtMost):
         names, third, gap = ("smaller", "larger"), "margin", claim.right - claim.left
-        order = np.argsort(gap, axis=None, kind="stable")
     else:
         third, gap = "difference", claim.left - claim.right
-        order = _telling(claim)
     rows = [["entry" if claim.left.ndim else "", *names, third]]
-    for flat in order[:limit]:
+    for flat in telling(claim)[:limit]:
         place = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
         rows.append([_place(place), _number(claim.left[place]), _number(claim.right[place]),
                      f"{abs(gap[place]):.1e}" if third == "difference" else f"{gap[place]:.1e}"])
@@ -74,9 +66,11 @@ def table(claim, names=("code", "check"), limit=3):
     return [*lines, f"{shown}{measured(claim)}"]
 
 
-def _telling(claim):
-    """Places of entries: the worst ones of what fails, else the largest ones."""
-    if claim.holds:
+def telling(claim):
+    """Places of entries: tightest of an inequality, worst of what fails, else the largest."""
+    if isinstance(claim, AtMost):
+        weight = claim.left - claim.right
+    elif claim.holds:
         weight = np.maximum(np.abs(claim.left), np.abs(claim.right))
     else:
         weight = np.abs(claim.left - claim.right)

@@ -33,14 +33,6 @@ def markdown(paper):
     Formulas stand in ``math`` fences, which code hosts render.  What an erratum changes is in
     colour, names of code are links to file and line, and the claims of each display are folded.
 
-    Parameters
-    ----------
-    paper : str
-
-    Returns
-    -------
-    str
-
     Raises
     ------
     ValueError
@@ -269,13 +261,7 @@ def _claims(claims):
     """The list of what is checked, folded; claims that differ only in their case are one line."""
     lines = []
     for _, same in folding.folded(claims):
-        demands = dict.fromkeys(_demand(claim) for claim in same)
         suffix = f" ({len(same)} cases)" if len(same) > 1 else ""
-        lines += [f"- {demand}{suffix}" for demand in list(demands)[:1]]
+        lines.append(f"- {same[0].requirement()}{suffix}")
     count = f"{len(claims)} claim{'s' * (len(claims) != 1)} checked"
     return ["", "<details>", f"<summary>{count}</summary>", "", *lines, "", "</details>"]
-
-
-def _demand(claim):
-    """What is demanded, without the case."""
-    return claim.requirement().replace(claim.what, folding.split_case(claim.what)[0], 1)

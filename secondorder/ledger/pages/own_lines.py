@@ -19,7 +19,7 @@ from .. import claims, comparisons
 from ..displays import printed_numbers
 from ..labels import is_number
 from ..registry import underlying
-from .source import doc_lines, helpers
+from .source import check_and_helpers, doc_lines
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
@@ -68,7 +68,7 @@ def code_line(entry, label):
 
 def check_line(entry, label):
     """The line of the check, or of a helper of its room, that is a label's own; None as above."""
-    functions = _check_and_helpers(inspect.unwrap(entry.check))
+    functions = check_and_helpers(entry.check)
     for lines_of in (marks, mentions):
         for function in functions:
             if label in lines_of(function):
@@ -93,18 +93,6 @@ def told(entry):
 
 
 @functools.cache
-def _check_and_helpers(check):
-    """A check and the helpers of its room that it calls, directly or not."""
-    functions, waiting = [], [check]
-    while waiting:
-        function = waiting.pop(0)
-        if function not in functions:
-            functions.append(function)
-            waiting += helpers(function)
-    return functions
-
-
-@functools.cache
 def marks(function):
     """Number -> the lines of a function that bear it as their own, counted from its first."""
     lines_of, waiting = {}, ()
@@ -120,8 +108,7 @@ def marks(function):
 
 @functools.cache
 def mentions(function):
-    """Number -> the lines of a function on which a text begins that names it: `"(36): both parts"`.
-    """
+    """Number -> the lines of a function on which a text begins that names it, like "(36): ..."."""
     lines_of = {}
     doc = getattr(function, "__doc__", None)
     for node in ast.walk(_tree(function)):
@@ -160,8 +147,7 @@ def _name(function):
 
 
 def _says(call):
-    """Whether a call begins with words, as all do that make a claim: `case.equal("its mean", ...)`.
-    """
+    """Whether a call begins with words, as those do that claim: `case.equal("its mean", ...)`."""
     text = ast.unparse(call.args[0]) if call.args else ""
     return text.startswith(("'", '"', "f'", 'f"')) and " " in text
 

@@ -21,10 +21,6 @@ def table(results, width=None):
     width : int, optional
         Columns to use; default: the terminal's (160 where there is none).  Below 120 columns
         what a display states stands in a line of its own.
-
-    Returns
-    -------
-    str
     """
     width = shutil.get_terminal_size((160, 24)).columns if width is None \
         else whole_number(width, "width", 1)

@@ -48,10 +48,6 @@ def show(paper, label, seed=0, more=False, tex=False):
     tex : bool
         Formulas in LaTeX as they are registered.
 
-    Returns
-    -------
-    str
-
     Raises
     ------
     ValueError
@@ -143,8 +139,7 @@ def _facts(entry):
 
 
 def _formulas(entry, tex, short=False):
-    """The formula, or both; of a `short` pair the corrected one tells which lines are as printed.
-    """
+    """The formula, or both; of a `short` pair the corrected one tells which lines are printed."""
     if tex:
         pairs = [("as printed:" if entry.corrected else "formula:", entry.formula)]
         pairs += [("corrected:", entry.corrected)] if entry.corrected else []
@@ -167,9 +162,7 @@ def _formulas(entry, tex, short=False):
 
 
 def _with_lines(entry, formulas):
-    """Formulas with the lines of code and check that are their own, where it is one pair of them
-    beside the caption.
-    """
+    """Formulas with their own lines of code and check, where one pair stands beside the caption."""
     caption, *rest = formulas
     parts = own_lines.told(entry)
     if len(parts) == 1:
@@ -276,7 +269,7 @@ def _claim_line(claim, count):
 
 
 def _claim_text(claim, count):
-    text, case = folding.split_case(claim.what)[0], folding.case_of(claim)
+    text, case = claim.what, claim.case
     if isinstance(claim, (Counterexample, Printed)):
         text = f"{_FAILING[type(claim)] if claim.ok else f'{claim.label}, must fail'}: {text}"
     elif isinstance(claim, PrintedShape):
@@ -297,15 +290,9 @@ def entries(claim, limit=4):
         pairs = zip(claim.steps[:limit], claim.remainders[:limit])
         return [f"       step {step:.3g}: remainder {remainder:.6g}" for step, remainder in pairs]
     names = ("smaller", "larger") if isinstance(claim, AtMost) else ("left", "right")
-    if isinstance(claim, AtMost):
-        weight = claim.left - claim.right
-    elif claim.holds:
-        weight = np.maximum(np.abs(claim.left), np.abs(claim.right))
-    else:
-        weight = np.abs(claim.left - claim.right)
     lines = []
-    for flat in np.argsort(-weight, axis=None, kind="stable")[:limit]:
-        index = tuple(int(i) for i in np.unravel_index(flat, weight.shape))
+    for flat in both_sides.telling(claim)[:limit]:
+        index = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
         lines.append("       " + entry_line(index, claim.left[index], claim.right[index], names))
     if claim.left.size > limit:
         lines.append(f"       ... {claim.left.size} entries, shape {claim.left.shape}")

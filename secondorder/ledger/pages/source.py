@@ -1,6 +1,7 @@
 """The lines of code that compute: without docstrings and decorators, with their places."""
 
 import ast
+import functools
 import inspect
 import re
 import sys
@@ -79,16 +80,23 @@ def reference_code(check):
 
     Random cases (modules named `cases`) are left out: they are shown as the live case.
     """
-    codes, waiting = {}, [inspect.unwrap(check)]
-    while waiting:
-        function = waiting.pop(0)
-        if function not in codes:
-            codes[function] = code_of(function, function.__name__)
-            waiting += helpers(function)
-    lines = [line for code in codes.values() for line in ("", *code)][1:]
+    codes = [code_of(function, function.__name__) for function in check_and_helpers(check)]
+    lines = [line for code in codes for line in ("", *code)][1:]
     if len(lines) <= 2 * _LONGEST:
         return lines
     return lines[:2 * _LONGEST] + [f"       ... {len(lines) - 2 * _LONGEST} more lines"]
+
+
+@functools.cache
+def check_and_helpers(check):
+    """A check and the helpers of its room that it calls, directly or not."""
+    functions, waiting = [], [inspect.unwrap(check)]
+    while waiting:
+        function = waiting.pop(0)
+        if function not in functions:
+            functions.append(function)
+            waiting += helpers(function)
+    return functions
 
 
 def helpers(function):

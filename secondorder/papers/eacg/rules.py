@@ -27,9 +27,7 @@ rules = LayerRules("EA-CG")
 
 
 class Unit(NamedTuple):
-    """One linear or activation layer of a batch: what it saved, gradients of its output (S, n), its
-    place in theta.
-    """
+    """A layer of a batch: what it saved, gradients of its output (S, n), its place in theta."""
 
     layer: object
     saved: object

@@ -1,6 +1,4 @@
-"""Cubic regularisation as a method around another: the base says which way, the cubic model how
-far.
-"""
+"""Cubic regularisation around a method: the base says which way, the cubic model how far."""
 
 from dataclasses import fields
 from functools import partial
@@ -114,9 +112,7 @@ class CubicRegularization(Wrapper):
     # -- the step
 
     def change(self, evaluation, direction, rate):
-        """theta <- theta + s g, (42)-(43): s g, with s by the cubic model along the base's
-        direction g; `rate` plays no part.
-        """
+        """s g, (42)-(43), with s by the cubic model along the base's g; `rate` plays no part."""
         if self.averaging != "direction":
             change = self._averaged(evaluation, direction)
         else:
@@ -186,9 +182,7 @@ class CubicRegularization(Wrapper):
         return change
 
     def _require_finite_model(self, whose, **numbers):
-        """FloatingPointError naming the first of the model's numbers that is not finite; `whose`
-        says what the entries of an array belong to.
-        """
+        """FloatingPointError naming the model's first number not finite; `whose`: of an array."""
         for name, values in numbers.items():
             wrong = np.argwhere(~np.isfinite(values))
             if len(wrong):
@@ -213,9 +207,7 @@ class CubicRegularization(Wrapper):
     # -- sigma
 
     def _adapt(self, evaluation, change):
-        """Compare the objective after the change with the model's; halve or double sigma, or take
-        the change back.
-        """
+        """Compare the objective with the model's; halve or double sigma, or go back."""
         before, predicted = self.objective(evaluation), self.details["predicted_decrease"]
         if not predicted > 8 * float(np.finfo(change.dtype).eps) * abs(before):
             return  # rounding alone may do as much

@@ -159,9 +159,7 @@ class ResidualPartitioning(Optimizer):
         return change
 
     def _report(self, rate, directional_derivative, second_order, idle, low, high, squares, peak):
-        """Tell what the bound promises, -rate g d - rate^2/2 (sum C d^2 + l2 |d|^2), and the
-        extremes.
-        """
+        """The bound's promise, -rate g d - rate^2/2 (sum C d^2 + l2 |d|^2), and the extremes."""
         promised = (-rate * directional_derivative
                     - rate / 2 * rate * (second_order + self.l2 * squares))
         self.details.update(bound_decrease=float(promised), curvature_max=float(high),

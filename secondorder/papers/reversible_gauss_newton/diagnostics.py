@@ -1,6 +1,4 @@
-"""What the paper measures beside the loss: tangent kernel, representations, weights, and the effect
-of one step on its own batch.
-"""
+"""What the paper measures: tangent kernel, representations, weights, a step's effect."""
 
 import numpy as np
 

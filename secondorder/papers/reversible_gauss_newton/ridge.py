@@ -1,6 +1,4 @@
-"""`Ridge`: a loss plus a multiple of the squared outputs, so that the Hessian in the outputs has an
-inverse.
-"""
+"""`Ridge`: a loss plus a multiple of the squared outputs, so that its Hessian inverts."""
 
 import numpy as np
 

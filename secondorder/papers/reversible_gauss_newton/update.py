@@ -9,9 +9,7 @@ from .gram import allowed
 
 
 class RankWarning(UserWarning):
-    """Features, or rows of a Jacobian, are not independent: no exact inverse exists, and the step
-    removes a part of the error.
-    """
+    """Dependent features or rows of a Jacobian: no exact inverse; the step removes a part."""
 
 
 class PrecisionWarning(UserWarning):

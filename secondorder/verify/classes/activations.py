@@ -7,10 +7,10 @@ from ...checks.randomness import generator
 from ...exact.finite_differences import central
 from ...nets import ActivationFunction, activation_function
 from ..differences import column, nested, rounding
-from ..findings import PROMOTES
 from ..recorder import Recorder, pure_call
 from .activation_places import DISTANCE, FARTHEST, METHODS, Places
 from .identities import check_orders
+from .shared import error_by_step, keeps_dtype, remainders, require_methods
 
 _RANGE = 6.0
 _POINTS = 60
@@ -50,21 +50,11 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
     """
     if isinstance(function, str):
         function = activation_function(function)
-    _require_methods(function)
+    require_methods(function, "activation", dict.fromkeys(METHODS, "x"),
+                    [getattr(ActivationFunction, name) for name in METHODS], "function")
     recorder = Recorder(repr(function), tolerance)
     interval = None if interval is None else checks.interval(interval, "interval")
     return _ActivationChecks(function, recorder, generator(rng), interval).run()
-
-
-def _require_methods(function):
-    if isinstance(function, type):
-        raise TypeError(f"function must be an instance, got the class {function.__name__}: call it "
-                        "first")
-    missing = [name for name in METHODS if not callable(getattr(function, name, None))
-               or getattr(type(function), name, None) is getattr(ActivationFunction, name)]
-    if missing:
-        raise TypeError(f"activation {type(function).__name__} lacks "
-                        f"{', '.join(f'{name}(x)' for name in missing)}")
 
 
 class _ActivationChecks(Places):
@@ -144,15 +134,12 @@ class _ActivationChecks(Places):
             part = self.of(name, x[:, ::-3])
             extreme = self._extremes(name)
         except Exception as problem:  # whatever a user's method raises is the finding
-            return recorder.fact(name, "runs", False, f"raised {type(problem).__name__}: {problem}")
+            return recorder.raised(name, problem)
         if not recorder.fact(name, "shape", result.shape == x.shape, "must keep the shape of x",
                              f"x has shape {x.shape}, the result {result.shape}"):
             return False
-        for given, got in (("float64", result), ("float32", narrow)):
-            recorder.fact(
-                name, f"keeps {given}", got.dtype == given, f"turns {given} into {got.dtype}",
-                hint="write constants as Python numbers and make arrays with the dtype of x",
-                kind=PROMOTES if given == "float32" else "fact")
+        keeps_dtype(recorder, name, "float64", result, "x")
+        keeps_dtype(recorder, name, "float32", narrow, "x")
         recorder.fact(name, "no NaN", not np.isnan(extreme).any(), "is NaN for inputs of +-750",
                       hint="inf / inf or inf - inf: choose the form by the sign of x")
         return (recorder.fact(name, "finite", np.isfinite(result).all(),
@@ -218,24 +205,15 @@ class _ActivationChecks(Places):
         def draw():
             direction = self.rng.uniform(0.5, 1.0, self.x.shape)
             terms = value, direction * slope, direction**2 / 2 * curvature
-
-            def remainders(order):
-                return np.array([np.abs(self.of("value", self.x + t * direction) - sum(
-                    term * t**k for k, term in enumerate(terms[:order]))).max() for t in steps])
-
-            return steps, remainders
+            return steps, lambda order: remainders(
+                lambda t: self.of("value", self.x + t * direction), terms[:order], steps)
         check_orders(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max()
                      + 1)
 
     def _curves(self):
-        steps = np.logspace(-1, -9, 33)
         for name, source in (("slope", "value"), ("curvature", "slope")):
-            expected = self.of(name, self.x)
-            size = float(np.linalg.norm(expected)) or 1.0
-            errors = [np.linalg.norm((self.of(source, self.x + h) - self.of(source, self.x - h))
-                                     / (2 * h) - expected)
-                      / size for h in steps]
-            self.recorder.report.curves[name] = steps, np.array(errors)
+            self.recorder.report.curves[name] = error_by_step(
+                lambda h, source=source: self.of(source, self.x + h), self.of(name, self.x))
 
     # -- flags -------------------------------------------------------------------------------------
 

@@ -84,8 +84,7 @@ def _parts(checks, name, args, case, x=None):
         saved = subject.call("forward", subject.x if x is None else x)[1]
         result = subject.call(name, saved, *args)
     except Exception as problem:  # whatever a user's pass raises is the finding
-        recorder.fact(name, f"runs{case}", False,
-                      f"raised {type(problem).__name__}{case}: {problem}")
+        recorder.raised(name, problem, f"runs{case}", case)
         return None
     parts = result if len(RESULTS[name]) == 2 else (result,)
     arrays = (isinstance(parts, tuple) and len(parts) == len(RESULTS[name])

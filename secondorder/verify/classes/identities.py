@@ -13,6 +13,7 @@ from ...exact.finite_differences import (central, gradient_of_objective, objecti
                                          taylor_remainders)
 from ...nets import Activation, Linear, Network, Reshape, SquaredError
 from .layer_under_test import MOST_ENTRIES, none_if_empty
+from .shared import error_by_step
 
 _SLACK = 0.35
 _LINE_TRIES = 20
@@ -52,9 +53,7 @@ def check_identities(checks):
 
 
 def _check_polarisation(checks, inner, same):
-    """<w, H v> from `backward_tangent` is (q(v + w) - q(v) - q(w)) / 2 with q from
-    `second_tangent`.
-    """
+    """<w, H v> by `backward_tangent` against (q(v + w) - q(v) - q(w)) / 2 by `second_tangent`."""
     layer, saved, rng = checks.subject.layer, checks.saved, checks.subject.rng
     v = checks.x_tangent, checks.theta_tangent
     w = rng.standard_normal(v[0].shape), rng.standard_normal(v[1].shape)
@@ -190,11 +189,8 @@ def _line_off_kinks(scalar, start, rng):
 
 
 def difference_curves(checks):
-    """Error of central differences against the passes by step size, for the picture; broken passes
-    have none.
-    """
+    """Error of central differences against the passes that can be used, by step size."""
     subject = checks.subject
-    steps = np.logspace(-1, -9, 33)
     x_t, theta_t = checks.x_tangent, checks.theta_tangent
     start = np.concatenate([subject.x.ravel(), subject.theta])
     direction = np.concatenate([x_t.ravel(), theta_t])
@@ -202,12 +198,6 @@ def difference_curves(checks):
     def at(t):
         point = start + t * direction
         return point[:subject.x.size].reshape(subject.x.shape), point[subject.x.size:]
-
-    def curve(function, expected):
-        size = float(np.linalg.norm(expected)) or 1.0
-        errors = [np.linalg.norm((function(h) - function(-h)) / (2 * h) - expected) / size
-                  for h in steps]
-        return steps, np.array(errors)
 
     def bar(t):
         x_bar, theta_bar = subject.after_forward("backward", *at(t), checks.y_bar)
@@ -232,7 +222,8 @@ def difference_curves(checks):
                "tangent": (lambda t: subject.forward(*at(t)), ()),
                "second_tangent": (moved, ("tangent",)),
                "backward_tangent": (bar, ("backward",))}
-    return {name: curve(function, derivative(name)) for name, (function, needs) in sources.items()
+    return {name: error_by_step(function, derivative(name))
+            for name, (function, needs) in sources.items()
             if not checks.recorder.broken.intersection({name, *needs})}
 
 

@@ -56,8 +56,7 @@ class LayerChecks:
                               (TypeError, AttributeError)) and any(arg is None for arg in args)
             hint = "a tangent that is None means zero" if none else ""
             self.recorder.broken.add(name)
-            self.recorder.fact(name, "runs", False,
-                               f"raised {type(problem).__name__}{case}: {problem}", hint=hint)
+            self.recorder.raised(name, problem, case=case, hint=hint)
             return None
 
     def pair(self, name, result):
@@ -72,9 +71,7 @@ class LayerChecks:
         return result if good else None
 
     def compare(self, name, what, computed, reference, retry=None):
-        """Compare with a Difference; when wrong, `retry` says whether transposed weights would make
-        it right.
-        """
+        """Compare with a Difference; `retry` says whether transposed weights would be right."""
         call = what.split(" ")[0]
         reference = Difference(reference.value, reference.error + rounding(self.recorder.unit))
         if self.agrees(computed, reference) or retry is None:
@@ -171,9 +168,7 @@ class LayerChecks:
                            f"shape {np.shape(value)}, expected {shape}")
 
     def _halves(self, x_bar, theta_bar):
-        """`input_gradient` and `parameter_gradient`, where a layer has them, are the halves of
-        `backward`.
-        """
+        """`input_gradient` and `parameter_gradient`, if there, are the halves of `backward`."""
         if self.recorder.wrong("backward"):
             return
         for name, expected in (("input_gradient", x_bar), ("parameter_gradient", theta_bar)):
@@ -205,16 +200,13 @@ class LayerChecks:
         self._state("tangent", args)
 
     def _state(self, name, args):
-        """Purity of a pass whose results can be used; a batch of one and tangents that are None, if
-        it is right.
-        """
+        """Purity of a pass that can be used; if it is right, a batch of one and tangents None."""
         if name in self.recorder.broken:
             return
         try:
             check_state_of_pass(self.subject, name, self.saved, args, self.attempt(name, *args))
         except Exception as problem:  # whatever a user's pass raises is the finding
-            self.recorder.fact(name, "runs again", False,
-                               f"raised {type(problem).__name__} in a later call: {problem}")
+            self.recorder.raised(name, problem, "runs again", " in a later call")
         if not self.recorder.wrong(name):
             check_none(self, name, args)
             check_alone(self, name, args)
@@ -275,9 +267,7 @@ class LayerChecks:
                      both - x_alone - theta_alone, Difference(value, error))
 
     def backward_tangent(self):
-        """x_bar_tangent and theta_bar_tangent term by term, against differences of `backward` if
-        that is right.
-        """
+        """x_bar_tangent and theta_bar_tangent term by term, against differences."""
         name, subject = "backward_tangent", self.subject
         exact = not self.recorder.wrong("backward")
         against = f"against differences of {'backward' if exact else 'forward, twice'}"

@@ -19,6 +19,7 @@ from .forward_checks import check_copy, check_forward
 from .identities import check_identities, check_in_network, check_rates, difference_curves
 from .layer_checks import LayerChecks
 from .layer_under_test import PASSES, Subject, sublayers
+from .shared import require_methods
 from .single_precision import check_single_precision
 
 #: Shapes of one sample that are tried where none is given: vectors, sequences (T, F), images (C,
@@ -90,9 +91,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
 
 
 def _far(layer, recorder, shape, samples, rng, size):
-    """Every pass at inputs of another size; what is wrong there joins the report. The largest
-    |x|.
-    """
+    """Every pass at inputs of another size; what is wrong joins the report. The largest |x|."""
     again = Recorder("", recorder.tolerance, lenient=True)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, rng, size)
     where = f" at inputs of size {size:g}"
@@ -104,7 +103,7 @@ def _far(layer, recorder, shape, samples, rng, size):
                 return 0.0
             LayerChecks(subject).run()
         except Exception as problem:  # whatever a user's layer raises is the finding
-            again.fact("forward", "runs", False, f"raised {type(problem).__name__}: {problem}")
+            again.raised("forward", problem)
     recorder.report.checks += again.report.checks
     for finding in again.report.findings:
         recorder.find(finding.pass_name, finding.compared + where, finding.entries, finding.hint,
@@ -122,10 +121,8 @@ def _prepare(layer, recorder, shape, samples, rng, size):
         subject.move_parameters()
         judged = check_forward(subject, isinstance(layer, Layer))
     except Exception as problem:  # whatever a user's forward raises is the finding
-        recorder.fact("forward", "runs", False, hint="is input_shape right?",
-                      compared=f"raised {type(problem).__name__} for x of shape {subject.shape}: "
-                               f"{problem}")
-        judged = False
+        judged = recorder.raised("forward", problem, case=f" for x of shape {subject.shape}",
+                                 hint="is input_shape right?")
     if not judged:
         recorder.report.notes.append("the other passes were not judged: they are compared with "
                                      "forward")
@@ -134,9 +131,7 @@ def _prepare(layer, recorder, shape, samples, rng, size):
 
 
 def _name(layer):
-    """The layer's repr, or its class where the repr needs what a forgotten Layer.__init__ would
-    have made.
-    """
+    """The layer's repr; its class where Layer.__init__ was forgotten and the repr fails."""
     try:
         return repr(layer)
     except AttributeError:
@@ -168,16 +163,14 @@ def _further_channels(checks, in_network):
             channel(checks)
         # a pass that does not stand this use is a finding, whatever it raises
         except Exception as problem:
-            checks.recorder.fact(name, "runs", False, f"raised {type(problem).__name__}: {problem}")
+            checks.recorder.raised(name, problem)
     if not in_network:
         checks.recorder.report.notes.append("not a subclass of Layer: the check inside a network "
                                             "was left out")
 
 
 def _tell_stale(recorder, layer, shape, samples):
-    """Passes that are wrong now but right with the parameters the layer was made with keep a stale
-    copy of them.
-    """
+    """Passes that are right with the parameters of the beginning keep a stale copy of them."""
     again = Recorder("", recorder.tolerance)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, np.random.default_rng(1))
     if not subject.theta.size:
@@ -194,17 +187,13 @@ def _tell_stale(recorder, layer, shape, samples):
 
 
 def _require_passes(layer):
-    if isinstance(layer, type):
-        raise TypeError(f"layer must be an instance, got the class {layer.__name__}: call it first")
-    def defined(name):
-        own = getattr(type(layer), name, None) is not getattr(Layer, name)
-        return own and callable(getattr(layer, name, None))
-
-    halves = all(map(defined, ("input_gradient", "parameter_gradient")))
-    missing = [name for name in PASSES if not defined(name) and not (name == "backward" and halves)]
-    if missing:
-        raise TypeError(f"layer {type(layer).__name__} lacks the pass{'es' * (len(missing) > 1)} "
-                        + ", ".join(f"{name}({', '.join(PASSES[name])})" for name in missing))
+    """All seven passes; `backward` may be given as its two halves."""
+    halves = ("input_gradient", "parameter_gradient")
+    split = all(callable(getattr(layer, name, None))
+                and getattr(type(layer), name, None) is not getattr(Layer, name) for name in halves)
+    require_methods(layer, "layer", {name: ", ".join(arguments) for name, arguments
+                                     in PASSES.items() if not (split and name == "backward")},
+                    [getattr(Layer, name) for name in PASSES])
 
 
 def first_taken(layer):
@@ -219,9 +208,7 @@ def first_taken(layer):
 
 
 def sample_shape(layer, input_shape):
-    """Shape of one sample: as given, as the layer states it, or the first of `SHAPES` that its
-    `forward` takes.
-    """
+    """Shape of one sample: as given, as the layer states it, or the first of `SHAPES` it takes."""
     shape = getattr(layer, "input_shape", None) if input_shape is None else input_shape
     shape = first_taken(layer) if shape is None else shape
     shape = checks.shape(shape, "input_shape")

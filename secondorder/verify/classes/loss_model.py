@@ -49,9 +49,8 @@ def _check_far(checks, name, method, where, p):
                                      "not judged there")
                 return False
         except Exception as problem:  # whatever a user's method raises is the finding
-            return checks.recorder.fact(name, "runs far out", False,
-                                        f"raised {type(problem).__name__} with {checks.case} for "
-                                        f"{where}: {problem}")
+            return checks.recorder.raised(name, problem, "runs far out",
+                                          f" with {checks.case} for {where}")
     bad = ~np.isfinite(result).reshape(len(p), -1).all(axis=1)
     row = int(np.argmax(bad))
     entries = (f"sample {row}: p = {np.array2string(p[row], precision=4, threshold=8)}, "
@@ -105,8 +104,7 @@ def _attempt(checks, name, check):
     try:
         return check(checks)
     except Exception as problem:  # whatever a user's method raises is the finding
-        return checks.recorder.fact(name, "runs", False,
-                                    f"raised {type(problem).__name__}: {problem}")
+        return checks.recorder.raised(name, problem)
 
 
 def _check_fisher(checks):

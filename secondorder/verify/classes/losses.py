@@ -1,6 +1,4 @@
-"""The checker for your own loss: value, gradient, Hessian in its three forms, flags, and its
-model of targets.
-"""
+"""The checker for your own loss: value, gradient, Hessian in three forms, flags, model."""
 
 import numpy as np
 
@@ -9,11 +7,12 @@ from ...checks.randomness import generator
 from ...exact.finite_differences import Difference, central
 from ...nets import DiagonalLoss, Loss
 from ..differences import nested
-from ..findings import INACCURATE, PROMOTES
+from ..findings import INACCURATE
 from ..recorder import Recorder, pure_call
 from .identities import check_orders
 from .loss_model import check_far, check_model
 from .loss_targets import CLASSES, REAL, targets_taken, tells_classes_apart
+from .shared import error_by_step, keeps_dtype, remainders, require_methods
 
 METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
            "hessian": "p, target", "hessian_product": "p, target, v",
@@ -60,7 +59,8 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
         If `outputs`, `samples` or `tolerance` make no sense, or the loss takes none of the default
         targets.
     """
-    _require_methods(loss)
+    require_methods(loss, "loss", METHODS, [Loss.value, Loss.gradient, Loss.hessian,
+                                            DiagonalLoss.hessian_diagonal])
     for name, value, least in (("outputs", outputs, 1), ("samples", samples, 2)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
@@ -85,9 +85,7 @@ def _judged(loss, cases, outputs, rng, tolerance):
 
 
 def _without_derived(loss, report):
-    """The report without what `Loss` or `DiagonalLoss` derived from a method that is wrong
-    itself: only what somebody wrote is named.
-    """
+    """The report without what `Loss` or `DiagonalLoss` derived from a method that is wrong."""
     def told(name):
         return any(finding.pass_name == name for finding in report.findings)
 
@@ -101,18 +99,6 @@ def _without_derived(loss, report):
                if derived_from(name) is not None and told(derived_from(name))}
     report.findings = [finding for finding in report.findings if finding.pass_name not in derived]
     return report
-
-
-def _require_methods(loss):
-    if isinstance(loss, type):
-        raise TypeError(f"loss must be an instance, got the class {loss.__name__}: call it first")
-    bare = [getattr(Loss, name)
-            for name in ("value", "gradient", "hessian")] + [DiagonalLoss.hessian_diagonal]
-    missing = [name for name in METHODS if not callable(getattr(loss, name, None))
-               or getattr(type(loss), name, None) in bare]
-    if missing:
-        raise TypeError(f"loss {type(loss).__name__} lacks "
-                        f"{', '.join(f'{name}({METHODS[name]})' for name in missing)}")
 
 
 def _found_targets(loss, samples, outputs, rng, tolerance):
@@ -171,9 +157,8 @@ class LossChecks:
                 self._draw_off_kinks(size)
                 self._block(size)
             except Exception as problem:  # whatever a user's method raises is the finding
-                self.recorder.fact(self.called, "runs far out", False,
-                                   f"raised {type(problem).__name__} with "
-                                   f"{self.case} at outputs of size {size:g}: {problem}")
+                self.recorder.raised(self.called, problem, "runs far out",
+                                     f" with {self.case} at outputs of size {size:g}")
                 return
         self.p, self.target, self.v = point
         self._draw_off_kinks(1.0)
@@ -237,9 +222,7 @@ class LossChecks:
     # -- what every method owes --------------------------------------------------------------------
 
     def _usable(self, name, shape, extra):
-        """Shape, purity, dtype, one sample apart from the others; whether the numbers can be
-        compared at all.
-        """
+        """Shape, purity, dtype, one sample alone; whether the numbers can be compared at all."""
         recorder, p = self.recorder, self.p
         try:
             method = getattr(self.loss, name)
@@ -253,15 +236,11 @@ class LossChecks:
                                       *(arg[:1].copy() for arg in extra)))
             narrow = self._narrow(method, extra)
         except Exception as problem:  # whatever a user's method raises is the finding
-            return recorder.fact(name, "runs", False,
-                                 f"raised {type(problem).__name__} with {self.case}: {problem}")
+            return recorder.raised(name, problem, case=f" with {self.case}")
         if not recorder.fact(name, "finite", np.isfinite(result).all(),
                              "is not finite for ordinary outputs"):
             return False
-        recorder.fact(name, "keeps float32", narrow.dtype == np.float32,
-                      f"turns float32 into {narrow.dtype}",
-                      hint="write constants as Python numbers and make arrays with the dtype of p",
-                      kind=PROMOTES)
+        keeps_dtype(recorder, name, "float32", narrow, "p")
         recorder.compare(name, f"{name} in float32 against float64", narrow, result,
                          names=("float32", "float64"), error=1e-5 * max(1.0, np.abs(result).max()),
                          scale=max(1.0, np.abs(result).max()), kind=INACCURATE)
@@ -277,9 +256,7 @@ class LossChecks:
                                  *(arg.astype(np.float32) for arg in extra)))
 
     def _draw_off_kinks(self, size):
-        """Draw p of a size, each row again until wide differences are accurate there, so that no
-        kink is near.
-        """
+        """Draw p of a size, each row until wide differences are accurate: no kink is near."""
         best = np.full(len(self.p), np.inf)
         drawn = best_drawn = size * self.rng.standard_normal(self.p.shape)
         for _ in range(_REDRAWS):
@@ -346,22 +323,15 @@ class LossChecks:
             v = self.rng.standard_normal(self.p.shape)
             terms = value, np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v)
                                                                    * v) / 2
-
-            def remainders(order):
-                return np.array([abs(self.of("value", p=self.p + t * v).sum()
-                                     - sum(term * t**k for k, term in enumerate(terms[:order])))
-                                 for t in steps])
-            return steps, remainders
+            return steps, lambda order: remainders(
+                lambda t: self.of("value", p=self.p + t * v).sum(), terms[:order], steps)
         check_orders(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value)
                      + 1)
 
     def _curves(self):
-        steps, v = np.logspace(-1, -9, 33), self.v
+        v = self.v
         for name, source, expected in (
             ("gradient", "value", np.sum(self.of("gradient") * v, axis=1)),
             ("hessian_product", "gradient", self.of("hessian_product", v))):
-            size = float(np.linalg.norm(expected)) or 1.0
-            errors = [np.linalg.norm((self.of(source, p=self.p + h * v)
-                                      - self.of(source, p=self.p - h * v)) / (2 * h)
-                                     - expected) / size for h in steps]
-            self.recorder.report.curves[f"{name}, {self.case}"] = steps, np.array(errors)
+            self.recorder.report.curves[f"{name}, {self.case}"] = error_by_step(
+                lambda h, source=source: self.of(source, p=self.p + h * v), expected)

@@ -9,7 +9,9 @@ import pytest
 import secondorder as so
 from harness import made_up
 from harness.made_up import verdicts
+from secondorder.papers.reversible_gauss_newton import RevMLP
 from secondorder.papers.reversible_gauss_newton.studies import poor_generalisation, training
+from secondorder.papers.reversible_gauss_newton.studies.features_step import FeaturesGaussNewton
 from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 LOST = {"diverged": "epoch 3"}
@@ -53,6 +55,20 @@ def test_poor_generalisation_of_all_gauss_newton():
     better = dict.fromkeys(ALL, 0.5)
     assert verdicts(judged("claim-poor-generalisation", generalising(better))) == {DID_NOT_HOLD}
     few = judged("claim-poor-generalisation", generalising(ALL, tuple(ALL)), seeds=2)
+    assert verdicts(few) == {UNDECIDED}
+
+
+def test_what_moore_penrose_gains_is_parted():
+    def of(method, **_):
+        return {"exact": 1.6, "mp-features": 1.3, "mp": 1.0}[method]
+    found = judged("claim-features-or-logits",
+                   lambda seed, **told: falling(of(**told), seed))
+    assert verdicts(found) == {HELD}
+    turned = judged("claim-features-or-logits",
+                    lambda seed, **told: falling(1 / of(**told), seed))
+    assert verdicts(turned) == {DID_NOT_HOLD}
+    few = judged("claim-features-or-logits",
+                 lambda seed, **told: falling(of(**told), seed), seeds=2)
     assert verdicts(few) == {UNDECIDED}
 
 
@@ -159,3 +175,25 @@ def test_an_epoch_records_the_mean_loss_of_its_steps():
     x, y = rng.normal(size=(4, 3)), np.arange(4)
     training._epoch(record, Steps(), None, x, y, x, y, 2, rng, full=True)
     assert record["loss"] == [2.0] and record["rank"] == [2] and record["change"] == [0.0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_control_solves_for_the_features(seed):
+    """J_L d = -eps R^{+T} by the shortest d, with J_L from finite differences of x_L."""
+    rng = np.random.default_rng(seed)
+    network = RevMLP(6, 2, 9, outputs=3, init=0.3, rng=seed, activation="tanh")
+    x, y = rng.normal(size=(4, 6)), np.eye(3)[rng.integers(3, size=4)]
+    loss = so.SoftmaxCrossEntropy()
+    evaluation = network.evaluate(loss, x, y)
+    step = FeaturesGaussNewton(network, loss, learning_rate=1.0).direction(evaluation)
+    J, theta, h = [], network.theta.copy(), 1e-6
+    for one in np.eye(network.size):
+        network.theta = theta + h * one
+        above = network.features(x)
+        network.theta = theta - h * one
+        J.append((above - network.features(x)).ravel() / (2 * h))
+    J = np.transpose(J)
+    wanted = loss.gradient(evaluation.outputs, y) @ np.linalg.pinv(network.readout).T
+    assert np.abs(step + np.linalg.pinv(J, rcond=1e-6) @ wanted.ravel()).max() < 1e-5 * np.abs(
+        step).max()
+    assert np.abs(J @ step + wanted.ravel()).max() < 1e-6

@@ -26,9 +26,7 @@ from .systems import (batch_product, combined, factor_product, low_rank_factor, 
 
 
 class Report(NamedTuple):
-    """Number of products of conjugate gradients, and |residual| / |right side| they stopped at (0
-    of a direct solver).
-    """
+    """Products of conjugate gradients, and |residual| / |right side| at their end (0: direct)."""
 
     iterations: int
     residual: float

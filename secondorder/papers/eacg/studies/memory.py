@@ -1,6 +1,4 @@
-"""Claim: with 150,528 inputs KFI's matrices do not fit; EA-CG's step needs little more memory than
-SGD's.
-"""
+"""Claim: with 150,528 inputs KFI's matrices do not fit; EA-CG needs hardly more than SGD."""
 
 import tracemalloc
 

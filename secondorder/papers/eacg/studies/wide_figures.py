@@ -33,9 +33,7 @@ def kfi_lower(ours, other):
 
 
 def overfits(ours, other):
-    """By how much KFI's accuracy falls from its best to the end beyond 2 points, and EA-CG's stays
-    within them: the smaller of the two.
-    """
+    """The smaller: KFI's fall from its best beyond 2 points, EA-CG's room below 2 points."""
     def fall(run):
         return max(run["accuracy"]) - final(run, "accuracy")
 

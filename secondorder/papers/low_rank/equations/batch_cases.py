@@ -1,6 +1,4 @@
-"""Random batches with the dense derivatives of their objective; a network with `rows` of options is
-one of ``cases``.
-"""
+"""Random batches with dense derivatives of their objective; options `rows` name unusual ones."""
 
 from typing import NamedTuple
 

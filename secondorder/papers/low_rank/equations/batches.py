@@ -102,9 +102,7 @@ def line_by_line(row):
 
 
 def second_order_terms(row):
-    """E sum over layers of df/dv A''(z) z'^2, z' by differences, below the activation at the
-    output, if there is one.
-    """
+    """E sum over layers of df/dv A''(z) z'^2, z' by differences, below an activation at p."""
     at, total, along = row.at, 0.0, tangents(row.at, row.direction)
     for k, (layer, bar) in enumerate(zip(at.network.layers[:-1], at.deltas)):
         if isinstance(layer, Activation):

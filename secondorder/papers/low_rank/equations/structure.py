@@ -175,10 +175,9 @@ def claim_low_rank(rng):
     one, eight = (dense_rank(*args, at.x[:k], at.y[:k]) for k in (1, 8))
     rank = SampleHessian(*args, at.x[:1], at.y[:1]).rank(1e-10)
     return [*claims,
-            Equal("ReLU, softmax: rank from the factors against the dense matrix", rank, one,
-                  1e-12),
-            AtMost("ReLU, softmax: rank against the bound", one,
-                   rank_bound((6, 6, 6, 4))),
+            Equal("rank from the factors against the dense matrix", rank, one, 1e-12,
+                  case="ReLU, softmax"),
+            AtMost("rank against the bound", one, rank_bound((6, 6, 6, 4)), case="ReLU, softmax"),
             # the bound is 5 (d - 2/5)
             Rate("the rank as widths grow (the weights: their square)", widths - 0.4, grown,
                  order=1, tolerance=0.01),

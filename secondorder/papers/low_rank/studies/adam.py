@@ -1,7 +1,7 @@
 """Claim: Adam leaves the plateau by itself, and cubic step lengths add nothing to it."""
 
-from secondorder.studies import (LINE_STYLES, both, counted, exactly, finished, least, legend_below,
-                                 over_seeds, study, undecided)
+from secondorder.studies import (LINE_STYLES, both, counted, exactly, finished, headline, least,
+                                 legend_below, study, undecided)
 
 from .. import PAPER
 from . import plateau
@@ -84,5 +84,4 @@ class AdamClaim:
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}", yscale="log")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")
         legend_below(figure, axes[0])
-        figure.suptitle(f"Cubic steps on Adam: {plateau.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Cubic steps on Adam: {plateau.title_of(settings)}", settings)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from secondorder import exact
-from secondorder.studies import Run, counted, finished, legend_below, over_seeds, study
+from secondorder.studies import Run, counted, finished, headline, legend_below, study
 
 from .. import PAPER
 from ..curvature import directional_curvature_at, sample_curvatures_at
@@ -136,14 +136,12 @@ class Averaging:
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
         right[0].set_ylabel("cross-entropy, mean of the watched samples")
         legend_below(figure, right[0])
-        figure.suptitle(f"Three ways to a batch: {plateau.title_of(settings)}, sigma 100; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Three ways to a batch: {plateau.title_of(settings)}, sigma 100",
+                 settings)
 
 
 def over_points(results, seed, name, number):
-    """Geometric mean over the points of an option's variation over the third option's; NaN where
-    a run diverged.
-    """
+    """Geometric mean of an option's variation over the third option's; NaN where a run diverged."""
     ratios = []
     for half, after in POINTS.values():
         one = results.by_seed(half_width=half, after=after)[seed]

@@ -1,6 +1,6 @@
 """Claim: where Adagrad and Adadelta do well, cubic step lengths make no meaningful difference."""
 
-from secondorder.studies import counted, finished, legend_below, over_seeds, study
+from secondorder.studies import counted, finished, headline, legend_below, study
 
 from .. import PAPER
 from . import plateau
@@ -41,5 +41,5 @@ class NoHarm:
             panel.set(title=base.capitalize(), xlabel="iteration", yscale="log")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")
         legend_below(figure, axes[0])
-        figure.suptitle(f"Well-chosen bases: {plateau.title_of(settings)}, weights within ±0.2; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Well-chosen bases: {plateau.title_of(settings)}, weights within ±0.2",
+                 settings)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, finished, legend_below, over_seeds, study
+from secondorder.studies import counted, finished, headline, legend_below, study
 
 from .. import PAPER
 from . import plateau
@@ -51,5 +51,5 @@ class PrintedFormula:
                          ha="right", va="bottom", fontsize=8, color="0.3")
         axes[0].set_ylabel("rate, mean of the last 100")
         legend_below(figure, axes[1])
-        figure.suptitle(f"Which curvature made the figures? {plateau.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Which curvature made the figures? {plateau.title_of(settings)}",
+                 settings)

@@ -1,5 +1,4 @@
-"""Claim: near the origin the objective is flat; far from it its values are huge and defeat a step.
-"""
+"""Claim: near the origin the objective is flat; far from it huge values defeat a step."""
 
 import numpy as np
 

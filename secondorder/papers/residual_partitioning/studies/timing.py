@@ -28,9 +28,7 @@ def step_ratios(seed, kind, inputs, rounds, steps):
 
 
 def median_ratio(optimizers, ours, other, x, y, rounds, steps):
-    """Median over blocks, in alternation, of the CPU seconds of one method's steps over
-    another's.
-    """
+    """Median over alternating blocks of one method's CPU seconds over another's."""
     ratios = []
     for _ in range(rounds):
         seconds = []

@@ -45,9 +45,7 @@ def unvec(x, rows, columns):
 
 
 def half_order(width, samples):
-    """Where the entries of (vec X^(1); vec X^(2)) stand in vec X, for X (width, samples):
-    x[half_order] is in half order.
-    """
+    """Places of (vec X^(1); vec X^(2)) in vec X (width, samples): x[half_order] in half order."""
     place = np.arange(width * samples).reshape((width, samples), order="F")
     return np.concatenate([vec(place[: width // 2]), vec(place[width // 2:])])
 

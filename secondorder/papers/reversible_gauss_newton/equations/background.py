@@ -219,8 +219,8 @@ def assumption_4_2(rng):
               np.vstack([smooth.states[-1].X1, smooth.states[-1].X2]), columns, 1e-12),
         Counterexample(Equal("a linear block",
                              float(cases.rank_of(jacobians.jacobian(linear.states))), 16.0, 1e-3)),
-        *(Property(f"draw {k + 1}: J is surjective",
-                   bool(jacobians.surjective(jacobians.jacobian(at.states))))
+        *(Property("J is surjective", bool(jacobians.surjective(jacobians.jacobian(at.states))),
+                   case=f"draw {k + 1}")
           for k, at in enumerate(drawn)),
         Property("a linear block's features have rank d/2", cases.rank_of(linear.states[0].S1), 2),
         Case(ranks=ranks)]

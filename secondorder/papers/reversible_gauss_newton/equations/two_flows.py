@@ -1,6 +1,4 @@
-"""Two flows of a real network, with the Moore-Penrose inverse and with the right inverse, and the
-constants that Eqs. (28)-(32) need.
-"""
+"""Two flows of a network, by Moore-Penrose and right inverse; the constants of Eqs. (28)-(32)."""
 
 from typing import NamedTuple
 
@@ -50,9 +48,7 @@ def two_flows(rng):
 
 
 def at_parameters(at, w):
-    """States of the blocks, and eps in half order, of a case at parameters w; they stay in its
-    network.
-    """
+    """States of the blocks and eps in half order at parameters w, which stay in the network."""
     at.net.theta = to_theta(w, at.net)
     states = jacobians.states(at.net, at.x)
     half = len(states[-1].X1)

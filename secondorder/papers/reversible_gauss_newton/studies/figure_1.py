@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (counted, diverged, finished, least, legend_under, over_seeds,
-                                 paired, study, undecided)
+from secondorder.studies import (counted, diverged, finished, headline, least, legend_under, paired,
+                                 study, undecided)
 
 from .. import PAPER
 from . import compared
@@ -111,5 +111,5 @@ class Figure1:
             panel.set_title(f"{task}: {about['samples']} images, d' = {about['width']}", fontsize=9)
             panel.axhline(LEVEL, color="0.6", linewidth=0.8)
             legend_under(panel)
-        figure.suptitle("One batch at every step; rates by two rules; line: the loss to reach; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, "One batch at every step; rates by two rules; line: the loss to reach",
+                 settings)

@@ -1,6 +1,6 @@
 """Figure 10: CKA with the start, block by block."""
 
-from secondorder.studies import alike, both, finished, legend_below, over_seeds, study
+from secondorder.studies import alike, both, finished, headline, legend_below, study
 
 from .. import PAPER
 from . import compared
@@ -48,5 +48,5 @@ class Figure10:
         for panel in panels[-1]:
             panel.set_xlabel("epoch")
         figure.supylabel("CKA with the start", fontsize=10)
-        figure.suptitle(f"Representations against their start: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Representations against their start: {compared.title_of(settings)}",
+                 settings)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import both, diverged, legend_below, over_seeds, paired, study
+from secondorder.studies import both, diverged, headline, legend_below, paired, study
 
 from .. import PAPER
 from . import compared
@@ -47,5 +47,5 @@ class Figure11:
                        color=compared.STYLES[other][0], label=f"with {NAMES[other]}")
         panel.set(xlabel="block", ylabel="CKA of Gauss-Newton's representations, at the end")
         legend_below(figure, panel)
-        figure.suptitle(f"Whose representations are alike: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"], "lines: mean"), fontsize=10)
+        headline(figure, f"Whose representations are alike: {compared.title_of(settings)}",
+                 settings, "lines: mean")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (LINE_STYLES, counted, diverged, finished, legend_below, over_seeds,
+from secondorder.studies import (LINE_STYLES, counted, diverged, finished, headline, legend_below,
                                  paired, study)
 
 from .. import PAPER
@@ -75,5 +75,4 @@ class Figure12:
         panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
         panel.set_ylim(top=top)
         legend_below(figure, panel)
-        figure.suptitle(f"Gauss-Newton's rate: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Gauss-Newton's rate: {compared.title_of(settings)}", settings)

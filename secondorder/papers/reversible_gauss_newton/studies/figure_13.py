@@ -1,6 +1,6 @@
 """Figure 13: does weight decay help Gauss-Newton generalise?"""
 
-from secondorder.studies import (alike, chosen, diverged, finished, legend_below, over_seeds, study,
+from secondorder.studies import (alike, chosen, diverged, finished, headline, legend_below, study,
                                  undecided)
 
 from .. import PAPER
@@ -63,5 +63,4 @@ class Figure13:
         left.set_ylabel("training loss")
         right.set_ylabel("test loss")
         legend_below(figure, left)
-        figure.suptitle(f"Weight decay: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Weight decay: {compared.title_of(settings)}", settings)

@@ -1,7 +1,7 @@
 """Figure 14: other pseudo-inverses than the truncated one."""
 
-from secondorder.studies import (LINE_STYLES, alike, both, chosen, finished, legend_below,
-                                 over_seeds, paired, study)
+from secondorder.studies import (LINE_STYLES, alike, both, chosen, finished, headline, legend_below,
+                                 paired, study)
 
 from .. import PAPER
 from . import compared
@@ -82,5 +82,4 @@ class Figure14:
         left.set_ylabel("training loss")
         right.set_ylabel("test loss")
         legend_below(figure, left)
-        figure.suptitle(f"Pseudo-inverses: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Pseudo-inverses: {compared.title_of(settings)}", settings)

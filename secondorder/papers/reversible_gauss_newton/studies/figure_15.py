@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (both, diverged, finished, legend_under, over_seeds, paired, study,
+from secondorder.studies import (both, diverged, finished, headline, legend_under, paired, study,
                                  table)
 from secondorder.studies.data import where
 
@@ -118,5 +118,5 @@ class Figure15:
             panel.set_title("one batch" if full else "mini-batches", fontsize=9)
             legend_under(panel, 6)
         data = "wine quality (red)" if where("wine-quality") else "diabetes, in the place of wine"
-        figure.suptitle(f"Regression: {data}, d' = {judged[0]['width']}; rates by both rules, "
-                        "the smaller one thick; " + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Regression: {data}, d' = {judged[0]['width']}; rates by both rules, "
+                        "the smaller one thick", settings)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (at_loss, both, counted, diverged, legend_below, lowest_common,
-                                 over_seeds, paired, smoothed, study)
+from secondorder.studies import (at_loss, both, counted, diverged, headline, legend_below,
+                                 lowest_common, paired, smoothed, study)
 
 from .. import PAPER
 from . import compared
@@ -100,6 +100,5 @@ class Figure2:
                 panel.set(ylabel=label)
             row[1].set_title(compared.title_of(settings, (name,)), fontsize=8)
         legend_below(figure, panels[0][0])
-        figure.suptitle("Mini-batches; thick: the rate that makes most progress in epoch 1, thin: "
-                        "the rate that is best later on; " + over_seeds(settings["seeds"]),
-                        fontsize=10)
+        headline(figure, "Mini-batches; thick: the rate that makes most progress in epoch 1, thin: "
+                        "the rate that is best later on", settings)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (both, diverged, finished, legend_below, over_seeds, paired,
-                                 smoothed, study)
+from secondorder.studies import (both, diverged, finished, headline, legend_below, paired, smoothed,
+                                 study)
 
 from .. import PAPER
 from . import compared
@@ -50,9 +50,7 @@ def blocks_claim(runs, blocks):
 
 
 def equal_loss_claim(runs):
-    """(g): (a)'s gap, with both read at the lowest training loss that Gauss-Newton and Adam both
-    reach.
-    """
+    """(g): (a)'s gap at the lowest training loss that Gauss-Newton and Adam both reach."""
     gaps = []
     for one, other in zip(runs["gn"], runs["adam"]):
         if diverged(one) or diverged(other) or not one["looks"]:
@@ -120,6 +118,5 @@ class Figure4:
             panel.set_xlabel("epoch")
         panels[0].set_ylabel("similarity")
         legend_below(figure, panels[0])
-        figure.suptitle("What stays as it was at the start; thin: of what the blocks added\n"
-                        f"{compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, "What stays as it was at the start; thin: of what the blocks added\n"
+                        f"{compared.title_of(settings)}", settings)

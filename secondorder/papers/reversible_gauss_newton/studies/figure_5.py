@@ -1,6 +1,6 @@
 """Figure 5: without the bottleneck, where the assumptions of the theorem do not hold."""
 
-from secondorder.studies import diverged, exactly, legend_below, over_seeds, study, undecided
+from secondorder.studies import diverged, exactly, headline, legend_below, study, undecided
 
 from .. import PAPER
 from . import compared
@@ -65,6 +65,5 @@ class Figure5:
             panel.set(ylabel=label)
         panels[0].set_xlabel("step")
         legend_below(figure, panels[0])
-        figure.suptitle("Without bottleneck (thick: rate by epoch 1, thin: best later): "
-                        f"{settings['cifar']['samples']} images of CIFAR-10 at 8 x 8; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, "Without bottleneck (thick: rate by epoch 1, thin: best later): "
+                        f"{settings['cifar']['samples']} images of CIFAR-10 at 8 x 8", settings)

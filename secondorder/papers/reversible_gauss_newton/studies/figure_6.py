@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, diverged, legend_below, over_seeds, paired, smoothed, study
+from secondorder.studies import counted, diverged, headline, legend_below, paired, smoothed, study
 
 from .. import PAPER
 from . import compared
@@ -55,5 +55,4 @@ class Figure6:
             compared.draw_by_rule(panel, told, name)
             panel.set(ylabel=label)
         legend_below(figure, figure.axes[0])
-        figure.suptitle(f"Long runs: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Long runs: {compared.title_of(settings)}", settings)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import finished, legend_below, over_seeds, paired, study
+from secondorder.studies import finished, headline, legend_below, paired, study
 
 from .. import PAPER
 from . import compared
@@ -60,5 +60,4 @@ class Figure7:
                                  style, label)
         panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
         legend_below(figure, panel)
-        figure.suptitle(f"Taking over half-way: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Taking over half-way: {compared.title_of(settings)}", settings)

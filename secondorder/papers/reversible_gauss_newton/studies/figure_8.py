@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (LINE_STYLES, counted, diverged, finished, legend_below, over_seeds,
+from secondorder.studies import (LINE_STYLES, counted, diverged, finished, headline, legend_below,
                                  study)
 
 from .. import PAPER
@@ -67,8 +67,7 @@ class Figure8:
         left.set_ylabel("training loss")
         right.set_ylabel("test loss")
         legend_below(figure, left, rows=2)
-        figure.suptitle(f"Initial weights: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Initial weights: {compared.title_of(settings)}", settings)
 
 
 def correlation(values):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (alike, both, diverged, finished, legend_below, over_seeds, paired,
+from secondorder.studies import (alike, both, diverged, finished, headline, legend_below, paired,
                                  study)
 
 from .. import PAPER
@@ -78,5 +78,4 @@ class Figure9:
         panels[0, 0].set_ylabel("cosine with the start")
         panels[1, 0].set_ylabel("|θ - θ_0|")
         legend_below(figure, panels[0, 0])
-        figure.suptitle(f"Weights against their start: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Weights against their start: {compared.title_of(settings)}", settings)

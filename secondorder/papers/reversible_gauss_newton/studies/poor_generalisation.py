@@ -15,7 +15,7 @@ from secondorder.studies import (HELD, Run, at_loss, both, chosen, counted, dive
                                  legend_below, lowest_common, paired, saturation, smoothed, study)
 
 from .. import PAPER
-from .training import METHODS, NAMES, train
+from .training import NAMES, train
 
 RATES = {"gn": (0.2, 0.5, 1.0, 2.0), "exact": (0.2, 0.5, 1.0, 2.0), "mp": (0.2, 0.5, 1.0, 2.0),
          "adam": (3e-4, 1e-3, 3e-3, 1e-2), "sgd": (0.03, 0.1, 0.3, 1.0)}
@@ -91,7 +91,7 @@ def claims():
 class PoorGeneralisation:
     def runs(self, settings, results):
         wanted = []
-        for method in METHODS:
+        for method in RATES:
             for width in settings["widths"]:
                 wanted += [full_batch(settings, CHOOSING, method, rate, width)
                            for rate in RATES[method]]
@@ -108,10 +108,10 @@ class PoorGeneralisation:
         for ratio, width in zip(RATIOS, settings["widths"]):
             runs = {method: results.by_seed(
                 task=settings["task"], method=method, width=width,
-                rate=best_rate(results, settings, method, width)) for method in METHODS}
+                rate=best_rate(results, settings, method, width)) for method in RATES}
             told = {method: {seed: np.nan if diverged(runs[method][seed]) else
                              test_at(runs[method][seed]) for seed in settings["seeds"]}
-                    for method in METHODS}
+                    for method in RATES}
             for method in GAUSS_NEWTON:
                 excess = [np.log(told[method][seed] / np.fmin(*(told[other][seed] for other in
                                                                 FIRST_ORDER)))
@@ -119,7 +119,7 @@ class PoorGeneralisation:
                 verdicts[f"{method}-{ratio}"] = paired(excess, "log ratio of test losses")
         runs = {method: results.by_seed(task="noisy digits", method=method,
                                         rate=best_rate(results, settings, method))
-                for method in METHODS}
+                for method in RATES}
         for method in GAUSS_NEWTON:
             mine = [runs[method][seed] for seed in settings["seeds"]]
             excess = [np.max([self._excess(one, runs[other][seed]) for other in FIRST_ORDER])
@@ -146,12 +146,12 @@ class PoorGeneralisation:
         told = [one for one in results.arguments() if one["task"] != "noisy digits"]
         panels = figure.subplots(1, 4)
         for panel, width in zip(panels, sorted({one["width"] for one in told})):
-            for method in METHODS:
+            for method in RATES:
                 draw_pairs(panel, results.of(method=method, width=width, task=told[0]["task"]),
                            results.arguments(method=method, width=width, task=told[0]["task"]),
                            method)
             panel.set_title(f"one batch, n / d' = {told[0]['samples'] / width:.1f}", fontsize=8)
-        for method in METHODS:
+        for method in RATES:
             draw_mean(panels[3], [one for one, told in zip(
                 results.of(method=method, task="noisy digits"),
                 results.arguments(method=method, task="noisy digits"))

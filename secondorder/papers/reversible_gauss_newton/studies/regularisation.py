@@ -1,7 +1,7 @@
 """Claims: the pseudo-inverse needs its tolerance, and how large it is does not matter."""
 
-from secondorder.studies import (UNDECIDED, counted, diverged, exactly, finished, legend_below,
-                                 over_seeds, study, undecided)
+from secondorder.studies import (UNDECIDED, counted, diverged, exactly, finished, headline,
+                                 legend_below, study, undecided)
 
 from .. import PAPER
 from . import compared
@@ -52,8 +52,7 @@ class Regularisation:
             panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
             panel.set_title(compared.title_of(settings, (name,)), fontsize=8)
         legend_below(figure, panel)
-        figure.suptitle("Gauss-Newton's pseudo-inverse with and without a tolerance; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, "Gauss-Newton's pseudo-inverse with and without a tolerance", settings)
 
 
 @study(PAPER, "claim-tolerance",
@@ -101,5 +100,4 @@ class Tolerance:
                              "Adam")
         panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
         legend_below(figure, panel)
-        figure.suptitle(f"Tolerances: {compared.title_of(settings)}; "
-                        + over_seeds(settings["seeds"]), fontsize=10)
+        headline(figure, f"Tolerances: {compared.title_of(settings)}", settings)

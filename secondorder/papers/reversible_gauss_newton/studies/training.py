@@ -19,6 +19,7 @@ from secondorder.studies import images
 from ..diagnostics import kernel_similarity, linear_cka, ntk, weight_change
 from ..update import RankWarning
 from ..revmlp import RevMLP
+from .features_step import FeaturesGaussNewton
 
 LOSS = so.SoftmaxCrossEntropy()
 TESTS = 2000  # images of the test set at most
@@ -26,9 +27,10 @@ OWN_EVERY = 5  # of so many steps the change of one's own batch and of another i
 METHODS = {"gn": (so.GaussNewton, {"pseudo_inverse": "truncate", "measure": False}),
            "exact": (so.GaussNewton, {"measure": False}),
            "mp": (so.GaussNewton, {"inverse": "moore-penrose", "measure": False}),
+           "mp-features": (FeaturesGaussNewton, {}),
            "adam": (so.Adam, {}), "sgd": (so.SGD, {})}
 NAMES = {"gn": "Gauss-Newton, 1 %", "exact": "Gauss-Newton, exact", "mp": "Moore-Penrose",
-         "adam": "Adam", "sgd": "SGD"}
+         "mp-features": "Moore-Penrose of x_L", "adam": "Adam", "sgd": "SGD"}
 
 
 @dataclass(frozen=True)
@@ -209,9 +211,7 @@ def rounded(number):
 
 
 class Start:
-    """Kernel, representations and weights at the start, on fixed test images, and what became of
-    them.
-    """
+    """Kernel, representations and weights at the start on fixed test images, and later."""
 
     def __init__(self, network, x_test):
         self.x, self.x_kernel = x_test[:500], x_test[:100]
@@ -251,9 +251,7 @@ class Start:
 
 
 def weighted(gram):
-    """The upper triangle, off-diagonal entries times sqrt(2): inner products are those of the whole
-    matrices.
-    """
+    """The upper triangle, off-diagonals times sqrt(2): inner products of the whole matrices."""
     rows, columns = np.triu_indices(len(gram))
     return gram[rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
 

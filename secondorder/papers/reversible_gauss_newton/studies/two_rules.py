@@ -65,8 +65,6 @@ class Chosen:
             for rule in self.rules}
 
     def judged(self, results, settings, name, judge):
-        """The verdict of `judge`, which takes method -> runs of the judged seeds, if it is the same
-        by all rules.
-        """
+        """`judge`'s verdict on method -> runs of the judged seeds, if all rules agree."""
         return compared.agreed({rule: judge(runs) for rule, runs in
                                 self.by_rule(results, settings, name).items()})

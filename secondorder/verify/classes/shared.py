@@ -1,0 +1,54 @@
+"""What the checkers of layers, losses and activations share."""
+
+import numpy as np
+
+from ..findings import PROMOTES
+
+_STEPS = np.logspace(-1, -9, 33)
+
+
+def require_methods(value, kind, methods, bare, argument=None):
+    """TypeError unless `value` is an instance that defines all methods.
+
+    Parameters
+    ----------
+    value : object
+    kind : str
+        "layer", "loss" or "activation", for the messages.
+    methods : dict of str to str
+        Name of a method -> its arguments.
+    bare : tuple
+        Functions of a base class that only say what is missing.
+    argument : str, optional
+        Name of the argument that `value` was given as; default `kind`.
+    """
+    if isinstance(value, type):
+        raise TypeError(f"{argument or kind} must be an instance, got the class {value.__name__}: "
+                        "call it first")
+    missing = [f"{name}({arguments})" for name, arguments in methods.items()
+               if not callable(getattr(value, name, None))
+               or getattr(type(value), name, None) in bare]
+    if missing:
+        raise TypeError(f"{kind} {type(value).__name__} lacks {', '.join(missing)}")
+
+
+def keeps_dtype(recorder, name, given, result, argument):
+    """What comes out has the dtype that was given; `argument` is what the method takes."""
+    recorder.fact(name, f"keeps {given}", result.dtype == given,
+                  f"turns {given} into {result.dtype}",
+                  hint="write constants as Python numbers and make arrays with the dtype of "
+                       + argument, kind=PROMOTES if given == "float32" else "fact")
+
+
+def remainders(function, terms, steps):
+    """The largest |f(t) - sum_k terms_k t^k| over the entries of f, for every step t."""
+    return np.array([np.abs(function(t) - sum(term * t**k for k, term in enumerate(terms))).max()
+                     for t in steps])
+
+
+def error_by_step(function, expected):
+    """Steps, and the relative error of the central difference (f(h) - f(-h)) / 2h for each."""
+    size = float(np.linalg.norm(expected)) or 1.0
+    errors = [np.linalg.norm((function(h) - function(-h)) / (2 * h) - expected) / size
+              for h in _STEPS]
+    return _STEPS, np.array(errors)
