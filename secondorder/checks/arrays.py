@@ -1,5 +1,7 @@
 """Checks of arrays: plain ones, batches and targets, and what a pass made."""
 
+import functools
+
 import numpy as np
 
 from ..compiled import forms
@@ -12,10 +14,14 @@ def all_finite(array):
     if (array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous
             or forms.is_literal()):
         return bool(np.isfinite(array).all())
-    # here, so that numba is loaded by the first large array, not by an import
-    from .loops import extremes
+    return _losses().all_finite(array.reshape(-1))
 
-    return np.isfinite(extremes(array.reshape(-1))[1])
+
+@functools.cache
+def _losses():
+    from ..compiled import losses  # here, so that numba is loaded by the first large array
+
+    return losses
 
 
 def plain_array(value, name):

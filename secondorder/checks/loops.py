@@ -47,19 +47,6 @@ def bits_of_extremes(v):
     return least, most
 
 
-NO_ENDS = np.array([np.iinfo(np.int64).max, 0])  # of no numbers at all
-
-
 def number(bits, dtype):
     """The floating-point number of `dtype` with a bit pattern, as a float."""
     return float(np.array(bits, f"i{dtype.itemsize}").view(dtype))
-
-
-def extremes(v):
-    """Smallest and largest |v_i| of a flat vector, as floats. NumPy twin: `extremes_numpy`."""
-    return tuple(number(bits, v.dtype) for bits in bits_of_extremes(v))
-
-
-def extremes_numpy(v):
-    """Twin of `extremes`."""
-    return float(np.abs(v).min()), float(np.abs(v).max())

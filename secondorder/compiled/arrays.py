@@ -101,6 +101,11 @@ class Work:
             self.output_gradients(theta)
         _passes().parameter_gradient(*self.program.layers, self.x, self.array, self.array, total)
 
+    def mean(self, total, l2, penalised):
+        """total / rows + l2 penalised, in `total` (P,); returns whether all is finite."""
+        number = self.program.dtype.type
+        return _passes().mean(total, number(self.rows), number(l2), penalised)
+
     def sample_gradients(self, theta, rows):
         """Gradient of every sample's loss, in `rows` (S, P); returns whether all is finite."""
         self.output_gradients(theta)

@@ -397,3 +397,16 @@ def activation_gradient_tangent(y_bar_tangent, slope, y_bar, curvature, x_tangen
     """x_bar_tangent_j = y_bar_tangent_j slope_j + y_bar_j curvature_j x_tangent_j"""
     for j in range(slope.size):
         x_bar_tangent[j] = y_bar_tangent[j] * slope[j] + y_bar[j] * curvature[j] * x_tangent[j]
+
+
+@walk
+def mean(total, samples, l2, penalised):
+    """total_k / samples + l2 penalised_k, in `total`. Returns whether all is finite."""
+    share, zero, finite = total.dtype.type(1) / samples, total.dtype.type(0), True
+    for k in range(total.size):
+        g = total[k] * share
+        if l2 != zero:
+            g += penalised[k] * l2
+        total[k] = g
+        finite &= g * zero == zero
+    return finite

@@ -114,6 +114,10 @@ def mean_of(network, total, samples, penalised, l2, what, new=fresh):
 
 
 def _mean(evaluation, total, penalised, l2, what, new=fresh):
+    """`mean_of` for what an evaluation gave; in one pass where its passes are compiled."""
+    if evaluation.work is not None and total.flags.carray and penalised.flags.carray:
+        finite = evaluation.work.mean(total, l2, penalised)
+        return total if finite else evaluation.network.require_finite(total, what)
     return mean_of(evaluation.network, total, evaluation.samples, penalised, l2, what, new)
 
 

@@ -188,6 +188,29 @@ def test_what_is_not_finite_is_named_by_the_literal_passes():
         so.exact.gradient(so.mlp([1, 1], rng=0), SquaredError(), [[1e200]], [[0.0]])
 
 
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+@pytest.mark.parametrize("literal", [False, True])
+def test_a_gradient_that_overflows_is_named(literal, l2):
+    """Outputs and losses are finite."""
+    net = so.Network([Linear(2, 1, bias=False, rng=0)])
+    net.theta = [1e-60, 1e-60]
+    with so.literal(literal), pytest.raises(FloatingPointError, match="the gradient in the param"):
+        so.exact.gradient(net, SquaredError(), [[1e200, 1.0]], [[0.0]], l2=l2)
+
+
+@pytest.mark.parametrize("literal", [False, True])
+def test_the_mean_and_the_penalty(literal):
+    net, (x, y) = dense(), (np.ones((4, 6)), np.zeros((4, 5)))
+    v = np.random.default_rng(0).normal(size=net.size)
+    with so.literal(literal):
+        for work, penalised in ((so.exact.gradient, net.theta),
+                                (lambda *a, **k: so.exact.hessian_vector_product(*a, v, **k), v)):
+            one, plain, more = (work(net, SquaredError(), *batch, l2=l2) for batch, l2 in (
+                ((x[:1], y[:1]), 0.0), ((x, y), 0.0), ((x, y), 0.3)))
+            np.testing.assert_allclose(plain, one, rtol=1e-12, atol=1e-14)
+            np.testing.assert_allclose(more, plain + 0.3 * penalised, rtol=1e-12, atol=1e-14)
+
+
 # -- which networks --------------------------------------------------------------------------------
 
 
