@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.syntax import nodes
-
 PACKAGE = Path(__file__).resolve().parents[2] / "secondorder"
 #: From the ground up; a part knows those before it. Names of one line know each other.
 FLOORS = ("formulas files", "compiled", "checks", "nets", "exact", "datasets", "optimizers",
@@ -30,23 +28,28 @@ def name_of(file):
 MODULES = {name_of(file): file for file in PACKAGE.rglob("*.py")}
 
 
+def statements(node, loading=True):
+    """All statements below a node, and whether they run when the module is loaded."""
+    for below in ("body", "orelse", "finalbody", "handlers"):
+        for one in getattr(node, below, ()):
+            yield one, loading
+            yield from statements(one, loading and not isinstance(one, ast.FunctionDef))
+
+
 @functools.cache
 def imports(name):
     """Pairs of a module of the package that this one imports, and whether on loading."""
-    all_nodes = nodes(MODULES[name].read_text(encoding="utf-8"))
-    inside = {id(node) for one in all_nodes if isinstance(one, ast.FunctionDef)
-              for node in ast.walk(one) if isinstance(node, (ast.Import, ast.ImportFrom))}
     found = []
-    for node in all_nodes:
+    for node, loading in statements(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found += [(one.name, id(node) not in inside) for one in node.names]
+            found += [(one.name, loading) for one in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = name.split(".")
             keep = len(base) - node.level + (MODULES[name].name == "__init__.py")
             start = ".".join([*base[:keep], *([node.module] if node.module else [])]) \
                 if node.level else node.module
             found += [(f"{start}.{one.name}" if f"{start}.{one.name}" in MODULES else start,
-                       id(node) not in inside) for one in node.names]
+                       loading) for one in node.names]
     return [(target, loading) for target, loading in found if target in MODULES]
 
 
