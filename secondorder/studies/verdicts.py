@@ -223,8 +223,10 @@ def repeated(*verdicts):
     """A timing that was made several times: the verdict of each stands if all of them agree.
 
     Of two numbers a machine gives now one the larger and now the other. The effect is the median
-    over the repeats; its spread is their range.
+    over the repeats; its spread is their range. What is made once, a number of bytes, stands as is.
     """
+    if len(verdicts) == 1:
+        return verdicts[0]
     kinds = [one.verdict for one in verdicts]
     effects = [one.effect for one in verdicts if one.effect is not None]
     agreed = len(set(kinds)) == 1

@@ -103,6 +103,7 @@ def test_a_timing_stands_where_all_repeats_agree():
     assert found.verdict == UNDECIDED
     assert found.because == "of 3 repeats of the timing 2 held, 1 did not hold"
     assert repeated(undecided("no runs")).effect is None
+    assert repeated(exactly(True, 1.2, "bytes", "n = 3")).because == "n = 3"
 
 
 @pytest.mark.parametrize("met, of, verdict", [(5, 5, HELD), (4, 5, HELD), (3, 5, UNDECIDED),
