@@ -215,6 +215,14 @@ def test_a_bias_alone_that_is_not_finite_is_told():
             so.exact.sample_gradients(net, SquaredError(), x, [[1.0]])
 
 
+def test_rows_of_a_later_layer_that_are_not_finite_are_told():
+    net = Network([Linear(1, 1, bias=False, rng=0), Linear(1, 1, bias=False, rng=0)])
+    net.theta = np.array([1e160, 0.0])  # h = 1e160, y = 0, y_bar = 1e153: only their product is
+    for literal in (False, True):
+        with so.literal(literal), pytest.raises(FloatingPointError, match="layer 1, Linear"):
+            so.exact.sample_gradients(net, SquaredError(), np.ones((1, 1)), [[-1e153]])
+
+
 def test_a_gradient_of_which_nothing_is_finite_is_told():
     net = Network([Linear(1, 1, bias=False, init=0.0, rng=0)])
     for literal in (False, True):

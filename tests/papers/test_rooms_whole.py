@@ -3,6 +3,7 @@
 import pytest
 
 from harness import rooms
+from secondorder.ledger import registry
 from secondorder.ledger.registry import REGISTRY
 
 PAPERS = REGISTRY.rooms()
@@ -16,7 +17,7 @@ def test_a_room_lacks_nothing(paper):
 def test_every_room_is_known_under_a_key():
     folders = {path.parent.name for path in (rooms.ROOT / "secondorder" / "papers").glob(
         "*/__init__.py")}
-    assert folders == {module.split(".")[2] for module in REGISTRY.papers.values()}, (
+    assert folders == {module.split(".")[2] for module in registry.PAPERS.values()}, (
         "PAPERS of secondorder/ledger/registry.py")
 
 

@@ -205,3 +205,10 @@ def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending
     for _ in range(2):
         done = compute()
         assert done.stdout == "right\n" and done.stderr == "", done.stderr
+
+
+def test_a_folder_that_is_there_is_written_to(tmp_path):
+    for folder in (tmp_path, tmp_path / "new"):
+        assert compiling._writable.__wrapped__(str(folder))
+    (tmp_path / "file").write_text("")
+    assert not compiling._writable.__wrapped__(str(tmp_path / "file" / "below"))

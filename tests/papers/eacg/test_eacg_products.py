@@ -55,3 +55,16 @@ def test_what_is_not_finite_in_conjugate_gradients_is_told(literal, B, right, wo
     with (np.errstate(over="ignore"), so.literal(literal),
           pytest.raises(FloatingPointError, match=words)):
         damped(np.array([[B]]), 1.0, 0.0, np.array([right]), 5, 1e-10)
+
+
+@pytest.mark.parametrize("k", [0, 2])
+@pytest.mark.parametrize("literal", [False, True])
+def test_conjugate_gradients_solve_the_damped_system(literal, k):
+    rng = np.random.default_rng(k)
+    B = rng.normal(size=(4, 4))
+    B, right, L = B @ B.T, rng.normal(size=k + 4), np.zeros((k + 4, k + 4))
+    L[k:, k:] = 0.7 * B
+    L += 0.1 * np.eye(k + 4)
+    with so.literal(literal):
+        found = damped(B, 0.7, 0.1, right, 50, 1e-12)[0]
+    assert np.abs(found - np.linalg.solve(L, right)).max() < 1e-9 * np.abs(found).max()
