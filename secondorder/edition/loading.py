@@ -33,6 +33,10 @@ def key_of(folder):
 def load(folder):
     """Make the edition in a folder known; its code runs.
 
+    Parameters
+    ----------
+    folder : path
+
     Returns
     -------
     str

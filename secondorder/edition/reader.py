@@ -65,6 +65,10 @@ class Reader:
     def read(self):
         """Walk to the end.
 
+        Returns
+        -------
+        Reading
+
         Raises
         ------
         ReadingError

@@ -92,6 +92,14 @@ def submissions(folder):
     itself is a student, too. Links are not followed; hidden folders, caches and environments are
     passed over, as is every file that is no script and no notebook.
 
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    list of Submission
+
     Raises
     ------
     NotADirectoryError
@@ -161,6 +169,10 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None):
         Files that are graded at the same time.
     say : callable
         Takes a line of text for every file that has its verdict.
+
+    Returns
+    -------
+    ClassGrades
 
     Raises
     ------

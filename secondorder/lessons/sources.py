@@ -38,6 +38,10 @@ def run(path):
 def pieces(path):
     """(name in error messages, source) of a script, or of each cell of a notebook with code.
 
+    Parameters
+    ----------
+    path : Path
+
     Raises
     ------
     NoExercise

@@ -70,7 +70,9 @@ def holm(chances):
 
 
 def loss_at(result, name, value, read="loss"):
-    """The loss at so many seconds, products or steps; its first loss if a run diverged before."""
+    """The loss at so many seconds, so much work or so many steps; of a run that diverged before,
+    the loss that it began with.
+    """
     loss = tuning.at(result, name, value, read)
     return max(loss if np.isfinite(loss) else result[read][0], FLOOR)
 
@@ -149,7 +151,9 @@ class Field:
                 if run in self.results}
 
     def compared(self, number, measure, rule="S", **options):
-        """The `outcome` of ``number(best first-order run, best run of a paper's method)``."""
+        """The `outcome` of ``number(run of a first-order method, run of a paper's method)``, both
+        the best of their kind in the trials.
+        """
         ours, other = self.best("paper", rule), self.best("first order", rule)
         if ours is None or other is None:
             return undecided("no trial of one side has moved")

@@ -66,7 +66,9 @@ def draw_noise(advantages, batches, figure):
 
 
 def draw_valleys(losses, figure):
-    """Heat maps by problem: log of the loss at T over the method's best, around the point."""
+    """Heat maps, one a problem: log of the loss at T over the best of the method, by half decades
+    around the selected point.
+    """
     columns = min(4, len(losses))
     panels = np.atleast_1d(figure.subplots(-(-len(losses) // columns), columns, squeeze=False))
     shown = None

@@ -59,7 +59,9 @@ class Problem:
 
 
 def cut(x, y, training, held_out, seed):
-    """Rows for training and others, drawn by the seed; three quarters of a small stand-in."""
+    """So many rows for training and so many others, drawn by the seed; of a stand-in with fewer
+    rows three of four are for training.
+    """
     training = min(training, 3 * len(x) // 4) if training + held_out > len(x) else training
     order = np.random.default_rng([seed, 1]).permutation(len(x))
     first, second = order[:training], order[training:training + held_out]

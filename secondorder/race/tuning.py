@@ -130,7 +130,9 @@ def winner_by_rule(trials, limits):
 
 
 def untied(numbers):
-    """Some losses, infinity for those of the same size: tied trials have no say."""
+    """Some losses, with those that are not the only ones of their size put to infinity: trials
+    that a number does not tell apart have no say.
+    """
     return [number if numbers.count(number) == 1 else np.inf for number in numbers]
 
 
@@ -209,7 +211,9 @@ AROUND = 4  # half decades on either side of the selected point
 
 
 def valley(problem, entrant, settings, results):
-    """Places around the point of rule S, and their runs to T; None where it has no point yet."""
+    """Places around the point that rule S selected, and their runs to T; None where there is no
+    such point yet.
+    """
     choice = selected(problem, entrant, settings, results)
     if not choice or "S" not in choice:
         return None

@@ -72,7 +72,9 @@ def gradient(layers):
 
 
 def hessian_vector_product(layers):
-    """Tangent and its backward pass: each product twice, except the tangent of the input."""
+    """A tangent and the derivative of the backward pass: each product twice, but that the first
+    layer's input has no tangent.
+    """
     return (total(layers, "up") + total(layers[1:], "up") + 2 * total(layers[1:], "down")
             + total(layers, "weights") + total(layers[1:], "weights"))
 
@@ -134,7 +136,9 @@ def kfac(layers, samples, classes, info, rank_one=False):
 
 
 def truncated_newton(layers, samples, classes, info):
-    """The products of conjugate gradients, one for the predicted decrease, one pass a trial."""
+    """The products of conjugate gradients and one for the predicted decrease; a forward pass for
+    every step that was tried.
+    """
     return ((info["cg_iterations"] + 1) * hessian_vector_product(layers)
             + (1 + info["halvings"]) * total(layers, "up"))
 

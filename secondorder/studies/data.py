@@ -1,4 +1,6 @@
-"""Images for studies: the papers' sets from a user's folder, or a stand-in of the same shape."""
+"""Images for studies: the sets that the papers used, from a folder of the user's, or a stand-in of
+the same shape.
+"""
 
 import functools
 from dataclasses import dataclass

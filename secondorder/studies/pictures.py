@@ -37,7 +37,9 @@ def legend_under(panel, fontsize=8):
 
 
 def plain_logarithms(figure):
-    """Plain ticks of logarithmic axes with at most one power of ten: 2.5, not 2.5 x 10^0."""
+    """Ticks of logarithmic axes with at most one power of ten in view as plain numbers: 2.5, not
+    2.5 x 10^0.
+    """
     for panel in figure.axes:
         for axis, limits in ((panel.xaxis, panel.get_xlim()), (panel.yaxis, panel.get_ylim())):
             low, high = sorted(limits)

@@ -14,7 +14,9 @@ LARGEST_RUNS = 300_000  # bytes of the packed runs of a study; larger ones are n
 
 
 def folder():
-    """The folder of recorded results: of this file's checkout, else the installed one."""
+    """The folder of recorded results: of the checkout that this file is in, else the installed
+    one.
+    """
     top = Path(__file__).resolve().parents[2]
     if (top / "pyproject.toml").is_file():
         return top / "data" / "results"
@@ -43,7 +45,9 @@ def picture(paper, key):
 
 
 def runs(paper):
-    """The recorded runs of a paper's studies, name -> run; of several packs the fullest."""
+    """The runs of a paper's studies that are recorded, name -> run; where several studies packed a
+    run, the one with the most of its result.
+    """
     known = {}
     for path in sorted((folder() / paper).glob("*.runs.json.gz")):
         for name, run in results.read_all(path).items():

@@ -103,7 +103,9 @@ class Study:
         return self.implementation.draw(results, figure, settings)
 
     def packed(self, result, arguments):
-        """What is kept of a result for judging and drawing; a study's `packed` may keep less."""
+        """What is kept of a run's result for judging and drawing it again: all, unless the study's
+        own `packed` leaves something out.
+        """
         keep = getattr(self.implementation, "packed", None)
         return result if keep is None else keep(result, arguments)
 

@@ -86,7 +86,9 @@ class Results:
 
     @property
     def forms(self):
-        """Form of the code -> how many runs it made; "not told" by versions that wrote none."""
+        """Form of the code, literal or compiled -> how many runs it made; "not told" by runs of
+        versions that did not write it down.
+        """
         told = [run.get("environment", {}).get("form", "not told") for run in self._runs.values()]
         return {form: told.count(form) for form in sorted(set(told))}
 

@@ -45,7 +45,9 @@ class Sweep:
         return [run for run in runs if self._path(study, run).exists()]
 
     def complete(self, study, settings):
-        """Make the runs of a study that are neither known nor in a file: :class:`Results`."""
+        """Make all runs of a study that have no file yet and are not known; return their
+        :class:`Results`.
+        """
         results = Results()
         while True:
             with self.doubts():

@@ -33,6 +33,14 @@ def markdown(paper):
     Formulas stand in ``math`` fences, which code hosts render.  What an erratum changes is in
     colour, names of code are links to file and line, and the claims of each display are folded.
 
+    Parameters
+    ----------
+    paper : str
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     ValueError

@@ -139,7 +139,8 @@ def _facts(entry):
 
 
 def _formulas(entry, tex, short=False):
-    """The formula, or both; of a `short` pair the corrected one tells which lines are printed."""
+    """The formula, or both; of a `short` pair the corrected one tells which lines are as printed.
+    """
     if tex:
         pairs = [("as printed:" if entry.corrected else "formula:", entry.formula)]
         pairs += [("corrected:", entry.corrected)] if entry.corrected else []
@@ -162,7 +163,9 @@ def _formulas(entry, tex, short=False):
 
 
 def _with_lines(entry, formulas):
-    """Formulas with their own lines of code and check, where one pair stands beside the caption."""
+    """Formulas with the lines of code and check that are their own, where it is one pair of them
+    beside the caption.
+    """
     caption, *rest = formulas
     parts = own_lines.told(entry)
     if len(parts) == 1:

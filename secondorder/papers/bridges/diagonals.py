@@ -22,6 +22,7 @@ def bounding(network, loss, x, y):
 
 
 def exact(network, loss, x, y):
-    """[low-rank] Table 2: the Hessian's diagonal, mean of the samples' outer products, (P,)."""
+    """[low-rank] Table 2: the diagonal of the Hessian, mean over the samples' outer products, (P,).
+    """
     return np.mean([low_rank.SampleHessian(network, loss, x[i:i + 1], y[i:i + 1]).diagonal()
                     for i in range(len(x))], axis=0)

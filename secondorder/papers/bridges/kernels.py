@@ -6,7 +6,9 @@ from .. import reversible_gauss_newton
 
 
 def eigenvalues(matrix, count):
-    """The `count` largest eigenvalues of a symmetric matrix, falling; zeros where it has fewer."""
+    """The `count` largest eigenvalues of a symmetric matrix, from the largest down; zeros where it
+    has fewer.
+    """
     descending = np.linalg.eigvalsh(matrix)[::-1]
     return np.concatenate([descending, np.zeros(max(0, count - len(descending)))])[:count]
 

@@ -106,7 +106,9 @@ def pch_mean(evaluation, all_units, gamma=-1.0):
 
 
 def fisher(evaluation, all_units, kind="empirical", rng=None, draws=1):
-    """E_i[g_i g_i^T], g_i the bias gradient: for the given targets (as printed) or drawn ones."""
+    """E_i[g_i g_i^T], g_i the gradient in the bias: with the given targets (as printed) or targets
+    drawn from the model.
+    """
     if kind == "exact":
         loss = evaluation.loss_function
         return mean_of_instances(evaluation, all_units, lambda p, y: loss.fisher(p),

@@ -97,7 +97,9 @@ def gauss_newton_step(unit, H):
 
 
 def clipped_step(unit, H):
-    """Eq. (4b) without the negative diagonal entries of every instance: every H_i stays PSD."""
+    """Eq. (4b) with the negative entries of the diagonal dropped instance by instance, so that
+    every H_i stays PSD.
+    """
     return rules(unit.layer).carry_each(unit, H, 0.0)
 
 

@@ -114,7 +114,8 @@ def layer_block(unit, B, form, alpha, l2, joint, rank):
 
 
 def _damped_block(B, X, form, alpha, l2, rank):
-    """Eq. (9) over W's rows: (1 - alpha)(B (x) A + l2 I) + alpha I; for KFI B (x) A, damped."""
+    """Eq. (9) over the rows of W: (1 - alpha)(B (x) A + l2 I) + alpha I; for KFI B (x) A, damped.
+    """
     if form == "kfi":
         A, B = kronecker_inverse.factors(mean_outer(X), B, alpha + l2)
         return np.kron(B, A)

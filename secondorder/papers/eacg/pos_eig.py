@@ -35,5 +35,7 @@ def pos_diagonal(entries, gamma):
 
 
 def pos_eig_as_printed(Q, eigenvalues, gamma=-1.0):
-    """Q^T diag(lambda') Q (n, n) as printed: the rows of Q are the eigenvectors, A = Q^T diag Q."""
+    """Q^T diag(lambda') Q (n, n), the definition as printed: the rows of Q (n, n) have to be the
+    eigenvectors, as in A = Q^T diag(lambda) Q.
+    """
     return Q.T @ np.diag(pos_diagonal(eigenvalues, gamma)) @ Q

@@ -119,7 +119,9 @@ def _blocks(unit, B, weight, tau, joint):
 
 
 def _eigenvectors(X):
-    """Eigenvalues (r,), eigenvectors (m, r) of E[h h^T], X (S, m), r = min(S, m): of the span."""
+    """Eigenvalues (r,) and eigenvectors (m, r) of E[h h^T] for inputs X (S, m), r = min(S, m): of
+    wider inputs those of their span.
+    """
     if X.shape[1] <= len(X):
         return np.linalg.eigh(mean_outer(X))
     Q, A = orthonormal(X.T / np.sqrt(len(X)))
@@ -161,7 +163,9 @@ class Block:
         return inside + (G - GU @ self.U.T) * self.tau**exponent
 
     def root(self, Z):
-        """L Z with L L^T = Lambda^-1: V [Z * values^(-1/2)] U^T, or Lambda^(-1/2) beside a span."""
+        """L Z with L L^T = Lambda^-1: V [Z * values^(-1/2)] U^T, or Lambda^(-1/2) where the span is
+        not all.
+        """
         if self.U.shape[0] > self.U.shape[1]:
             return self.power(Z, -0.5)
         return self.V @ (Z * self.values**-0.5) @ self.U.T

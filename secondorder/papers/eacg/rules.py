@@ -27,7 +27,9 @@ rules = LayerRules("EA-CG")
 
 
 class Unit(NamedTuple):
-    """A layer of a batch: what it saved, gradients of its output (S, n), its place in theta."""
+    """One linear or activation layer of a batch: what it saved, gradients of its output (S, n), its
+    place in theta.
+    """
 
     layer: object
     saved: object

@@ -90,7 +90,9 @@ def curvature_exact(evaluation, direction):
 
 
 def along(evaluation, direction):
-    """The outputs' tangent along the direction, sum over layers <gradient, second derivative>."""
+    """The tangent of the outputs along the direction, and the sum over layers of <gradient in their
+    output, its second derivative>.
+    """
     chain, second_order, tangent = evaluation.network.chain, 0.0, None
     pieces = [direction[where] if where.stop > where.start else None for where in chain.slices]
     for layer, saved, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):

@@ -44,7 +44,9 @@ def weight_curvatures(S_diagonal, v_bar):
 
 
 def squared_columns(layers, f_pp):
-    """Diagonals (S, d_k) of pre-activation Hessians of affine layers, no curved activations."""
+    """Diagonals (S, d_k) of the pre-activation Hessians of all affine layers, without curved
+    activations.
+    """
     values, vectors = np.linalg.eigh(f_pp)
     sign, roots = np.sign(values), np.sqrt(np.abs(values))
     columns = (vectors * roots[:, None, :]).transpose(2, 0, 1)  # (C, S, d)
@@ -83,6 +85,8 @@ def pre_activation_hessian(S_above, W_above, bar, layer):
 
 
 def variable_rates(direction, gradient, diagonal, sigma):
-    """Table 2: every parameter's rate, (P,), each from its own model along its own entry."""
+    """Table 2: the rate of every parameter, (P,), each from its own model along its own entry of
+    the direction.
+    """
     d = direction.astype(np.float64)
     return step_length(d * gradient, diagonal * d**2, np.abs(d), sigma)

@@ -76,7 +76,9 @@ def _with_rows(eta, rows):
 
 
 def factors_at(evaluation, where=slice(None)):
-    """The `Factors` of the samples `where`; TypeError names a layer that is not fully connected."""
+    """The `Factors` of the samples `where` of an evaluation; TypeError names a layer that is not
+    fully connected.
+    """
     layers, places = hidden_layers(evaluation)
     f_p, f_pp = objective_derivatives(evaluation, places[-1])
     return Factors([layer.part(where) for layer in layers], f_p[where], f_pp[where])

@@ -1,4 +1,6 @@
-"""First derivatives of one sample, (1)-(2), (18), (24)-(28), (38): outer products at a weight."""
+"""First derivatives of one sample, (1)-(2), (18), (24)-(28) and (38): outer products of what is
+below and above a weight.
+"""
 
 import numpy as np
 

@@ -1,4 +1,6 @@
-"""Cubic regularisation around a method: the base says which way, the cubic model how far."""
+"""Cubic regularisation as a method around another: the base says which way, the cubic model how
+far.
+"""
 
 from dataclasses import fields
 from functools import partial
@@ -112,7 +114,9 @@ class CubicRegularization(Wrapper):
     # -- the step
 
     def change(self, evaluation, direction, rate):
-        """s g, (42)-(43), with s by the cubic model along the base's g; `rate` plays no part."""
+        """theta <- theta + s g, (42)-(43): s g, with s by the cubic model along the base's
+        direction g; `rate` plays no part.
+        """
         if self.averaging != "direction":
             change = self._averaged(evaluation, direction)
         else:
@@ -182,7 +186,9 @@ class CubicRegularization(Wrapper):
         return change
 
     def _require_finite_model(self, whose, **numbers):
-        """FloatingPointError naming the model's first number not finite; `whose`: of an array."""
+        """FloatingPointError naming the first of the model's numbers that is not finite; `whose`
+        says what the entries of an array belong to.
+        """
         for name, values in numbers.items():
             wrong = np.argwhere(~np.isfinite(values))
             if len(wrong):
@@ -207,7 +213,9 @@ class CubicRegularization(Wrapper):
     # -- sigma
 
     def _adapt(self, evaluation, change):
-        """Compare the objective with the model's; halve or double sigma, or go back."""
+        """Compare the objective after the change with the model's; halve or double sigma, or take
+        the change back.
+        """
         before, predicted = self.objective(evaluation), self.details["predicted_decrease"]
         if not predicted > 8 * float(np.finfo(change.dtype).eps) * abs(before):
             return  # rounding alone may do as much

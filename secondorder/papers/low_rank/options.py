@@ -45,7 +45,9 @@ class Options:
 
 def checked(base, sigma, rates="single", averaging="direction", curvature="exact", coupled=None,
             ascent="skip", adaptive=False, smallest_sigma=None):
-    """The `Options` for a base and a sigma, or the errors of :class:`CubicRegularization`."""
+    """The `Options` for a base and a sigma that is a positive number, or the errors of
+    :class:`CubicRegularization`.
+    """
     adaptive = boolean(adaptive, "adaptive")
     limit = sigma / 100 if smallest_sigma is None else positive_number(
         smallest_sigma, "smallest_sigma", sigma)
@@ -64,7 +66,9 @@ def checked(base, sigma, rates="single", averaging="direction", curvature="exact
 
 
 def require_fitting(base, options):
-    """ValueError for options that do not go together, TypeError for layers they do not know."""
+    """Raise ValueError for options that do not go together, TypeError for a layer that they do not
+    know.
+    """
     if options.averaging != "direction":
         if type(base) is not SGD or options.rates != "single":
             raise ValueError(f"averaging={options.averaging!r} needs SGD as base and "

@@ -87,7 +87,9 @@ def extended(layer, v):
 
 
 def objective_derivatives(evaluation, place):
-    """Gradient (S, C) and Hessian (S, C, C) of every sample's f in p of the layer at `place`."""
+    """Gradient (S, C) and Hessian (S, C, C) of every sample's f in the output p of the layer at
+    `place`.
+    """
     chain, loss = evaluation.network.chain, evaluation.loss_function
     f_pp = loss.hessian(evaluation.outputs, evaluation.y)
     return evaluation.deltas[place], chain.input_hessian_from(evaluation.saved, evaluation.deltas,

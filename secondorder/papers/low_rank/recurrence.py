@@ -38,7 +38,9 @@ def unrolled(w, x, steps, activation):
 
 
 def sum_of_copies(derivatives):
-    """Eq. (60): the derivative in shared weights is the sum of the copies', an iterable."""
+    """Eq. (60): the derivative in the shared weights is the sum of those in the copies, an iterable
+    of arrays.
+    """
     return sum(derivatives)
 
 

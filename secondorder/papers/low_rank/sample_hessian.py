@@ -88,7 +88,9 @@ class SampleHessian:
         return product
 
     def diagonal(self):
-        """The diagonal, (P,): S_k[i, i] v_k[j]^2, with S_k = M_kk of layer k's pre-activation."""
+        """The diagonal, (P,): S_k[i, i] v_k[j]^2, with S_k = M_kk the Hessian in the pre-activation
+        of layer k.
+        """
         diagonal = np.empty(self.shape[0], dtype=self.dtype)
         for k in self._trained:
             block = np.outer(np.diag(self.core[k, k]), self.v[k] ** 2)
@@ -133,7 +135,9 @@ class SampleHessian:
         return np.linalg.eigvalsh(self.compressed())
 
     def rank(self, tolerance=None):
-        """Number of eigenvalues above `tolerance` times the largest; default: order times eps."""
+        """Number of eigenvalues above `tolerance` times the largest (default: its order times the
+        precision).
+        """
         values = np.abs(self.eigenvalues())
         tolerance = len(values) * np.finfo(self.dtype).eps if tolerance is None else tolerance
         return int(np.count_nonzero(values > tolerance * values.max()))

@@ -95,7 +95,9 @@ def _cubic_weight(sigma, length):
 
 
 def _root_parts(a, h, c, sign):
-    """|h| and sqrt(h^2 + sign 2 |a| c) over a power of two, near 1 at most; its exponent."""
+    """|h| and sqrt(h^2 + sign 2 |a| c) over one power of two: two numbers near 1 at most, and that
+    power's exponent.
+    """
     (m_a, e_a), (m_h, e_h), (m_c, e_c) = _split(np.abs(a)), _split(np.abs(h)), c
     m_q, e_q = 2 * m_a * m_c, e_a + e_c  # q = 2 |a| c
     odd = e_q % 2
@@ -111,7 +113,9 @@ def _root_parts(a, h, c, sign):
 
 
 def descent_root(a, h, length, sigma, largest=LARGEST):
-    """The minimiser s >= 0 of the model for a <= 0; finite arrays of one shape, length positive."""
+    """The minimiser s >= 0 of the model for a <= 0; arrays of one shape, all finite, length
+    positive.
+    """
     m_c, e_c = c = _cubic_weight(sigma, length)
     part_h, part_D, scale = _root_parts(a, h, c, +1)
     m_a, e_a = _split(np.abs(a))
@@ -125,7 +129,9 @@ def descent_root(a, h, length, sigma, largest=LARGEST):
 
 
 def _quotient(m_top, e_top, m_bottom, e_bottom):
-    """Quotient of two split numbers; its mantissa is near 1, so that a power of two is exact."""
+    """Quotient of two split numbers; its mantissa is brought back near 1, so that a later power of
+    two is exact.
+    """
     mantissa, shift = _split(m_top / m_bottom)
     return mantissa, e_top - e_bottom + shift
 
@@ -169,7 +175,9 @@ def cubic_weight(g_norm, sigma):
 
 
 def direction_norm_cubed(pieces):
-    """Eq. (40): |g|^3 from the pieces omega and phi^(k) of the direction, arrays."""
+    """Eq. (40): |g|^3 from the pieces omega and phi^(k) of the direction, a sequence of
+    arrays.
+    """
     return sum(np.sum(piece * piece) for piece in pieces) ** 1.5
 
 

@@ -29,10 +29,10 @@ class OnePass:
         own_rate, dtype = method.learning_rate if rate is None else rate, method.network.dtype
         penalty = method.l2 * (own_rate if method.penalty_form == "implicit" else 1.0)
         numbers = map(dtype.type, (method.damping, penalty))
-        sums, reports, ends = (curvature_sums(evaluation, method.options), np.zeros(3),
-                               compiled.NO_ENDS.copy())
-        moved, info = whole_step(method, evaluation, rate, compiled.partition_step, sums, *numbers,
-                                 reports, ends)
+        curvature = curvature_sums(evaluation, method.options)
+        reports, ends = np.zeros(3), compiled.NO_ENDS.copy()
+        moved, info = whole_step(method, evaluation, rate, compiled.partition_step, curvature,
+                                 *numbers, reports, ends)
         low, high, peak = ends.astype(f"i{dtype.itemsize}").view(dtype).tolist()
         method._report(own_rate, *reports.tolist(), low, high, info["direction_norm"] ** 2, peak)
         return moved, info
@@ -159,7 +159,9 @@ class ResidualPartitioning(Optimizer):
         return change
 
     def _report(self, rate, directional_derivative, second_order, idle, low, high, squares, peak):
-        """The bound's promise, -rate g d - rate^2/2 (sum C d^2 + l2 |d|^2), and the extremes."""
+        """Tell what the bound promises, -rate g d - rate^2/2 (sum C d^2 + l2 |d|^2), and the
+        extremes.
+        """
         promised = (-rate * directional_derivative
                     - rate / 2 * rate * (second_order + self.l2 * squares))
         self.details.update(bound_decrease=float(promised), curvature_max=float(high),

@@ -143,7 +143,9 @@ class _Case:
         return True
 
     def bounds(self):
-        """The inequality: affine, with the layer's second derivatives, with products of changes."""
+        """The inequality: for what is affine, with the layer's second derivatives, with products of
+        changes.
+        """
         still = np.zeros_like(self.g)
         stages = []
         if not self.nested:  # in a chain, products of changes of two layers are second order, too

@@ -76,7 +76,9 @@ class Quadratic:
         return M
 
     def change(self, weights, g, dx, dtheta, cross):
-        """Both terms of the form by forward passes: sum of weights dy^2, g times second change."""
+        """Both terms of the form at one step, by forward passes: sum of weights dy^2, and of g
+        times second change.
+        """
         dy = self.layer.tangent(self.saved, dx, dtheta)
         if cross or dtheta is None:
             second_order = self.layer.second_tangent(self.saved, dx, None, dtheta)
@@ -86,7 +88,9 @@ class Quadratic:
         return np.sum(weights * dy**2), np.sum(g * second_order)
 
     def literal(self, u, g, Z, options):
-        """u_out, Z_in, curvature by Eqs. (10), (37), and by the second derivatives' sizes."""
+        """u_out, Z_in, curvature by the fractions of Eqs. (10), (37), and by the second
+        derivatives' sizes.
+        """
         samples = len(self.x)
         below = np.zeros((samples, self.inputs)) if u is None else u.reshape(samples, -1)
         Z = Z.reshape(samples, -1)

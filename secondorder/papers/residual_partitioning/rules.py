@@ -164,7 +164,9 @@ class ActivationRule(Rule):
 
     @staticmethod
     def backward(layer, saved, context, u, g, Z, options):
-        """Eq. (41): Z_in_sj = | |slope_sj| Z_sj + g_sj curvature_sj u_sj |, or above zero."""
+        """Eq. (41): Z_in_sj = | |slope_sj| Z_sj + g_sj curvature_sj u_sj |, or the part above
+        zero.
+        """
         z = np.abs(saved.slope) * Z + g * saved.curvature * u
         return np.maximum(z, 0) if options.clip else np.abs(z), np.empty(0, Z.dtype)
 
@@ -223,7 +225,7 @@ def up(chain, saved, u):
     """
     us, contexts = [u], []
     for layer, own_saved, where in zip(chain.layers, saved, chain.slices):
-        idle = u is None and where.stop == where.start
+        idle = u is None and where.stop == where.start  # nothing is trained up to its output
         u, own = (None, None) if idle else rules(layer).forward(layer, own_saved, u)
         us.append(u)
         contexts.append(own)
@@ -249,18 +251,24 @@ def down(chain, saved, contexts, us, deltas, Z, options):
 # -- the loss --------------------------------------------------------------------------------------
 
 def _diagonal(loss, p, y, u):
-    """Z_si = |f_ii| u_si, Eq. (15) times u: nothing to partition under a diagonal Hessian."""
+    """Z_si = |f_ii| u_si, Eq. (15) times u: nothing to partition where the loss's Hessian is
+    diagonal.
+    """
     return np.abs(loss.hessian_diagonal(p, y)) * u
 
 
 def _jensen(loss, p, y, u):
-    """Z_si = r_si sum_i' r_si' u_si', r = sqrt(f_ii): Eq. (45) times u with phi of Eq. (46)."""
+    """Z_si = r_si sum_i' r_si' u_si' with r = sqrt(f_ii): Eq. (45), f_ii / phi_si, times u, with
+    phi of Eq. (46).
+    """
     r = np.sqrt(loss.hessian_diagonal(p, y))
     return r * (r * u).sum(axis=1, keepdims=True)
 
 
 def _pairwise(loss, p, y, u):
-    """Z_si = sum_i' |F_ii'| u_si': at most Jensen in sum, diagonal for diagonal losses."""
+    """Z_si = sum_i' |F_ii'| u_si': never above Jensen in sum, the same as diagonal for diagonal
+    losses, right for any loss.
+    """
     return np.einsum("sij,sj->si", np.abs(loss.hessian(p, y)), u)
 
 

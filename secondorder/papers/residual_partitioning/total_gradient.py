@@ -1,4 +1,6 @@
-"""The total gradient u of Eq. (11): a unit's reach, to first order, if no parameter exceeds one."""
+"""The total gradient u of Eq. (11): how far a unit can move, to first order, if no parameter moves
+by more than one.
+"""
 
 import numpy as np
 

@@ -1,4 +1,6 @@
-"""Coupling layers: half of the units moves by a function of the rest, so it can be undone."""
+"""Coupling layers: one half of the units moves by a function of the other half, which stays, so
+that it can be undone.
+"""
 
 from typing import NamedTuple
 
@@ -11,7 +13,9 @@ HALVES = ("first", "second")
 
 
 class CouplingSaved(NamedTuple):
-    """What `Coupling.forward` leaves: input and output (S, d), and what the layers of F saved."""
+    """What `Coupling.forward` leaves behind: input and output (S, d), and what the layers of F
+    saved.
+    """
 
     input: np.ndarray
     output: np.ndarray

@@ -1,4 +1,6 @@
-"""What the paper measures: tangent kernel, representations, weights, a step's effect."""
+"""What the paper measures beside the loss: tangent kernel, representations, weights, and the effect
+of one step on its own batch.
+"""
 
 import numpy as np
 

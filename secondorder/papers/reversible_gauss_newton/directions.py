@@ -122,7 +122,9 @@ def update_at(evaluation, options, out=None):
 
 
 def errors(loss, outputs, y, curvature):
-    """eps (S, C), the losses' gradients in the outputs; or H^{-1} eps, H the Hessian, Eq. (19)."""
+    """eps (S, C): the gradient of every sample's loss in its outputs, or H^{-1} eps with the
+    Hessian H of its loss, Eq. (19).
+    """
     eps = loss.gradient(outputs, y)
     if curvature == "identity" or isinstance(loss, SquaredError):
         return eps

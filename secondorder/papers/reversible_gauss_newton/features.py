@@ -98,7 +98,9 @@ def _weight_and_bias(Y, F, ones):
 
 
 def _missed(F, E, weight, bias):
-    """|(F W^T + b - E) z| / |E z| for a random z: a fit's residual by three products."""
+    """|(F W^T + b - E) z| / |E z| for one random z: the residual of a fit for the price of three
+    products with a vector.
+    """
     z = np.random.default_rng(0).standard_normal((E.shape[1], 1)).astype(E.dtype)
     wanted = E @ z
     off = F @ (weight.T @ z) - wanted
@@ -119,7 +121,9 @@ def _refined(F, E, Y, ones, solve):
 
 
 def _by_features(F, E, form, strength, ones):
-    """n > d': with M = S S^T (d', d'), T S+ = T S^T M+, least squares: columns are dependent."""
+    """n > d': with M = S S^T (d', d'), T S+ = T S^T M+; least squares, as S cannot have independent
+    columns.
+    """
     F1 = _with_ones(F, ones).astype(np.float64, copy=False)
     M = gram_matrix(np.ascontiguousarray(F1.T))
     inverse = gram_inverse(M, form, strength, gram_floor(F.dtype, len(F)))

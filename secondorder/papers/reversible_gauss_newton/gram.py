@@ -72,7 +72,9 @@ def decomposition_floor(data_dtype, shape):
 
 
 def gram_matrix(rows, dtype=np.float64, ones=False, part=2048):
-    """rows @ rows.T (n, n) in another precision, by parts; `ones` appends a column of ones."""
+    """rows @ rows.T (n, n) in another precision, a part of the columns at a time; `ones` appends a
+    column of ones.
+    """
     G = np.full((len(rows), len(rows)), 1.0 if ones else 0.0, dtype=dtype)
     for start in range(0, rows.shape[1], part):
         piece = rows[:, start:start + part].astype(dtype, order="C", copy=False)
@@ -151,7 +153,9 @@ def _lost(values, f, form, components, scaled):
 
 
 def _cholesky(G):
-    """Lower Cholesky factor (None if none) and an estimate of 1 / condition, 1-norm."""
+    """Lower Cholesky factor (None if there is none) and an estimate of 1 / condition number in the
+    1-norm.
+    """
     size = np.abs(G).sum(axis=0).max()
     potrf, pocon = lapack.get_lapack_funcs(("potrf", "pocon"), (G,))
     factor, info = potrf(G.T, lower=True, clean=False)

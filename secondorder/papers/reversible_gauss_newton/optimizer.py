@@ -1,4 +1,6 @@
-"""Gauss-Newton as a training method, through the right or the Moore-Penrose inverse."""
+"""Gauss-Newton as a training method, through the paper's right inverse or the Moore-Penrose
+inverse.
+"""
 
 from dataclasses import replace
 

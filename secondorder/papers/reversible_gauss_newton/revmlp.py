@@ -1,4 +1,6 @@
-"""`RevMLP`: coupling layers and a fixed readout, a network that can be run backwards."""
+"""`RevMLP`: blocks of coupling layers with a fixed readout, a network like any other that can be
+run backwards.
+"""
 
 from itertools import chain, repeat
 
@@ -89,7 +91,9 @@ class RevMLP(Network):
         super().__init__([*pad, *halves, *end], dtype=dtype)
 
     def saved_arguments(self):
-        """The constructor's arguments, for :mod:`~secondorder.nets.saving`."""
+        """What the constructor takes, for :mod:`~secondorder.nets.saving`; the readout is among
+        the parameters.
+        """
         first, last = (half.saved_arguments() for half in (self.couplings[0], self.couplings[-1]))
         return {"d": self.inputs, "blocks": len(self.blocks), "bottleneck": last["bottleneck"],
                 "activation": last["activation"], "first_activation": first["activation"],

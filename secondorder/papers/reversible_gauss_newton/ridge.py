@@ -1,4 +1,6 @@
-"""`Ridge`: a loss plus a multiple of the squared outputs, so that its Hessian inverts."""
+"""`Ridge`: a loss plus a multiple of the squared outputs, so that the Hessian in the outputs has an
+inverse.
+"""
 
 import numpy as np
 

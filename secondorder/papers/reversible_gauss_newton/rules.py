@@ -23,7 +23,9 @@ rules = LayerRules("Gauss-Newton through the tangent kernel", without_rule="by g
 
 
 def add_layer(layer, saved, bars, K, last):
-    """Add a layer's part to K's lower blocks; return the gradients below (None if `last`)."""
+    """Add a layer's part to the lower blocks of K; return the gradients below it (None if `last`
+    and they are not needed).
+    """
     try:
         rule = rules(layer)
     except TypeError:
@@ -83,7 +85,9 @@ def add_coupling(layer, saved, bars, K, last):
 
 
 def add_by_gradients(layer, saved, bars, K, last):
-    """Layers without structure: gradients of every output and sample, two outputs at a time."""
+    """For layers without structure: gradients of every output, sample by sample, two outputs at a
+    time.
+    """
     if layer.size:
         for c in range(len(bars)):
             own = layer.parameter_gradients(saved, bars[c]).astype(K.dtype, copy=False)

@@ -69,7 +69,9 @@ def at_features(network, eps):
 
 
 def stored(blocks, saved):
-    """The saved tuples of both halves of every block, last block first."""
+    """The saved tuples of both halves of every block, last block first, from a forward pass that
+    saved them.
+    """
     for l in reversed(range(len(blocks))):
         yield blocks[l], (saved[2 * l], saved[2 * l + 1])
 

@@ -9,7 +9,9 @@ from .gram import allowed
 
 
 class RankWarning(UserWarning):
-    """Dependent features or rows of a Jacobian: no exact inverse; the step removes a part."""
+    """Features, or rows of a Jacobian, are not independent: no exact inverse exists, and the step
+    removes a part of the error.
+    """
 
 
 class PrecisionWarning(UserWarning):

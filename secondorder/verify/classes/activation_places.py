@@ -213,7 +213,9 @@ class Places:
         return (at[1] - at[0]) / h, (at[3] - at[2]) / h
 
     def _at_kinks(self):
-        """At a kink value is continuous, and the slope lies between the sides; nothing is NaN."""
+        """At a kink value is continuous, the slope is one of the one-sided slopes or between them,
+        nothing is NaN.
+        """
         for kink in self.kinks:
             at = {name: float(self.of(name, np.array([kink]))[0]) for name in METHODS}
             self.recorder.fact("kinks", f"finite at {kink:.4g}",

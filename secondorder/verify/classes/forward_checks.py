@@ -153,7 +153,9 @@ def _check_fixed_parameters_are_live(subject, y):
 
 
 def _backward_disagrees(subject, y, which, where):
-    """Whether `backward` says that input (0) or parameters (1) matter; yes if it is broken."""
+    """Whether `backward` says that the input (0) or the parameters (1) matter; a broken `backward`
+    counts as yes.
+    """
     try:
         bar = subject.after_forward("backward", subject.x, subject.theta, np.ones_like(y))[which]
         return bool(np.any(bar[where]))
@@ -162,7 +164,9 @@ def _backward_disagrees(subject, y, which, where):
 
 
 def _check_setters(subject):
-    """`layer.weight = value` must act, where it exists, as a change in place does."""
+    """`layer.weight = value` must act as a change in place of the parameter does, where such an
+    attribute exists.
+    """
     recorder, ok = subject.recorder, True
     if len(sublayers(subject.layer)) > 1:
         return True

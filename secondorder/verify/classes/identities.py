@@ -53,7 +53,9 @@ def check_identities(checks):
 
 
 def _check_polarisation(checks, inner, same):
-    """<w, H v> by `backward_tangent` against (q(v + w) - q(v) - q(w)) / 2 by `second_tangent`."""
+    """<w, H v> from `backward_tangent` is (q(v + w) - q(v) - q(w)) / 2 with q from
+    `second_tangent`.
+    """
     layer, saved, rng = checks.subject.layer, checks.saved, checks.subject.rng
     v = checks.x_tangent, checks.theta_tangent
     w = rng.standard_normal(v[0].shape), rng.standard_normal(v[1].shape)
@@ -189,7 +191,9 @@ def _line_off_kinks(scalar, start, rng):
 
 
 def difference_curves(checks):
-    """Error of central differences against the passes that can be used, by step size."""
+    """Error of central differences against the passes by step size, for the picture; broken passes
+    have none.
+    """
     subject = checks.subject
     x_t, theta_t = checks.x_tangent, checks.theta_tangent
     start = np.concatenate([subject.x.ravel(), subject.theta])

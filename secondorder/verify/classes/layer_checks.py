@@ -71,7 +71,9 @@ class LayerChecks:
         return result if good else None
 
     def compare(self, name, what, computed, reference, retry=None):
-        """Compare with a Difference; `retry` says whether transposed weights would be right."""
+        """Compare with a Difference; when wrong, `retry` says whether transposed weights would make
+        it right.
+        """
         call = what.split(" ")[0]
         reference = Difference(reference.value, reference.error + rounding(self.recorder.unit))
         if self.agrees(computed, reference) or retry is None:
@@ -168,7 +170,9 @@ class LayerChecks:
                            f"shape {np.shape(value)}, expected {shape}")
 
     def _halves(self, x_bar, theta_bar):
-        """`input_gradient` and `parameter_gradient`, if there, are the halves of `backward`."""
+        """`input_gradient` and `parameter_gradient`, where a layer has them, are the halves of
+        `backward`.
+        """
         if self.recorder.wrong("backward"):
             return
         for name, expected in (("input_gradient", x_bar), ("parameter_gradient", theta_bar)):
@@ -200,7 +204,9 @@ class LayerChecks:
         self._state("tangent", args)
 
     def _state(self, name, args):
-        """Purity of a pass that can be used; if it is right, a batch of one and tangents None."""
+        """Purity of a pass whose results can be used; a batch of one and tangents that are None, if
+        it is right.
+        """
         if name in self.recorder.broken:
             return
         try:
@@ -267,7 +273,9 @@ class LayerChecks:
                      both - x_alone - theta_alone, Difference(value, error))
 
     def backward_tangent(self):
-        """x_bar_tangent and theta_bar_tangent term by term, against differences."""
+        """x_bar_tangent and theta_bar_tangent term by term, against differences of `backward` if
+        that is right.
+        """
         name, subject = "backward_tangent", self.subject
         exact = not self.recorder.wrong("backward")
         against = f"against differences of {'backward' if exact else 'forward, twice'}"

@@ -1,4 +1,6 @@
-"""A user's layer on the bench: parameters, random cases off kinks, references by differences."""
+"""A user's layer on the bench: its parameters, random cases off its kinks, and references from
+differences alone.
+"""
 
 import contextlib
 import copy
@@ -91,7 +93,9 @@ class Subject:
 
     @contextlib.contextmanager
     def at(self, theta):
-        """Put a flat vector into the parameters, in place, until the block ends or fails."""
+        """Put a flat vector into the parameters, in place; they are restored exactly, also after an
+        exception.
+        """
         originals = [value.copy() for _, value in self.arrays]
         try:
             for (_, value), (_, where, shape) in zip(self.arrays, self.blocks):
@@ -102,7 +106,9 @@ class Subject:
                 value[...] = old
 
     def move_parameters(self):
-        """Move all parameters, fixed ones too, to random values near the old ones, in place."""
+        """Set all parameters, fixed ones too, to new random values near the old ones, in place
+        (biases off zero).
+        """
         for _, value in parameter_arrays(self.layer):
             size = float(np.sqrt(np.mean(value**2))) if value.size else 0.0
             value += self.rng.uniform(-0.5, 0.5, value.shape) * (size or 1.0)
@@ -112,7 +118,9 @@ class Subject:
     # -- evaluation --------------------------------------------------------------------------------
 
     def call(self, name, *args):
-        """One pass on copies of its arguments; a finding if these or parameters change in place."""
+        """One pass on copies of its arguments; changes in place are reported, also those of
+        parameters.
+        """
         before = [(label, value, value.copy()) for label, value in parameter_arrays(self.layer)]
         result = pure_call(self.recorder, name, getattr(self.layer, name), PASSES[name], args)
         for label, value, old in before:
@@ -135,7 +143,9 @@ class Subject:
             return getattr(self.layer, name)(saved, *copy.deepcopy(args))
 
     def draw_off_kinks(self, weights):
-        """Redraw x until wide differences of <weights, forward> are accurate: no kink is near."""
+        """Redraw x until wide central differences of <weights, forward> are accurate, so that no
+        kink is near.
+        """
         best = (np.inf, self.x)
         for _ in range(_REDRAWS):
             parts = [self.input_gradient(self.x, self.theta, weights, _PROBE_STEP)]
@@ -189,7 +199,9 @@ class Subject:
     # -- references: second order, by differences of a first-order pass or of forward twice --------
 
     def second_tangent(self, x_tangent, x_second, theta_tangent, exact):
-        """d^2/dt^2 of forward along x + t x_tangent + t^2/2 x_second, theta + t theta_tangent."""
+        """Second derivative of forward along x + t x_tangent + t^2/2 x_second, theta + t
+        theta_tangent.
+        """
         def path(t):
             return self.x + t * x_tangent + t * t / 2 * x_second, self.theta + t * theta_tangent
         if not exact:
@@ -216,7 +228,9 @@ class Subject:
         return x_part, nested(lambda t: _sum_samples(self.parameter_gradients(*state(t))))
 
     def input_hessian(self, y_bar, H_y, exact):
-        """Hessian in x of <y_bar, y> + (y - y0)^T H_y (y - y0) / 2, (S, n, n), by columns."""
+        """Hessian in each row of x of <y_bar, y> + (y - y0)^T H_y (y - y0) / 2, (S, n, n), by
+        columns.
+        """
         samples, width = len(self.x), self.x[0].size
         y0 = self.forward()
         columns = _sample(width, MOST_ENTRIES if exact else _FEWEST)

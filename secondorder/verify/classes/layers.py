@@ -91,7 +91,9 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
 
 
 def _far(layer, recorder, shape, samples, rng, size):
-    """Every pass at inputs of another size; what is wrong joins the report. The largest |x|."""
+    """Every pass at inputs of another size; what is wrong there joins the report. The largest
+    |x|.
+    """
     again = Recorder("", recorder.tolerance, lenient=True)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, rng, size)
     where = f" at inputs of size {size:g}"
@@ -131,7 +133,9 @@ def _prepare(layer, recorder, shape, samples, rng, size):
 
 
 def _name(layer):
-    """The layer's repr; its class where Layer.__init__ was forgotten and the repr fails."""
+    """The layer's repr, or its class where the repr needs what a forgotten Layer.__init__ would
+    have made.
+    """
     try:
         return repr(layer)
     except AttributeError:
@@ -170,7 +174,9 @@ def _further_channels(checks, in_network):
 
 
 def _tell_stale(recorder, layer, shape, samples):
-    """Passes that are right with the parameters of the beginning keep a stale copy of them."""
+    """Passes that are wrong now but right with the parameters the layer was made with keep a stale
+    copy of them.
+    """
     again = Recorder("", recorder.tolerance)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, np.random.default_rng(1))
     if not subject.theta.size:
@@ -208,7 +214,9 @@ def first_taken(layer):
 
 
 def sample_shape(layer, input_shape):
-    """Shape of one sample: as given, as the layer states it, or the first of `SHAPES` it takes."""
+    """Shape of one sample: as given, as the layer states it, or the first of `SHAPES` that its
+    `forward` takes.
+    """
     shape = getattr(layer, "input_shape", None) if input_shape is None else input_shape
     shape = first_taken(layer) if shape is None else shape
     shape = checks.shape(shape, "input_shape")

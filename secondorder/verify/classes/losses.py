@@ -1,4 +1,6 @@
-"""The checker for your own loss: value, gradient, Hessian in three forms, flags, model."""
+"""The checker for your own loss: value, gradient, Hessian in its three forms, flags, and its
+model of targets.
+"""
 
 import numpy as np
 
@@ -85,7 +87,9 @@ def _judged(loss, cases, outputs, rng, tolerance):
 
 
 def _without_derived(loss, report):
-    """The report without what `Loss` or `DiagonalLoss` derived from a method that is wrong."""
+    """The report without what `Loss` or `DiagonalLoss` derived from a method that is wrong
+    itself: only what somebody wrote is named.
+    """
     def told(name):
         return any(finding.pass_name == name for finding in report.findings)
 
@@ -222,7 +226,9 @@ class LossChecks:
     # -- what every method owes --------------------------------------------------------------------
 
     def _usable(self, name, shape, extra):
-        """Shape, purity, dtype, one sample alone; whether the numbers can be compared at all."""
+        """Shape, purity, dtype, one sample apart from the others; whether the numbers can be
+        compared at all.
+        """
         recorder, p = self.recorder, self.p
         try:
             method = getattr(self.loss, name)
@@ -256,7 +262,9 @@ class LossChecks:
                                  *(arg.astype(np.float32) for arg in extra)))
 
     def _draw_off_kinks(self, size):
-        """Draw p of a size, each row until wide differences are accurate: no kink is near."""
+        """Draw p of a size, each row again until wide differences are accurate there, so that no
+        kink is near.
+        """
         best = np.full(len(self.p), np.inf)
         drawn = best_drawn = size * self.rng.standard_normal(self.p.shape)
         for _ in range(_REDRAWS):

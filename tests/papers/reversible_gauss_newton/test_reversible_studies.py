@@ -12,7 +12,7 @@ from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton import RevMLP
 from secondorder.papers.reversible_gauss_newton.studies import poor_generalisation, training
 from secondorder.papers.reversible_gauss_newton.studies.features_step import FeaturesGaussNewton
-from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
+from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 
 LOST = {"diverged": "epoch 3"}
 
@@ -59,17 +59,25 @@ def test_poor_generalisation_of_all_gauss_newton():
 
 
 def test_what_moore_penrose_gains_is_parted():
-    def of(method, **_):
-        return {"exact": 1.6, "mp-features": 1.3, "mp": 1.0}[method]
-    found = judged("claim-features-or-logits",
-                   lambda seed, **told: falling(of(**told), seed))
+    size = {"exact": 1.6, "mp-features": 1.3, "mp": 1.0}
+    parts = {"features": ("mp-features", "mp"), "inverse": ("exact", "mp-features"),
+             "both": ("exact", "mp")}
+
+    def make(seed, method, **_):
+        return falling(size[method], seed)
+
+    found = judged("claim-features-or-logits", make)
     assert verdicts(found) == {HELD}
-    turned = judged("claim-features-or-logits",
-                    lambda seed, **told: falling(1 / of(**told), seed))
-    assert verdicts(turned) == {DID_NOT_HOLD}
-    few = judged("claim-features-or-logits",
-                 lambda seed, **told: falling(of(**told), seed), seeds=2)
+    study = STUDIES.of("reversible-gauss-newton")["claim-features-or-logits"]
+    told = study.judge(made_up.results(study, make), study.settings())
+    for letter, (above, below) in parts.items():
+        logs = [np.log((2 * size[above] + 0.01 * seed) / (2 * size[below] + 0.01 * seed))
+                for seed in range(2, 8)]
+        assert told[f"{letter}-0.8"].effect == pytest.approx(np.mean(logs), rel=1e-6)
+    few = judged("claim-features-or-logits", make, seeds=2)
     assert verdicts(few) == {UNDECIDED}
+    size["exact"], size["mp"] = 0.6, 2.0
+    assert verdicts(judged("claim-features-or-logits", make)) == {DID_NOT_HOLD}
 
 
 def test_poor_generalisation_of_the_right_inverse_alone():

@@ -79,7 +79,9 @@ def u_fisher_labels(rng):
 
 
 def of_the_model(case, t):
-    """Mean of g g^T over labels and instances, and one draw's deviation, in shifts of z^t."""
+    """Mean of g g^T over the model's labels and the instances, and the standard deviation of one
+    draw, in shifts of z^t.
+    """
     S = len(case.x)
     q = np.exp([reference.outputs(case, s, case.theta) for s in range(S)])
     q = (q / q.sum(axis=1, keepdims=True)).T[:, :, None, None]

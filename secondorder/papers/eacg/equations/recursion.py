@@ -63,7 +63,9 @@ def u_block(rng):
 
 
 def back_propagation(rng, layers, claim):
-    """Claims ``claim(case, t)``: several activations, unusual networks, each t in `layers`."""
+    """Claims ``claim(case, t)`` for networks of several activations and unusual ones, for each of
+    their layers t in `layers`.
+    """
     claims = []
     for case in [*cases.variety(rng), *cases.unusual(rng, HARD)]:
         claims += [one for t in layers for one in claim(case, t)]

@@ -101,7 +101,9 @@ def instance_hessian(case, s, places):
 
 
 def shift_gradients(case, t, shift):
-    """Complex steps of the losses (S, ..., n_t) in the entries of a shift (..., n_t) of z^t."""
+    """Derivatives of the instances' losses in the entries of a shift (..., n_t) of z^t, (S, ...,
+    n_t), by complex steps.
+    """
     moved = np.asarray(shift)[..., None, :] + 1j * TINY * np.eye(case.sizes[t])
     return np.array([loss(case, s, case.theta, t, moved) for s in range(len(case.x))]).imag / TINY
 
@@ -140,7 +142,9 @@ def absolute(A, gamma=-1.0):
 
 
 def step_down(W, B, g, slope, second_derivative, gamma):
-    """(6) or (8b), corrected, by instances; gamma = None drops the diagonal, 1 keeps it."""
+    """(6) or (8b), corrected, instance by instance and entry by entry; gamma = None leaves the
+    diagonal out, 1 leaves it as it is.
+    """
     S, m = slope.shape
     out = np.zeros((m, m))
     for u, v in np.ndindex(m, m):

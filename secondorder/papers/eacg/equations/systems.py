@@ -27,7 +27,9 @@ def by_columns(case, vector):
 
 
 def dense_direction(case, moment, l2):
-    """What (10a) and (10b) give over theta for PCH-1, dense; `moment` makes the inputs' factor."""
+    """Over theta, what (10a) and (10b) give for PCH-1, by dense solves; `moment` makes the inputs'
+    factor.
+    """
     step = np.empty_like(case.theta)
     for _, one, B, h, G, g in reference.trained(case, reference.pch(case), l2):
         step[one.weight] = reference.dense(moment(h), B, G, ALPHA, l2)

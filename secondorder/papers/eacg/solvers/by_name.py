@@ -26,7 +26,9 @@ from .systems import (batch_product, combined, factor_product, low_rank_factor, 
 
 
 class Report(NamedTuple):
-    """Products of conjugate gradients, and |residual| / |right side| at their end (0: direct)."""
+    """Number of products of conjugate gradients, and |residual| / |right side| they stopped at (0
+    of a direct solver).
+    """
 
     iterations: int
     residual: float

@@ -119,7 +119,9 @@ def gram_remainder(B, R, X, weight, damping):
 
 
 def exact_solution(system):
-    """Eq. (10b) with (11a), exactly: by eigenvectors of A, or of wider inputs' Gram matrix."""
+    """Eq. (10b) with (11a), exactly, by the shorter way: eigenvectors of A, or of the Gram matrix
+    where inputs are wider.
+    """
     B, X, weight, damping = system.B, system.X, system.weight, system.damping
     if X.shape[1] <= len(X):
         return eigenvector_solution(B, system.G, mean_outer(X), weight, damping)

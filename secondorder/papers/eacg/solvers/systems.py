@@ -142,7 +142,9 @@ def low_rank_factor(X, rank):
 
 
 def orthonormal(F):
-    """Q (m, r) orthonormal and A (r, r), float64, with Q A Q^T = F F^T for F (m, r), r <= m."""
+    """Q (m, r) with orthonormal columns and A (r, r) such that Q A Q^T = F F^T, for F (m, r) with
+    r <= m; A in float64.
+    """
     Q, R = np.linalg.qr(F)
     R = R.astype(np.float64, copy=False)
     return Q, R @ R.T

@@ -133,7 +133,8 @@ def ahead(ours, other, level):
 
 
 def reached(run, level):
-    """Seconds until a loss, by the loss's logarithm between two looks, and of the whole run."""
+    """Seconds until a loss, between two looks by the logarithm of the loss, and of the whole run.
+    """
     place, seconds = crossing(run["loss"], level), np.array(run["seconds"])
     at = float(np.interp(place, range(len(seconds)), seconds)) if np.isfinite(place) else np.inf
     return at, float(seconds[len(run["loss"]) - 1])

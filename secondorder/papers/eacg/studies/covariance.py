@@ -56,7 +56,9 @@ def dropped(evaluation):
 
 
 def instance_blocks(evaluation):
-    """Inputs (S, n_in) and Hessians (S, n_out, n_out) of linear layers, by `input_hessian`."""
+    """Inputs (S, n_in) and Hessians (S, n_out, n_out) of each linear layer, by the recursion of
+    every layer's `input_hessian`.
+    """
     network, blocks = evaluation.network, []
     H = evaluation.loss_function.hessian(evaluation.outputs, evaluation.y)
     for i in reversed(range(len(network.layers))):

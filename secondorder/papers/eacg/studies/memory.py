@@ -1,4 +1,6 @@
-"""Claim: with 150,528 inputs KFI's matrices do not fit; EA-CG needs hardly more than SGD."""
+"""Claim: with 150,528 inputs KFI's matrices do not fit; EA-CG's step needs little more memory than
+SGD's.
+"""
 
 import tracemalloc
 

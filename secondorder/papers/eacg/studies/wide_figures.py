@@ -33,7 +33,9 @@ def kfi_lower(ours, other):
 
 
 def overfits(ours, other):
-    """The smaller: KFI's fall from its best beyond 2 points, EA-CG's room below 2 points."""
+    """By how much KFI's accuracy falls from its best to the end beyond 2 points, and EA-CG's stays
+    within them: the smaller of the two.
+    """
     def fall(run):
         return max(run["accuracy"]) - final(run, "accuracy")
 

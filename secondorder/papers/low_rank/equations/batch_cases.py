@@ -1,4 +1,6 @@
-"""Random batches with dense derivatives of their objective; options `rows` name unusual ones."""
+"""Random batches with the dense derivatives of their objective; a network with `rows` of options is
+one of ``cases``.
+"""
 
 from typing import NamedTuple
 

@@ -102,7 +102,9 @@ def line_by_line(row):
 
 
 def second_order_terms(row):
-    """E sum over layers of df/dv A''(z) z'^2, z' by differences, below an activation at p."""
+    """E sum over layers of df/dv A''(z) z'^2, z' by differences, below the activation at the
+    output, if there is one.
+    """
     at, total, along = row.at, 0.0, tangents(row.at, row.direction)
     for k, (layer, bar) in enumerate(zip(at.network.layers[:-1], at.deltas)):
         if isinstance(layer, Activation):

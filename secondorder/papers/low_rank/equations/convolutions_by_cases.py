@@ -24,7 +24,9 @@ def equation_54(rng):
 
 
 def without_bounds(rng, literal, right):
-    """Claims on cases beyond the kernel, as printed: right if those entries are 0, else wrong."""
+    """Claims on cases as printed, which ask for entries beyond the kernel: right if those are 0,
+    wrong if the kernel goes on.
+    """
     c = convolution_case(rng)
     scale = np.abs(reference.firsts(c.v)).max()
     return [PrintedShape("largest index that the print asks of the kernel, and the kernel",

@@ -1,4 +1,6 @@
-"""Step lengths beyond the paper: by sample, by layer, and without cancellation."""
+"""Step lengths beyond the paper: a rate for every sample, for every layer, and without
+cancellation.
+"""
 
 from decimal import Decimal, localcontext
 

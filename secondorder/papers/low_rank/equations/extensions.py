@@ -1,4 +1,6 @@
-"""Beyond the paper: biases, all blocks at once, fast routes, ranks, more channels."""
+"""What goes further than the paper: biases, all blocks at once, the fast routes, ranks, more
+channels; ``extension_steps`` has the step lengths.
+"""
 
 import numpy as np
 
@@ -127,7 +129,9 @@ def extension_tangent(rng):
 
 
 def tangents(row):
-    """v' of the second hidden layer of sample 0: from explicit eta, and by a complex step."""
+    """v' of the second hidden layer of sample 0: from explicit eta, and by a complex step along the
+    direction.
+    """
     s, net = quantities.quantities(row.at), row.at.network
     pieces = [net.layers[i].split(row.direction[net.slices[i]]) for i in (0, 2)]
     by_eta = sum(quantities.eta(s, 2, k + 1) @ (P @ s.v[k] + b) for k, (P, b) in enumerate(pieces))

@@ -63,7 +63,9 @@ class Jet:
 
 
 def variables(*arrays):
-    """The entries of arrays as jets, object arrays of their shapes; N counts all in order."""
+    """The entries of arrays as jets, object arrays of the same shapes; N counts all of them in
+    order.
+    """
     size, start, result = sum(np.size(a) for a in arrays), 0, []
     for array in arrays:
         jets = np.empty(np.shape(array), dtype=object)

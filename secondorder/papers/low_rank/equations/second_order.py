@@ -104,7 +104,9 @@ def equation_77(rng):
 
 
 def blocks_of(rng, rule, layers):
-    """Blocks of one sample against jets; those from averages over two samples are not the mean."""
+    """Blocks of one sample against jets; and from averages over two samples, which is not the mean
+    of the blocks.
+    """
     def mean(samples):
         return np.mean([stacked(rule(s, *at) for at in layers(3)) for s in samples], axis=0)
 

@@ -141,7 +141,9 @@ class Averaging:
 
 
 def over_points(results, seed, name, number):
-    """Geometric mean of an option's variation over the third option's; NaN where a run diverged."""
+    """Geometric mean over the points of an option's variation over the third option's; NaN where
+    a run diverged.
+    """
     ratios = []
     for half, after in POINTS.values():
         one = results.by_seed(half_width=half, after=after)[seed]

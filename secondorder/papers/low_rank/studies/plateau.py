@@ -206,7 +206,9 @@ LINES = {"none": ("base alone", "C0", "-."), "exact": ("cubic, exact curvature",
 
 
 def draw_errors_and_rates(results, figure, title, **wanted):
-    """Watched loss and rates (trailing mean of 100): the one seed, or mean and range."""
+    """Loss on the watched samples and rates (trailing mean of 100): the one seed, or mean and range
+    of several.
+    """
     lines = [(label, {"curvature": curvature, **wanted}, colour, style)
              for curvature, (label, colour, style) in LINES.items()]
     draw_lines(results, figure, lines, title)

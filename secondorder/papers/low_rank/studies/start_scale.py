@@ -1,4 +1,5 @@
-"""Claim: near the origin the objective is flat; far from it huge values defeat a step."""
+"""Claim: near the origin the objective is flat; far from it its values are huge and defeat a step.
+"""
 
 import numpy as np
 

@@ -111,7 +111,9 @@ def printed_bound(rng):
 
 
 def diagonal_start(rng):
-    """Squared error: the printed first backward line bounds with several times what f_ii u does."""
+    """Squared error, f_ii' = 0 for i != i': the printed first backward line bounds, with several
+    times what it takes; f_ii u would do.
+    """
     at = cases.evaluation(rng)
     needed = reference.algorithm(at, Reading(start="diagonal"))[1]
     return [is_bound("squared error: 0 against the least eigenvalue with f_ii u at the outputs",

@@ -239,7 +239,9 @@ class AffineCase(NamedTuple):
 
 
 def affine(rng, samples=4, n_in=3, n_out=2, first=False, size=1.0, **options):
-    """A random :class:`AffineCase`; `first`: u = dY = phi = 0; y, u, Y_dot are of about `size`."""
+    """A random :class:`AffineCase`, arbitrary partition; `first`: u = dY = phi = 0; y, u and Y_dot
+    are of about `size`.
+    """
     layer = Linear(n_in, n_out, init=1.5, rng=rng, **options)
     y, dY = size * rng.normal(size=(2, samples, n_in))
     u = size * rng.uniform(0.2, 3.0, size=(samples, n_in))
@@ -257,7 +259,9 @@ AFFINE_ROWS = {"four samples": {}, "one sample": {"samples": 1}, "eleven samples
 
 
 def affine_rows(rng, first=False):
-    """An `AffineCase` by name for all that a fault may hide behind; a first layer is trained."""
+    """A dict with an `AffineCase` for everything that a fault may hide behind; a first layer is
+    trained, as nothing moves otherwise.
+    """
     return {name: affine(rng, first=first, **row) for name, row in AFFINE_ROWS.items()
             if not (first and name == "fixed")}
 

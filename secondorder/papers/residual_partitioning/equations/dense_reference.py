@@ -14,7 +14,9 @@ from ..partitions import ratio
 
 
 def affine(layer, x_shape):
-    """A (out, 1 + in), E (out, 1 + in, parameters) of a layer, by unit inputs and parameters."""
+    """A (out, 1 + in) and E (out, 1 + in, parameters) of a layer, from its outputs at unit inputs
+    and unit parameters.
+    """
     units, layer = np.eye(int(np.prod(x_shape))).reshape(-1, *x_shape), layer.copy()
 
     def matrix():

@@ -189,7 +189,9 @@ def extension_fixed_layers(rng):
 # -- convolutions and pooling ---------------------------------------------------------------------
 
 def image_case(rng, activation, loss):
-    """Convolutions: padding, stride 2, a fixed one, one in a skip, pooling between; two samples."""
+    """Convolutions with padding, stride 2, a fixed one, one inside a skip connection; pooling
+    between them; two samples.
+    """
     def conv(n_in, n_out, kernel, **options):
         return Conv2d(n_in, n_out, kernel, init=1.5 / np.sqrt(n_in * np.size(kernel)), rng=rng,
                       **options)

@@ -185,7 +185,9 @@ def gap(result, horizon, every):
 
 
 def validation_at(result, level):
-    """Validation loss where training first reaches a level, interpolated; NaN where never."""
+    """Validation loss where the training loss first comes down to a level, between two records by
+    a straight line; NaN where it never does.
+    """
     training, validation = result["train"], result["validation"]
     k = next((k for k, loss in enumerate(training) if loss <= level), None)
     if k is None:

@@ -54,7 +54,9 @@ class Figure1:
 
 
 def at_equal_training_loss(by_method):
-    """By seed: the others' smaller validation loss less ours, at a training loss all reach."""
+    """By seed: the smaller validation loss of the others less ours, all at the lowest training
+    loss that all three reach.
+    """
     differences = []
     for seed in by_method["partitioning"]:
         runs = {method: of[seed] for method, of in by_method.items() if seed in of}

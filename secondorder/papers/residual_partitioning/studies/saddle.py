@@ -127,7 +127,9 @@ class Saddle:
                                "watched": settings["watched"], "every": settings["every"]})
 
     def rate(self, start, data, method, settings, results):
-        """The rate that leaves first in the trials, else the smallest; None if one is missing."""
+        """The rate that leaves first in the trials, the smallest where none leaves; None while one
+        is missing.
+        """
         rates = GRIDS[start][method]
         if not settings["trial"]:
             return rates[len(rates) // 2]

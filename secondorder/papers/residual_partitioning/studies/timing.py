@@ -28,7 +28,9 @@ def step_ratios(seed, kind, inputs, rounds, steps):
 
 
 def median_ratio(optimizers, ours, other, x, y, rounds, steps):
-    """Median over alternating blocks of one method's CPU seconds over another's."""
+    """Median over blocks, in alternation, of the CPU seconds of one method's steps over
+    another's.
+    """
     ratios = []
     for _ in range(rounds):
         seconds = []

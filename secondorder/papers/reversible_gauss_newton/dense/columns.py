@@ -45,7 +45,9 @@ def unvec(x, rows, columns):
 
 
 def half_order(width, samples):
-    """Places of (vec X^(1); vec X^(2)) in vec X (width, samples): x[half_order] in half order."""
+    """Where the entries of (vec X^(1); vec X^(2)) stand in vec X, for X (width, samples):
+    x[half_order] is in half order.
+    """
     place = np.arange(width * samples).reshape((width, samples), order="F")
     return np.concatenate([vec(place[: width // 2]), vec(place[width // 2:])])
 

@@ -1,4 +1,6 @@
-"""Flows of functions and parameters, and Euler's distance from them: Eqs. (3), (9), (18)-(32)."""
+"""Flows in function space and in the parameters, and how far Euler's method stays from them: Eqs.
+(3), (9), (18)-(32).
+"""
 
 import numpy as np
 

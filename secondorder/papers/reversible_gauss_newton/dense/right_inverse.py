@@ -1,4 +1,6 @@
-"""The dense right inverse, Eqs. (40)-(42), (47), (54), (55), (60)-(63); (16)-(17) as printed."""
+"""The right inverse of the Jacobian, dense, Eqs. (40)-(42), (47), (54), (55), (60)-(63), and Eqs.
+(16)-(17) as printed.
+"""
 
 from typing import NamedTuple
 
@@ -95,7 +97,8 @@ def layer_product(state):
 
 
 def with_identity(outer, back):
-    """Eq. (52): (d x_L / d x^(1)_l, d x_L / d x^(2)_l) [[I, 0], [0, I]] times inverse halves."""
+    """Eq. (52): (d x_L / d x^(1)_l, d x_L / d x^(2)_l) [[I, 0], [0, I]] times the inverse's halves.
+    """
     one, none = np.eye(len(back) // 2), np.zeros((len(back) // 2,) * 2)
     return outer @ np.block([[one, none], [none, one]]) @ back
 

@@ -1,4 +1,6 @@
-"""Steps from a dense Jacobian, Eqs. (1), (2), (5)-(8), (19): what is added at alpha = 1."""
+"""Gauss-Newton steps from a dense Jacobian: Eqs. (1), (2), (5)-(8), (19). All steps return what is
+added at alpha = 1.
+"""
 
 import numpy as np
 

@@ -1,4 +1,6 @@
-"""Section 4: network and layer-wise update, Eqs. (12)-(17) with (56)-(57), Proposition 4.4."""
+"""Section 4: the network and its layer-wise update, Eqs. (12)-(17) with (56)-(57), and
+Proposition 4.4.
+"""
 
 import numpy as np
 
@@ -131,7 +133,9 @@ def equation_15(rng):
 
 
 def one_half(rng, moves, literal):
-    """Claims on one half-coupled layer: literal form, layer and its inverse, against loops."""
+    """Claims on one half-coupled layer of a block: literal form, layer and its inverse, against
+    loops.
+    """
     at = cases.small(rng)
     half, below = at.net.blocks[1][moves == "second"], reference.forward(at.net, at.x, stop=1)
     after = reference.forward(at.net, at.x, stop=2)

@@ -17,7 +17,9 @@ from . import reference, whole_networks
 
 
 class Small(NamedTuple):
-    """A network without biases, a batch, the blocks' states, eps in half order."""
+    """A network without biases, a batch, the blocks' states, and eps of the half squared error in
+    half order.
+    """
 
     net: RevMLP
     x: np.ndarray
@@ -168,7 +170,9 @@ def halves_of(columns):
 
 
 def is_independent(at):
-    """Whether the features are independent in every half: as many directions as samples."""
+    """Whether the features of the samples are independent in every half: there are as many
+    directions as samples.
+    """
     return all(rank_of(S) == len(at.x) for pair in whole_networks.deltas(at.net, at.x, at.eps)
                for S in pair[2:])
 
@@ -188,7 +192,9 @@ def blocks_of_any_rank(rng):
 
 
 def inside_and_outside(rng):
-    """(name, `Small`, what to make of a claim): independent features, and a counterexample."""
+    """(name, `Small`, what to make of a claim): features that are independent, and a counterexample
+    with features that are not.
+    """
     yield "independent", small(rng), lambda claim: claim
     yield "two features, three samples", dependent(rng), Counterexample
 
@@ -287,7 +293,9 @@ def gaps(at, eps_of, rates, kinds):
 
 
 def fast_direction(at, single=False, **options):
-    """The fast path's direction for a `Small` or a `Row`; `single`: of the network in float32."""
+    """The fast path's direction for the half squared error, of a `Small` or a `Row`; `single`: of
+    the same network in float32.
+    """
     net = at.net.astype("float32") if single else at.net
     return directions.update(net, SquaredError(), at.x, at.y, Options(**options)).direction
 

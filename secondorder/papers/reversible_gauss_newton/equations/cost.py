@@ -64,7 +64,9 @@ def exact_count(d, bottleneck, n, blocks):
 
 
 def multiply_adds(rng, d, bottleneck, n, blocks):
-    """Counted multiply-adds of matrix products of a forward pass and the update."""
+    """Counted multiply-adds of matrix products of a forward pass and the update (factorisations
+    excepted).
+    """
     log, (net, x, y) = [], well_apart(rng, d, bottleneck, n, blocks)
     for half in net.couplings:
         for layer in (half.fixed, half.trained):

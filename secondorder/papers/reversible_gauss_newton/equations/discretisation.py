@@ -1,4 +1,6 @@
-"""Appendix C: two flows of the same errors, and Euler's distance from them, Eqs. (23)-(32)."""
+"""Appendix C: two flows with the same errors, and how far Euler's method stays from them, Eqs.
+(23)-(32).
+"""
 
 import numpy as np
 
@@ -97,7 +99,9 @@ def equations_26_and_27(rng):
 
 
 def scalar_flow(a, time):
-    """theta(t) = e^{a t}: theta' = a theta, Lipschitz with |a|, second derivative a^2 e^{a t}."""
+    """theta(t) = e^{a t}: theta' = a theta, with Lipschitz constant |a| and second derivative a^2
+    e^{a t}.
+    """
     return np.exp(a * time)
 
 

@@ -1,4 +1,6 @@
-"""Beyond the paper: the update as one sweep, Gram matrices, Moore-Penrose, weights of blocks."""
+"""What follows beyond the paper: the update as one sweep, Gram matrices, the Moore-Penrose step,
+weights of the blocks.
+"""
 
 import warnings
 
@@ -90,7 +92,9 @@ def literal_ranks(at):
 
 
 def two_steps(at, name):
-    """A claim: two steps at half the rate or less, the second in the arrays of the first."""
+    """A claim on the method: two steps at half the rate or less, the second in the arrays of the
+    first.
+    """
     net, literal, rate = at.net.copy(), at.net.copy(), 0.5
     step = literal_step(literal, at)
     literal.theta = at.net.theta + rate * step
@@ -294,7 +298,9 @@ def extension_block_weights(rng):
 
 
 def one_half_dependent(rng, half):
-    """A network whose second block has one feature in a half, and the others' mean step."""
+    """A network whose second block has one feature only in one of its halves, and the mean step of
+    the other two blocks.
+    """
     at = cases.small(rng)
     layer = getattr(at.net.blocks[1], half).fixed
     layer.weight = np.ones((len(layer.weight), 1)) * layer.weight[:1]

@@ -91,7 +91,9 @@ def equation_20(rng):
 
 
 def rows_unit_first(net, x):
-    """The reference Jacobian: rows sample by sample, columns in the paper's order."""
+    """The reference Jacobian with rows in the order of the outputs, sample by sample; columns in
+    the paper's order.
+    """
     n, half = len(x), net.width // 2
     place = np.array([which * half * n + j * half + i
                       for j in range(n) for which in (0, 1) for i in range(half)])

@@ -1,4 +1,6 @@
-"""What the checks compare with: loops over samples, complex steps, singular values."""
+"""What the checks compare with, without the room's formulas: loops over samples, complex
+steps, singular values.
+"""
 
 import numpy as np
 
@@ -76,7 +78,9 @@ def halves(X1, X2):
 
 
 def parameter_jacobian(net, x, blocks=None):
-    """d x_L / d (vec W^(1)_1, vec W^(2)_1, ...), half order, complex steps; or some `blocks`."""
+    """d (x_L in half order) / d (vec W^(1)_1, vec W^(2)_1, ...) by complex steps; only for some
+    `blocks` if they are given.
+    """
     base = matrices(net)
     columns = []
     for l in range(len(base)) if blocks is None else blocks:
@@ -135,7 +139,9 @@ def features_jacobian(net, x, block):
 
 
 def inverse_jacobian(net, x, block):
-    """d x_l / d x_L after block `block`, in half order, by complex steps through the inverse."""
+    """d x_l / d x_L after block number `block`, in half order, by complex steps through the inverse
+    network.
+    """
     return _jacobian(lambda one, two: quick_inverse(net, one, two, matrices(net), block + 1),
                      forward(net, x))
 
@@ -166,7 +172,9 @@ def softmax_errors(f, y):
 
 
 def softmax_hessian(f):
-    """Block-diagonal Hessian of the summed cross-entropies, (n c, n c), units fastest."""
+    """Block-diagonal Hessian of the sum of cross-entropies in the outputs, (n c, n c), units
+    fastest.
+    """
     n, c = f.shape
     H = np.zeros((n * c, n * c))
     for s in range(n):
@@ -178,7 +186,9 @@ def softmax_hessian(f):
 
 
 def along(net, x, y, w):
-    """d eps / dt of the softmax along w in the paper's order, by a complex step."""
+    """d eps / dt of the softmax along w, parameters in the paper's order, by a complex step through
+    the reference network.
+    """
     moved, start = [], 0
     for W1, W2, V1, V2 in matrices(net):
         d1, d2 = (part.reshape(W1.T.shape).T

@@ -1,4 +1,6 @@
-"""Two flows of a network, by Moore-Penrose and right inverse; the constants of Eqs. (28)-(32)."""
+"""Two flows of a real network, with the Moore-Penrose inverse and with the right inverse, and the
+constants that Eqs. (28)-(32) need.
+"""
 
 from typing import NamedTuple
 
@@ -48,7 +50,9 @@ def two_flows(rng):
 
 
 def at_parameters(at, w):
-    """States of the blocks and eps in half order at parameters w, which stay in the network."""
+    """States of the blocks, and eps in half order, of a case at parameters w; they stay in its
+    network.
+    """
     at.net.theta = to_theta(w, at.net)
     states = jacobians.states(at.net, at.x)
     half = len(states[-1].X1)

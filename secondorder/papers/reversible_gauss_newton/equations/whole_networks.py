@@ -91,7 +91,9 @@ def moved_features(net, x, direction):
 
 
 def in_features(net, eps):
-    """The error in X_L (width, S): the least change that changes the outputs by eps (S, C)."""
+    """The error in X_L (width, S): of all changes of x_L that change the outputs by eps (S, C), the
+    least.
+    """
     return (eps if net.readout is None else eps @ pinv(np.array(net.readout, dtype=float)).T).T
 
 
@@ -135,7 +137,9 @@ def flat(pair, net):
 
 
 def pseudo_inverse(pseudo_inverse="exact", strength=None):
-    """What the options of this name stand for: a function of S from its singular values."""
+    """What the options of this name stand for: a function of S, from those singular values that are
+    not 0.
+    """
     def plus(S):
         U, s, Vt = np.linalg.svd(S, full_matrices=False)
         U, s, Vt = (part[..., s > 1e-9 * s[0]] for part in (U, s, Vt.T))

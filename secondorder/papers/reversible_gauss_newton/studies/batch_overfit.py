@@ -72,7 +72,8 @@ class BatchOverfit:
         panel.axhline(0, color="0.7", linewidth=0.8)
         panel.set(xlabel="fall of the own batch's loss by a step, per cent",
                   ylabel="share that carries over to another batch")
-        panel.set_yscale("symlog", linthresh=0.2)  # one rate harms tenfold
+        # at one rate another batch loses ten times what the own one gains
+        panel.set_yscale("symlog", linthresh=0.2)
         panel.yaxis.set_major_formatter("{x:g}")
         legend_below(figure, panel)
         figure.suptitle(f"Mark a rate, line a seed: {compared.title_of(settings)}", fontsize=10)

@@ -166,7 +166,9 @@ def logs(runs, others, number=final):
 
 
 def reached(run, level):
-    """Steps until a loss; one more than made if not reached, infinite if the run diverged."""
+    """Steps until a loss; one more than there were where it was not reached, infinite where the run
+    diverged before.
+    """
     place = crossing(run["loss"], level)
     if np.isfinite(place) or diverged(run):
         return place

@@ -1,4 +1,6 @@
-"""Claims: a Gauss-Newton step costs and keeps nearly what gradient descent's does."""
+"""Claims: a Gauss-Newton step costs, and keeps, nearly what one of gradient descent does; how large
+the networks are.
+"""
 
 import time
 import tracemalloc
@@ -123,7 +125,9 @@ PRINTED = {"mnist": (784, 2, 8000, 12_544_000), "cifar": (3072, 6, 8000, 147_456
 
 
 def weights(inputs, blocks, width, share):
-    """Trained weights with a `share`-th of the bottleneck, times that share; all are (d/2, d')."""
+    """Trained weights of a network with a `share`-th of the bottleneck, times that share: every
+    weight matrix is (d/2, d').
+    """
     network = RevMLP(inputs, blocks, width // share, outputs=10, rng=0, dtype="float32")
     return {"weights": share * so.exact.gradient(network, LOSS, np.zeros((1, inputs)), [0]).size}
 

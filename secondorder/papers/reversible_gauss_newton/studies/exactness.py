@@ -16,7 +16,9 @@ KINDS = {"exact": {}, "gn": {"pseudo_inverse": "truncate"}, "code": {}}
 
 
 def steps(seed, task, kind, samples, width, batch, rate, count):
-    """Defect |J d + eps| / |eps|, least and full rank, at the first and last steps."""
+    """Defect |J d + eps| / |eps|, least rank and full rank of the first and the last of some steps
+    on batches that are not augmented.
+    """
     x, y, *_ = split(task, samples, seed)
     x, rng = shown(TASKS[task], x), np.random.default_rng([seed, 2])
     authors = {"first_activation": "identity", "bias": True} if kind == "code" else {}

@@ -36,12 +36,8 @@ def best_rate(results, method, width):
     """The rate with the least test loss at the level, on a seed of its own; None as long as runs
     are missing.
     """
-    def number(result):
-        value = np.inf if diverged(result) else poor_generalisation.test_at(result)
-        return value if np.isfinite(value) else 1e6 + result["loss"][-1]  # did not come so far
-
-    best = chosen(results, [{"method": method, "rate": rate, "width": width} for rate in RATES],
-                  number, (CHOOSING,))
+    candidates = [{"method": method, "rate": rate, "width": width} for rate in RATES]
+    best = chosen(results, candidates, poor_generalisation.at_level, (CHOOSING,))
     return None if best is None else best["rate"]
 
 
@@ -89,12 +85,12 @@ class FeaturesOrLogits:
         panels = figure.subplots(1, len(settings["widths"]), sharey=True)
         for panel, width in zip(panels, settings["widths"]):
             for method in METHODS:
+                colour, style = STYLES[method]
+                runs = results.by_seed(method=method, width=width,
+                                       rate=best_rate(results, method, width))
                 for number, seed in enumerate(settings["seeds"]):
-                    run = results.by_seed(method=method, width=width,
-                                          rate=best_rate(results, method, width))[seed]
-                    colour, style = STYLES[method]
-                    x = run["loss"][1:]
-                    panel.plot(x, run["test"][:len(x)], style, color=colour, linewidth=1,
+                    x = runs[seed]["loss"][1:]
+                    panel.plot(x, runs[seed]["test"][:len(x)], style, color=colour, linewidth=1,
                                label=None if number else TOLD[method])
             panel.set(xscale="log", yscale="log", xlabel="training loss, falling",
                       title=f"n / d' = {settings['samples'] / width:.1f}")

@@ -50,7 +50,9 @@ def blocks_claim(runs, blocks):
 
 
 def equal_loss_claim(runs):
-    """(g): (a)'s gap at the lowest training loss that Gauss-Newton and Adam both reach."""
+    """(g): (a)'s gap, with both read at the lowest training loss that Gauss-Newton and Adam both
+    reach.
+    """
     gaps = []
     for one, other in zip(runs["gn"], runs["adam"]):
         if diverged(one) or diverged(other) or not one["looks"]:

@@ -50,19 +50,25 @@ def test_at(result, level=LEVEL, name="test"):
     return at_loss(result["loss"][1:], result[name][:-1], level)
 
 
+def at_level(result):
+    """Test loss at `LEVEL`, by which rates are chosen; larger where a run did not come so far."""
+    if diverged(result):
+        return np.inf
+    value = test_at(result)
+    return value if np.isfinite(value) else 1e6 + result["loss"][-1]
+
+
+def last(result):
+    """The last training loss, infinite where a run diverged."""
+    return np.inf if diverged(result) else smoothed(result["loss"])[-1]
+
+
 def best_rate(results, settings, method, width=None):
     """By test loss at the level, or by the last training loss where inputs are noisy."""
     task = settings["task"] if width else "noisy digits"
     candidates = [{"task": task, "method": method, "rate": rate, "width": width
                    or settings["noisy"]["width"]} for rate in RATES[method]]
-
-    def number(result):
-        if diverged(result):
-            return np.inf
-        value = test_at(result) if width else smoothed(result["loss"])[-1]
-        return value if np.isfinite(value) else 1e6 + result["loss"][-1]  # did not come so far
-
-    best = chosen(results, candidates, number, (CHOOSING,))
+    best = chosen(results, candidates, at_level if width else last, (CHOOSING,))
     return None if best is None else best["rate"]
 
 

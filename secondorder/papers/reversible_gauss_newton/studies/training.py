@@ -211,7 +211,9 @@ def rounded(number):
 
 
 class Start:
-    """Kernel, representations and weights at the start on fixed test images, and later."""
+    """Kernel, representations and weights at the start, on fixed test images, and what became of
+    them.
+    """
 
     def __init__(self, network, x_test):
         self.x, self.x_kernel = x_test[:500], x_test[:100]
@@ -251,7 +253,9 @@ class Start:
 
 
 def weighted(gram):
-    """The upper triangle, off-diagonals times sqrt(2): inner products of the whole matrices."""
+    """The upper triangle, off-diagonal entries times sqrt(2): inner products are those of the whole
+    matrices.
+    """
     rows, columns = np.triu_indices(len(gram))
     return gram[rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
 

@@ -65,6 +65,8 @@ class Chosen:
             for rule in self.rules}
 
     def judged(self, results, settings, name, judge):
-        """`judge`'s verdict on method -> runs of the judged seeds, if all rules agree."""
+        """The verdict of `judge`, which takes method -> runs of the judged seeds, if it is the same
+        by all rules.
+        """
         return compared.agreed({rule: judge(runs) for rule, runs in
                                 self.by_rule(results, settings, name).items()})
