@@ -1,19 +1,18 @@
-"""Recorded figures as a page shows them: light and dark with the same pixels, cut into panels.
+"""Recorded figures as a page shows them: with few colours, and cut into panels.
 
-A figure is kept with at most 128 colours; the dark picture is the same with another table of
-colours. Where panels stand side by side, a phone shows them one below the other: the places of the
-cuts are found here, and the page shows parts of one picture.
+In the dark the page's style turns their lightness round. Where panels stand side by side, a phone
+shows them one below the other: the places of the cuts are found here, and the page shows parts of
+one picture.
 """
 
 import io
-import struct
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
 
-COLOURS = 128
-PAPER, INK = (0x17, 0x18, 0x1A), (0xE8, 0xE6, 0xE0)  # what white and black become in the dark
+from .. import files
+
+COLOURS = 64
 INKED, DARK = 250, 110  # of 255: below this something is drawn; a frame
 SPINE = 0.6  # of the height of the panels: a line as long as this is the frame of one
 NARROW = 0.12  # of the picture: what has a frame and is narrower is a colour bar, no panel
@@ -26,16 +25,15 @@ class Picture:
 
     Attributes
     ----------
-    light, dark : bytes
-        Two ``.png`` files.
+    png : bytes
+        The file.
     width, height : int
         In pixels.
     parts : list of (int, int, int, int)
         Left, top, width, height of what stands side by side, or one below the other on a phone.
     """
 
-    light: bytes
-    dark: bytes
+    png: bytes
     width: int
     height: int
     parts: list
@@ -48,34 +46,9 @@ def prepared(raw):
     whole = Image.open(io.BytesIO(raw)).convert("RGBA")
     flat = Image.new("RGB", whole.size, "white")
     flat.paste(whole, mask=whole.getchannel("A"))
-    few = flat.quantize(COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    table = np.array(few.getpalette(), dtype=float).reshape(-1, 3)
-    table[(table >= INKED).all(1)] = 255  # means of nearly white are white
-    few.putpalette(table.astype(np.uint8).ravel().tolist())
     stream = io.BytesIO()
-    few.save(stream, "png", compress_level=9)
-    light = stream.getvalue()
-    return Picture(light, _with_table(light, darkened(table).astype(np.uint8)), *flat.size,
-                   parts(np.asarray(flat.convert("L"))))
-
-
-def _with_table(png, colours):
-    """The same pixels with another table of colours."""
-    start = png.index(b"PLTE")
-    (size,) = struct.unpack(">I", png[start - 4:start])
-    chunk = b"PLTE" + colours.tobytes()[:size]
-    return (png[:start] + chunk + struct.pack(">I", zlib.crc32(chunk))
-            + png[start + 8 + size:])
-
-
-def darkened(colours):
-    """Colours (n, 3) from 0 to 255 with their lightness turned round and their hue kept: white
-    becomes the dark paper, black the light ink.
-
-    In the cone of hue and lightness, (max + min) / 2 becomes 255 minus that and max - min stays.
-    """
-    turned = colours + 255 - colours.max(1, keepdims=True) - colours.min(1, keepdims=True)
-    return np.array(PAPER) + turned / 255 * (np.array(INK) - np.array(PAPER))
+    files.few_colours(flat, COLOURS).save(stream, "png", compress_level=9)
+    return Picture(stream.getvalue(), *flat.size, parts(np.asarray(flat.convert("L"))))
 
 
 def parts(grey):
@@ -115,8 +88,9 @@ def parts(grey):
     return [*title, *panels, *((left, top + below, wide, tall) for left, top, wide, tall in rest)]
 
 
-def _inked(strip, top, margin=8):
+def _inked(strip, top):
     """A strip from its first ink to its last: so its letters are as large as they can be."""
+    margin = strip.shape[1] // 120
     inked = np.flatnonzero((strip < INKED).any(0))
     left = max(0, int(inked[0]) - margin)
     return left, top, min(strip.shape[1], int(inked[-1]) + margin) - left, len(strip)

@@ -69,9 +69,9 @@ def findings(papers):
             if one["row"]["paper"] in titles]
 
 
-def source(paper, key, kind=""):
-    """Where the figure of a study stands beside the pages; `kind` is "" or ".dark"."""
-    return f"figures/{paper}-{key}{kind}.png"
+def source(paper, key):
+    """Where the figure of a study stands beside the pages."""
+    return f"figures/{paper}-{key}.png"
 
 
 def panel(picture):
@@ -81,11 +81,6 @@ def panel(picture):
 
 
 def figures(some):
-    """File name -> bytes of the figures of recorded studies, by paper, light and dark."""
-    names = {}
-    for paper, ones in some.items():
-        for study in ones:
-            if study["picture"] is not None:
-                names[source(paper, study["key"])] = study["picture"].light
-                names[source(paper, study["key"], ".dark")] = study["picture"].dark
-    return names
+    """File name -> bytes of the figures of recorded studies, by paper."""
+    return {source(paper, study["key"]): study["picture"].png
+            for paper, ones in some.items() for study in ones if study["picture"] is not None}

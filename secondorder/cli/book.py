@@ -21,7 +21,7 @@ def add(commands):
         "computes it,\nits evidence and its verdict. The pages need no network. The command needs "
         "the extra:\npip install 'secondorder[book]'.\n\n"
         "All papers take about 40 seconds of one core and 9 MB; most of the time goes into the "
-        "checks.\nWith --single-file one paper becomes one file below 3 MB, with its fonts and "
+        "checks.\nWith --single-file one paper becomes one file below 4 MB, with its fonts and "
         "figures inside.\nA file that was changed since is not replaced.", examples=EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="one paper (default: all)")
     parser.add_argument("--out", type=directory, metavar="DIR", help="a new folder, or the folder "

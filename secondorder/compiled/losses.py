@@ -33,9 +33,9 @@ def squared_error(p, t, own, losses, p_bar):
     for s in range(p.shape[0]):
         total = p.dtype.type(0)
         for i in range(p.shape[1]):
-            r = p[s, i] - t[s, i]
-            p_bar[s, i] = r
-            total += r * r
+            p_bar[s, i] = p[s, i] - t[s, i]
+        for i in range(p.shape[1]):
+            total += p_bar[s, i] * p_bar[s, i]
         losses[s] = half * total
     return all_finite(losses)
 

@@ -13,28 +13,33 @@ Every one is a loop over the parameters, block by block, and takes, before its o
 with g_i = total_i / samples + l2 theta_i and moved_i = keep theta_i + rate direction_i. `keep` is 1
 for a step; 0, with the rate 1, for the direction alone. Sums are taken
 in the dtype within a block, in float64 across blocks: where one is not finite, or so small that its
-squares were lost, the literal form decides. A block of `moved` is written when all of its entries
-are there: beside the sums it could keep the loop from being done many entries at a time.
+squares were lost, the literal form decides. What a block gives stands in arrays of its own until
+all of it is there, and is summed by a loop that writes nothing. Beside a store, the order of a sum
+would hang on how near to each other the arrays lie in memory, and so would its last bit.
 """
 
 import numpy as np
 
-from .compiling import compiled, scalars, summing
+from .compiling import scalars, summing
 
 __all__ = ["scalars"]
 
 BLOCK = 1024
 
 
-@compiled
-def settle(new, moved, sums, of_g, of_theta, of_direction, of_moved, of_memory):
+@summing
+def settle(gradient, theta, direction, new, moved, sums, of_memory):
     """moved_i = new_i, and the sums of a block added to those of the blocks before it."""
+    gg = tt = dd = mm = theta.dtype.type(0)
+    for i in range(moved.size):
+        g, t, d, m = gradient[i], theta[i], direction[i], new[i]
+        gg, tt, dd, mm = gg + g * g, tt + t * t, dd + d * d, mm + m * m
     for i in range(moved.size):
         moved[i] = new[i]
-    sums[0] += of_g
-    sums[1] += of_theta
-    sums[2] += of_direction
-    sums[3] += of_moved
+    sums[0] += gg
+    sums[1] += tt
+    sums[2] += dd
+    sums[3] += mm
     sums[4] += of_memory
 
 
@@ -46,32 +51,26 @@ def along(total, theta, moved, samples, l2, keep, rate, sums, gradient, directio
     new, zero = np.empty(BLOCK, theta.dtype), theta.dtype.type(0)
     for start in range(0, theta.size, BLOCK):
         part = slice(start, min(start + BLOCK, theta.size))
-        at, gs, ds = theta[part], gradient[part], direction[part]
-        gg = tt = dd = mm = zero
+        at, d = theta[part], direction[part]
         for i in range(at.size):
-            t, g, d = at[i], gs[i], ds[i]
-            m = keep * t + rate * d
-            new[i] = m
-            gg, tt, dd, mm = gg + g * g, tt + t * t, dd + d * d, mm + m * m
-        settle(new, moved[part], sums, gg, tt, dd, mm, zero)
+            new[i] = keep * at[i] + rate * d[i]
+        settle(gradient[part], at, d, new, moved[part], sums, zero)
 
 
 @summing
 def sgd(total, theta, moved, samples, l2, keep, rate, sums):
     """direction_i = -g_i"""
-    new, zero = np.empty(BLOCK, theta.dtype), theta.dtype.type(0)
+    rows, zero = np.empty((2, BLOCK), theta.dtype), theta.dtype.type(0)
+    gs, new = rows[0], rows[1]
     share = theta.dtype.type(1) / samples
     for start in range(0, theta.size, BLOCK):
         part = slice(start, min(start + BLOCK, theta.size))
         at, of_all = theta[part], total[part]
-        gg = tt = mm = zero
         for i in range(at.size):
-            t = at[i]
-            g = of_all[i] * share + l2 * t
-            m = keep * t - rate * g
-            new[i] = m
-            gg, tt, mm = gg + g * g, tt + t * t, mm + m * m
-        settle(new, moved[part], sums, gg, tt, gg, mm, zero)
+            g = of_all[i] * share + l2 * at[i]
+            gs[i] = g
+            new[i] = keep * at[i] - rate * g
+        settle(gs, at, gs, new, moved[part], sums, zero)
 
 
 @summing
@@ -80,45 +79,47 @@ def momentum(total, theta, moved, samples, l2, keep, rate, sums, buffer, new_buf
     """new_buffer_i = factor buffer_i + g_i; direction_i = -new_buffer_i, or with Nesterov's variant
     (`nesterov` not 0) -(g_i + factor new_buffer_i)
     """
-    new, zero = np.empty(BLOCK, theta.dtype), theta.dtype.type(0)
+    rows, zero = np.empty((3, BLOCK), theta.dtype), theta.dtype.type(0)
+    gs, ds, new = rows[0], rows[1], rows[2]
     share = theta.dtype.type(1) / samples
     for start in range(0, theta.size, BLOCK):
         part = slice(start, min(start + BLOCK, theta.size))
         at, of_all, old, out = theta[part], total[part], buffer[part], new_buffer[part]
-        gg = tt = dd = mm = size = zero
+        size = zero
         for i in range(at.size):
             t = at[i]
             g = of_all[i] * share + l2 * t
             b = factor * old[i] + g
             out[i] = b
             d = -(g + factor * b) if nesterov != 0 else -b
-            m = keep * t + rate * d
-            new[i] = m
-            gg, tt, dd, mm = gg + g * g, tt + t * t, dd + d * d, mm + m * m
+            gs[i] = g
+            ds[i] = d
+            new[i] = keep * t + rate * d
             size += abs(b)
-        settle(new, moved[part], sums, gg, tt, dd, mm, size)
+        settle(gs, at, ds, new, moved[part], sums, size)
 
 
 @summing
 def adagrad(total, theta, moved, samples, l2, keep, rate, sums, square, new_square, epsilon):
     """new_square_i = square_i + g_i^2; direction_i = -g_i / (sqrt(new_square_i) + epsilon)"""
-    new, zero = np.empty(BLOCK, theta.dtype), theta.dtype.type(0)
+    rows, zero = np.empty((3, BLOCK), theta.dtype), theta.dtype.type(0)
+    gs, ds, new = rows[0], rows[1], rows[2]
     share = theta.dtype.type(1) / samples
     for start in range(0, theta.size, BLOCK):
         part = slice(start, min(start + BLOCK, theta.size))
         at, of_all, old, out = theta[part], total[part], square[part], new_square[part]
-        gg = tt = dd = mm = size = zero
+        size = zero
         for i in range(at.size):
             t = at[i]
             g = of_all[i] * share + l2 * t
             s = old[i] + g * g
             out[i] = s
             d = -g / (np.sqrt(s) + epsilon)
-            m = keep * t + rate * d
-            new[i] = m
-            gg, tt, dd, mm = gg + g * g, tt + t * t, dd + d * d, mm + m * m
+            gs[i] = g
+            ds[i] = d
+            new[i] = keep * t + rate * d
             size += s
-        settle(new, moved[part], sums, gg, tt, dd, mm, size)
+        settle(gs, at, ds, new, moved[part], sums, size)
 
 
 @summing
@@ -128,13 +129,14 @@ def adadelta(total, theta, moved, samples, l2, keep, rate, sums, square, change,
     direction_i = -sqrt(change_i + epsilon) / sqrt(new_square_i + epsilon) g_i;
     new_change_i = rho change_i + rest direction_i^2
     """
-    new, zero = np.empty(BLOCK, theta.dtype), theta.dtype.type(0)
+    rows, zero = np.empty((3, BLOCK), theta.dtype), theta.dtype.type(0)
+    gs, ds, new = rows[0], rows[1], rows[2]
     share = theta.dtype.type(1) / samples
     for start in range(0, theta.size, BLOCK):
         part = slice(start, min(start + BLOCK, theta.size))
         at, of_all, old, out = theta[part], total[part], square[part], new_square[part]
         old_change, out_change = change[part], new_change[part]
-        gg = tt = dd = mm = size = zero
+        size = zero
         for i in range(at.size):
             t = at[i]
             g = of_all[i] * share + l2 * t
@@ -143,11 +145,11 @@ def adadelta(total, theta, moved, samples, l2, keep, rate, sums, square, change,
             c = rho * old_change[i] + rest * (d * d)
             out[i] = s
             out_change[i] = c
-            m = keep * t + rate * d
-            new[i] = m
-            gg, tt, dd, mm = gg + g * g, tt + t * t, dd + d * d, mm + m * m
+            gs[i] = g
+            ds[i] = d
+            new[i] = keep * t + rate * d
             size += s + c
-        settle(new, moved[part], sums, gg, tt, dd, mm, size)
+        settle(gs, at, ds, new, moved[part], sums, size)
 
 
 @summing
@@ -159,13 +161,14 @@ def adam(total, theta, moved, samples, l2, keep, rate, sums, first, second, new_
 
     The scales correct the bias: 1 / (1 - beta1^t) and 1 / sqrt(1 - beta2^t).
     """
-    new, zero = np.empty(BLOCK, theta.dtype), theta.dtype.type(0)
+    rows, zero = np.empty((3, BLOCK), theta.dtype), theta.dtype.type(0)
+    gs, ds, new = rows[0], rows[1], rows[2]
     share = theta.dtype.type(1) / samples
     for start in range(0, theta.size, BLOCK):
         part = slice(start, min(start + BLOCK, theta.size))
         at, of_all, old, out = theta[part], total[part], first[part], new_first[part]
         old_second, out_second = second[part], new_second[part]
-        gg = tt = dd = mm = size = zero
+        size = zero
         for i in range(at.size):
             t = at[i]
             g = of_all[i] * share + l2 * t
@@ -174,8 +177,8 @@ def adam(total, theta, moved, samples, l2, keep, rate, sums, first, second, new_
             out[i] = f
             out_second[i] = s
             d = -(scale1 * f) / (scale2 * np.sqrt(s) + epsilon)
-            m = keep * t + rate * d
-            new[i] = m
-            gg, tt, dd, mm = gg + g * g, tt + t * t, dd + d * d, mm + m * m
+            gs[i] = g
+            ds[i] = d
+            new[i] = keep * t + rate * d
             size += s
-        settle(new, moved[part], sums, gg, tt, dd, mm, size)
+        settle(gs, at, ds, new, moved[part], sums, size)

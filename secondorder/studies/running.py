@@ -18,6 +18,9 @@ from .pictures import plain_logarithms
 from .results import DIVERGED, Results
 from .verdicts import undecided
 
+DPI = 220  # of a figure, of which pages show half: for screens with two pixels in place of one
+COLOURS = 64  # of a figure
+
 
 class Sweep:
     """The runs of studies in one folder.
@@ -239,7 +242,7 @@ def draw(study, results, path, settings, note=""):
     plain_logarithms(figure)
     if note:
         figure.text(0.995, 0.005, note, ha="right", va="bottom", fontsize=7, color="0.4")
-    files.write_figure(path, figure, command=files_of_runs.COMMAND)
+    files.write_figure(path, figure, dpi=DPI, colours=COLOURS, command=files_of_runs.COMMAND)
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from secondorder.ledger.registry import REGISTRY
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
-from secondorder.book import articles, folder, graph, pages, pictures, reported  # noqa: E402
+from secondorder.book import articles, folder, graph, pages, reported  # noqa: E402
 from secondorder.book.parts import code, evidence, formulas, symbols  # noqa: E402
 
 
@@ -258,10 +258,9 @@ def test_recorded_figures_and_claims_stand_in_articles_and_on_the_page_of_claims
         assert "it is faster" in shown and "fewer steps" in shown
     assert "figure-1" not in second.partition('id="reported"')[0]
     assert "It is far from faster." in page.with_name("findings.html").read_text("utf-8")
-    for kind, colour in (("", (255, 255, 255)), (".dark", pictures.PAPER)):
-        assert f'href="figures/low-rank-figure-1{kind}.png"' in text
-        image = Image.open(page.parent / "figures" / f"low-rank-figure-1{kind}.png")
-        assert image.convert("RGB").getpixel((0, 0)) == colour
+    assert 'href="figures/low-rank-figure-1.png"' in text
+    image = Image.open(page.parent / "figures" / "low-rank-figure-1.png")
+    assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
     assert 'href="claims-low-rank.html#study-figure-1"' in table and "<use" not in table
     assert "low-rank.html#study-figure-1" in (page.with_name("search.js")).read_text("utf-8")
 

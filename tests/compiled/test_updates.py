@@ -1,6 +1,5 @@
 """Compiled steps against the formula that each method has in NumPy."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 import secondorder as so
 from secondorder.compiled import updates
 from secondorder.optimizers import stepping
+from secondorder.papers.residual_partitioning.compiled import NO_ENDS, partition_step
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 # class, settings, the memory whose size a whole step looks at
@@ -129,17 +129,27 @@ class Scaled(so.Loss):
         return np.full_like(p, self.scale)
 
 
-def test_sums_do_not_depend_on_where_the_arrays_lie():
+@pytest.mark.parametrize("size", [4, 8, 26])
+@pytest.mark.parametrize("name", [*UPDATES, "partitioning"])
+def test_sums_do_not_depend_on_where_the_arrays_lie(name, size):
     """Neighbours in memory, in any order: a loop may not take its sums in another one."""
-    rng, size, found = np.random.default_rng(0), 26, set()
-    values = rng.normal(size=(5, size))
-    for order in itertools.permutations(range(5)):
-        at = np.zeros((5, size))
-        total, theta, moved, buffer, new = (at[i] for i in order)
-        total[:], theta[:], buffer[:] = values[:3]
-        sums = np.zeros(5)
-        updates.momentum(total, theta, moved, 7.0, 0.1, 1.0, 0.1, sums, buffer, new, 0.9, 0.0)
-        found.add((*sums, *moved))
+    if name == "partitioning":
+        update, memory, numbers = partition_step, 1, (0.1, 0.2, np.zeros(3), NO_ENDS)
+    else:
+        fused = made(name, size, DTYPES[0]).fused
+        update, memory = getattr(updates, fused.name), 2 * len(fused.memory)
+        numbers = fused.numbers(made(name, size, DTYPES[0])) if fused.numbers else ()
+    rng, found, count = np.random.default_rng(0), set(), 3 + memory
+    values = rng.uniform(0.1, 1, size=(count, size))
+    for _ in range(60):
+        at = np.empty((count, size))
+        total, theta, moved, *own = (at[i] for i in rng.permutation(count))
+        for array, value in zip((total, theta, moved, *own), values):
+            array[:] = value
+        sums, more = np.zeros(5), [np.copy(number) if np.ndim(number) else number
+                                   for number in numbers]
+        update(total, theta, moved, 7.0, 0.1, 1.0, 0.1, sums, *own, *more)
+        found.add(np.concatenate([sums, moved, *own, *map(np.atleast_1d, more)]).tobytes())
     assert len(found) == 1
 
 

@@ -1,8 +1,13 @@
 """What all figures of studies share."""
 
+from types import SimpleNamespace
+
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
+from secondorder.files import seals
+from secondorder.studies import results, running
 from secondorder.studies.pictures import plain_logarithms
 
 
@@ -30,3 +35,12 @@ def test_an_axis_that_holds_one_power_of_ten_names_some_of_the_others():
 def test_longer_ones_and_linear_ones_stay_as_they_are():
     assert any("10^" in label for label in labels((0.01, 50.0)))
     assert labels((0.0, 8.0), "linear") == [f"{k}" for k in range(9)]
+
+
+def test_a_figure_is_sharp_small_and_sealed(tmp_path):
+    study = SimpleNamespace(draw=lambda _, figure, __: figure.subplots().plot([1, 2]))
+    running.draw(study, None, tmp_path / "a.png", {})
+    image = Image.open(tmp_path / "a.png")
+    assert image.size == (1980, 990) and round(image.info["dpi"][0]) == 220
+    assert len(image.getcolors()) <= 64 and image.convert("RGB").getpixel((0, 0)) == (255,) * 3
+    assert seals.is_of((tmp_path / "a.png").read_bytes(), results.COMMAND)

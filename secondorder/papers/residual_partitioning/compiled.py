@@ -160,11 +160,12 @@ def partition_step(total, theta, moved, samples, l2, keep, rate, sums, curvature
     block: bit patterns of the smallest and the largest C_i and of the largest |direction_i|.
     """
     dtype, zero, share = theta.dtype, theta.dtype.type(0), theta.dtype.type(1) / samples
-    new, C, direction = np.empty(BLOCK, dtype), np.empty(BLOCK, dtype), np.empty(BLOCK, dtype)
+    rows = np.empty((4, BLOCK), dtype)
+    gs, C, direction, new = rows[0], rows[1], rows[2], rows[3]
     for start in range(0, theta.size, BLOCK):
         part = slice(start, min(start + BLOCK, theta.size))
         at, of_all, Cs = theta[part], total[part], curvature_sum[part]
-        gg = tt = dd = mm = gd = Cdd = size = zero
+        size = zero
         for i in range(at.size):
             t = at[i]
             g = of_all[i] * share + l2 * t
@@ -172,21 +173,21 @@ def partition_step(total, theta, moved, samples, l2, keep, rate, sums, curvature
             damped = c + damping
             q = -g / (damped + shrink)
             d = q if damped > zero else zero
-            m = keep * t + rate * d
-            C[i], direction[i], new[i] = c, d, m
-            gg, tt, dd, mm = gg + g * g, tt + t * t, dd + d * d, mm + m * m
-            gd += g * d
-            Cdd += c * (d * d)
+            gs[i], C[i], direction[i], new[i] = g, c, d, keep * t + rate * d
             size += abs(c)
-        settle(new, moved[part], sums, gg, tt, dd, mm, size)
-        reports[0] += gd
-        reports[1] += Cdd
-        extremes(C[: at.size], direction[: at.size], damping, reports, ends)
+        settle(gs, at, direction, new, moved[part], sums, size)
+        report(gs[: at.size], C[: at.size], direction[: at.size], damping, reports, ends)
 
 
-@compiled
-def extremes(C, direction, damping, reports, ends):
+@summing
+def report(g, C, direction, damping, reports, ends):
     """What `partition_step` reports of a block beside its sums."""
+    gd = Cdd = g.dtype.type(0)
+    for i in range(g.size):
+        gd += g[i] * direction[i]
+        Cdd += C[i] * (direction[i] * direction[i])
+    reports[0] += gd
+    reports[1] += Cdd
     low, high = bits_of_extremes(C)
     if low == 0:
         for i in range(C.size):

@@ -61,6 +61,6 @@ class Memory:
         axes.bar_label(bars, fmt="%.2g")
         axes.set_xticks(range(4), ["SGD", "EA-CG", "KFI by a\nGram matrix",
                                    "inputs' matrix\nthat it avoids"])
-        axes.set(yscale="log", ylabel="GB at the peak of a step",
+        axes.set(ylabel="GB at the peak of a step",
                  title="Memory of one step, float32, random inputs: "
                        f"{results.arguments()[0]['widths'][0]} of them")

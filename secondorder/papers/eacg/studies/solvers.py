@@ -65,7 +65,7 @@ class CgGrid:
         axes.axhspan(0.9, 1.1, color="0.9")
         axes.set_xticks(np.arange(4) + 0.2, [str(most) for most in ITERATIONS])
         axes.set(xlabel="at most so many iterations",
-                 ylabel="final training loss over the closed form's (band: ±10 %)",
+                 ylabel="final training loss\nover the closed form's (band: ±10 %)",
                  title="EA-CG by conjugate gradients beside the closed form, a mark a seed:\n"
                  + training.title_of(results.arguments()[0]["case"]))
         axes.title.set_fontsize(9)

@@ -17,6 +17,7 @@ from . import networks
 
 METHODS = {"sgd": None, "gradient": None, "ea-cg": ("pch-1", "ea-cg"), "kfi": ("pch-1", "kfi"),
            "fisher ea-cg": ("fisher", "ea-cg")}
+LABELS = ("SGD", "gradient", "EA-CG,\nPCH-1", "KFI,\nPCH-1", "EA-CG,\nFisher")
 ITERATIONS = (5, 10, 20, 50)
 
 
@@ -127,7 +128,7 @@ class Table1:
         medians = [1e3 * np.median([one["seconds"] for one in results.of(method=name)])
                    for name in names]
         right.plot(range(len(names)), medians, "D", color="C0")
-        right.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names])
+        right.set_xticks(range(len(names)), LABELS)
         right.set(yscale="log", ylabel="CPU ms of a step, batch 100", title="measured")
         case = results.arguments(method="sgd")[0]["case"]
         figure.suptitle("Cost of a step, random data, "

@@ -67,12 +67,12 @@ class Storage:
         for place, (route, samples, limit) in enumerate(CASES.values()):
             (one,) = results.of(route=route, samples=samples)[:1]
             ratio = one["curvature"] / one["gradient"]
-            axes.bar(place, ratio, color=f"C{place}", hatch=("", "//", "..")[place], width=0.5)
-            axes.annotate(f"{ratio:.2f}", (place, ratio), ha="center", va="bottom")
+            axes.plot(place, ratio, "osD"[place], color=f"C{place}")
+            axes.annotate(f"{ratio:.2f}", (place + 0.06, ratio), va="center")
             axes.plot((place - 0.3, place + 0.3), (limit, limit), color="0.2")
         axes.set_xticks(range(3), ["one tangent,\n32 samples", "every eta,\n1 sample",
                                    "every eta,\n32 samples"])
-        axes.set(yscale="log", ylabel="peak memory over a gradient's (bar: the limit)")
+        axes.set(yscale="log", ylabel="peak memory over a gradient's (line: the limit)")
         one = results.arguments()[0]
         figure.suptitle("Memory of a directional curvature: "
                         f"{one['inputs']}-{one['layers']}x{one['width']}-10, float32", fontsize=10)

@@ -12,7 +12,7 @@ from secondorder.studies import (DID_NOT_HOLD, HELD, HELD_BY_RULE, Run, Verdict,
                                  finished, least, saturation, smoothed, undecided)
 from secondorder.studies.numbers import number
 
-from .training import NAMES, train
+from .training import NAMES, TITLES, train
 
 RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 2.0, 4.0), "adam": (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2),
          "sgd": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)}
@@ -210,7 +210,6 @@ def title_of(settings, names=("cifar",)):
     parts = []
     for name in names:
         about = settings[name]
-        images = {"cifar-8": "CIFAR-10 at 8 x 8", "mnist": "MNIST", "digits": "digits"}
-        parts.append(f"{images[about['task']]}, {about['samples']} images (a subset), "
+        parts.append(f"{TITLES[about['task']]}, {about['samples']} images (a subset), "
                      f"d' = {about['width']}, n = {about['batch']}")
     return "; ".join(parts)

@@ -121,6 +121,7 @@ class Memory:
         bars(results, figure, "bytes", 1.1, "peak memory over gradient descent's")
 
 
+NAMES = {"mnist": "MNIST", "cifar": "CIFAR-10"}
 PRINTED = {"mnist": (784, 2, 8000, 12_544_000), "cifar": (3072, 6, 8000, 147_456_000)}
 
 
@@ -152,5 +153,5 @@ class Size:
     def draw(self, results, figure, settings):
         for k, (name, (d, L, width, count)) in enumerate(PRINTED.items()):
             number = results.of(inputs=d, blocks=L, width=width)[0]["weights"]
-            figure.text(0.5, 0.6 - 0.2 * k, f"{name}: {number:,} trained weights, {count:,} in "
-                        "print", ha="center", fontsize=14)
+            figure.text(0.5, 0.6 - 0.2 * k, f"{NAMES[name]}: {number:,} trained weights, "
+                        f"{count:,} in print", ha="center", fontsize=14)

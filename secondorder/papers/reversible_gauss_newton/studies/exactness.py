@@ -8,7 +8,7 @@ import secondorder as so
 from secondorder.studies import Run, counted, diverged, finished, study
 
 from .. import PAPER, RevMLP
-from .training import LOSS, TASKS, rounded, shown, split
+from .training import LOSS, TASKS, TITLES, rounded, shown, split
 
 #: As printed, with the tolerance of the experiments, and the public code's first block: linear,
 #: with a bias, so that its features have the rank d/2 + 1 at most.
@@ -92,5 +92,5 @@ class Exact:
         panel.axhline(1e-3, color="0.6", linewidth=0.8)
         panel.set(yscale="log", ylabel="|J d + eps| / |eps| (line: the limit)")
         told = results.arguments(kind="exact")[0]
-        figure.suptitle(f"How exact a step is: {told['task']}, n = {told['batch']}, "
+        figure.suptitle(f"How exact a step is: {TITLES[told['task']]}, n = {told['batch']}, "
                         f"d' = {told['width']}; a line a seed", fontsize=10)

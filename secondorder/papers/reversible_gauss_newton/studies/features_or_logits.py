@@ -12,7 +12,7 @@ from secondorder.studies import Run, chosen, diverged, legend_below, paired, stu
 from .. import PAPER
 from . import poor_generalisation
 from .poor_generalisation import CHOOSING, LEVEL, UNTIL
-from .training import NAMES, train
+from .training import NAMES, TITLES, train
 
 RATES = (0.2, 0.5, 1.0, 2.0)
 TOLD = NAMES | {"exact": "the right inverse", "mp": "Moore-Penrose of the logits"}
@@ -97,5 +97,5 @@ class FeaturesOrLogits:
             panel.invert_xaxis()
         panels[0].set_ylabel("test loss")
         legend_below(figure, panels[0])
-        figure.suptitle(f"{settings['samples']} {settings['task']} in one batch; "
+        figure.suptitle(f"{settings['samples']} {TITLES[settings['task']]} in one batch; "
                         f"{len(settings['seeds'])} seeds, a line each", fontsize=10)

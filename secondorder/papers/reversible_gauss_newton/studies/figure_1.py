@@ -7,7 +7,7 @@ from secondorder.studies import (counted, diverged, finished, headline, least, l
 
 from .. import PAPER
 from . import compared
-from .training import NAMES, train
+from .training import NAMES, TITLES, train
 from .two_rules import Chosen
 
 RATES = compared.RATES | {"gn": (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)}
@@ -108,7 +108,8 @@ class Figure1:
                     panel.lines[-1].set_linewidth(1 + number) if panel.lines else None
             about = next(one for one in told if one["task"] == task)
             panel.set(xlabel="step", ylabel="training loss", yscale="log")
-            panel.set_title(f"{task}: {about['samples']} images, d' = {about['width']}", fontsize=9)
+            panel.set_title(f"{TITLES[task]}: {about['samples']} images, d' = {about['width']}",
+                            fontsize=9)
             panel.axhline(LEVEL, color="0.6", linewidth=0.8)
             legend_under(panel)
         headline(figure, "One batch at every step; rates by two rules; line: the loss to reach",

@@ -15,7 +15,7 @@ from secondorder.studies import (HELD, Run, at_loss, both, chosen, counted, dive
                                  legend_below, lowest_common, paired, saturation, smoothed, study)
 
 from .. import PAPER
-from .training import NAMES, train
+from .training import NAMES, TITLES, train
 
 RATES = {"gn": (0.2, 0.5, 1.0, 2.0), "exact": (0.2, 0.5, 1.0, 2.0), "mp": (0.2, 0.5, 1.0, 2.0),
          "adam": (3e-4, 1e-3, 3e-3, 1e-2), "sgd": (0.03, 0.1, 0.3, 1.0)}
@@ -169,9 +169,9 @@ class PoorGeneralisation:
             panel.invert_xaxis()
         panels[0].set_ylabel("test loss")
         legend_below(figure, panels[0])
-        figure.suptitle(f"Test loss at equal training loss: {told[0]['samples']} images of "
-                        f"{told[0]['task']}; noisy digits (a line a seed, the lower the better)",
-                        fontsize=10)
+        images = f"{told[0]['samples']} images of {TITLES[told[0]['task']]}"
+        figure.suptitle(f"Test loss at equal training loss: {images}; noisy digits (a line a seed, "
+                        "the lower the better)", fontsize=10)
 
 
 def draw_pairs(panel, results, arguments, method):

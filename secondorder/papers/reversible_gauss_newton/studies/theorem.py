@@ -5,7 +5,7 @@ import numpy as np
 from secondorder.studies import Run, counted, diverged, finished, legend_below, study
 
 from .. import PAPER
-from .training import NAMES, train
+from .training import NAMES, TITLES, train
 
 RATES = {"half": 0.5, "one": 1.0}
 
@@ -54,5 +54,6 @@ class Theorem:
         legend_below(figure, panel)
         figure.axes[0].set_ylabel("training loss")
         told = results.arguments()[0]
-        figure.suptitle(f"The right inverse and Moore-Penrose: {told['task']}, one batch of "
-                        f"{told['samples']}, d' = {told['width']}; a colour a seed", fontsize=10)
+        figure.suptitle("The right inverse and Moore-Penrose: "
+                        f"{TITLES[told['task']]}, one batch of {told['samples']}, "
+                        f"d' = {told['width']}; a colour a seed", fontsize=10)

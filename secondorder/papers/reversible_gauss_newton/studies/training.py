@@ -52,6 +52,8 @@ TASKS = {"mnist": Task("mnist", 28, 2), "digits": Task("digits", 8, 2),
          "noisy digits": Task("digits", 8, 2, augment="noise"),
          "cifar-8": Task("cifar-10", 32, 6, 8, "crops"),
          "cifar-16": Task("cifar-10", 32, 6, 16, "crops")}
+TITLES = {"mnist": "MNIST", "digits": "digits", "noisy digits": "noisy digits",
+          "cifar-8": "CIFAR-10 at 8 x 8", "cifar-16": "CIFAR-10 at 16 x 16"}
 
 
 @functools.lru_cache(maxsize=2)
