@@ -9,6 +9,7 @@ from .. import PAPER
 from . import compared
 
 HALVE = 10  # epochs
+MARGIN = -np.log(0.95)  # of a log ratio: "more than 5 % below"
 HEADROOM = 1.3  # the picture ends so far above the first loss; one rate would flatten all others
 
 
@@ -56,7 +57,7 @@ class Figure12:
                 "b": counted([value >= 0.98 for value in best], best, "least end over the rule's",
                              3).with_note(note),
                 "c": paired(compared.logs(constant[rate], halved), "log ratio, constant over "
-                            "halved", -np.log(0.95)).with_note(note)}
+                            "halved", MARGIN).with_note(note)}
 
     def draw(self, results, figure, settings):
         panel, told = figure.subplots(), self._told(results, settings)
