@@ -205,6 +205,11 @@ def draw_by_rule(panel, told, name, log=True):
     panel.set(xlabel="epoch", yscale="log" if log else "linear")
 
 
+def packed(result, arguments):
+    """All but the Gram matrices, which only Figure 11 compares: nine tenths of the bytes."""
+    return {name: value for name, value in result.items() if name != "grams"}
+
+
 def title_of(settings, names=("cifar",)):
     """Sets, sizes and network."""
     parts = []

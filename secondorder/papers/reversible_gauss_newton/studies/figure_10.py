@@ -19,6 +19,8 @@ BLOCKS = range(6)
        full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; on 500 test images, every 10 epochs")
 class Figure10:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         return compared.wanted(settings, results)
 

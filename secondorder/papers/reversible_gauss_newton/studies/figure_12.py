@@ -23,6 +23,8 @@ HEADROOM = 1.3  # the picture ends so far above the first loss; one rate would f
        deviation=compared.DEVIATION + "; the rates are not stated: 0.1, 0.2, 0.5, 1, 2, 4; Adam at "
        "the rate of rule P. Full cost with Figure 2's runs at hand: 0.7 core-hours")
 class Figure12:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
         rates = compared.rates(results, settings, "cifar", "gn")

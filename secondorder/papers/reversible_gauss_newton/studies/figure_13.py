@@ -17,6 +17,8 @@ DECAYS = (1e-5, 1e-4, 1e-3, 1e-2)
                                       "not see it. One of four decays is chosen by test loss on "
                                       "seed 100; the rate by rule P without decay")
 class Figure13:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn",), rules=("P",))
         rates = compared.rates(results, settings, "cifar", "gn")

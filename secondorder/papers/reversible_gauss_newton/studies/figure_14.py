@@ -37,6 +37,8 @@ def strength_of(results, form):
        deviation=compared.DEVIATION + "; strengths 0.1, 1 and 10 %, chosen on seed 100 by training "
        "loss; the rate by rule P of truncation at 1 %")
 class Figure14:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
         rates = compared.rates(results, settings, "cifar", "gn")

@@ -70,6 +70,8 @@ TOLD = {"a": (ends_below, "Adam ends below Gauss-Newton in training and test los
        full=compared.FULL, quick=compared.QUICK, seconds=(5800, 9), needs=("mnist", "cifar-10"),
        ours=("f-cifar", "f-mnist"), deviation=compared.DEVIATION)
 class Figure2:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         return compared.wanted(settings, results, SETS)
 

@@ -30,6 +30,8 @@ def ratios(runs, first, last):
        deviation=compared.DEVIATION + "; every fifth step is measured. The change is set by the "
        "rate: both rules are shown")
 class Figure3:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         return compared.wanted(settings, results)
 

@@ -83,6 +83,8 @@ def equal_loss_claim(runs):
        "The skips keep x_0 in every block, so CKA is high for anyone. A second line of each method "
        "is the CKA of what the last block and the blocks before it added")
 class Figure4:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         return compared.wanted(settings, results)
 

@@ -20,6 +20,8 @@ METHODS = ("gn", "sgd")
        deviation=compared.DEVIATION + "; 400 epochs instead of 1000, and the paper's rule for "
        "rates alone")
 class Figure6:
+    packed = staticmethod(compared.packed)
+
     def _long(self, settings):
         return settings | {"cifar": settings["cifar"] | {"epochs": settings["long"], "looks": 0}}
 

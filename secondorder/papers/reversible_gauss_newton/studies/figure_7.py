@@ -28,6 +28,8 @@ PAIRS = (("adam", "gn"), ("gn", "adam"))
        deviation=compared.DEVIATION + "; 50 and 50 epochs, the second method's memory fresh; the "
        "paper's rule for rates alone")
 class Figure7:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
         if all(run in results for run in compared.choosing(settings, "cifar", ("gn", "adam"))):

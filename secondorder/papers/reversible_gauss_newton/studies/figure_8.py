@@ -20,6 +20,8 @@ SIGMAS = (1e-4, 1e-3, 1e-2, 0.03, "xavier")  # rising: Xavier's is about 0.05 he
        deviation=compared.DEVIATION + "; sizes stand in the image only: 1e-4, 1e-3, 1e-2, 0.03 and "
        "Xavier; all at the rate that rule P chooses from 1e-3; Adam from 1e-3")
 class Figure8:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
         rates = compared.rates(results, settings, "cifar", "gn")

@@ -30,6 +30,8 @@ def mean_of(runs, which):
        deviation=compared.DEVIATION + "; means over the twelve half layers. At the small start any "
        "step turns the cosine to 0: Xavier's start is shown beside it, at the same rates (rule P)")
 class Figure9:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, rules=("P",))
         for method in compared.METHODS:

@@ -45,6 +45,8 @@ def correlation(rows):
        deviation=compared.DEVIATION + "; a correlation over six runs a seed, and no proof of a "
        "cause")
 class LazyExplains:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         return compared.wanted(settings, results)
 

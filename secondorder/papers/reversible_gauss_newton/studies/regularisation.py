@@ -18,6 +18,8 @@ SETS = ("cifar", "mnist")
        full=compared.FULL, quick=compared.QUICK, seconds=(2600, 5), needs=("mnist", "cifar-10"),
        deviation=compared.DEVIATION + "; both at the rate of rule P for 1 %")
 class Regularisation:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, SETS, ("gn",), ("P",))
         for name in SETS:
@@ -62,6 +64,8 @@ class Regularisation:
        full=compared.FULL, quick=compared.QUICK, seconds=(3200, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; all at the rate of rule P for 1 %")
 class Tolerance:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
         rates = compared.rates(results, settings, "cifar", "gn")

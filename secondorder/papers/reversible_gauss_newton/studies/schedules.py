@@ -18,6 +18,8 @@ METHODS = {"adam": "Adam", "sgd": "SGD"}
        ours=tuple(METHODS),
        deviation=compared.DEVIATION + "; a control of ours, at the rates of rule B")
 class Schedules:
+    packed = staticmethod(compared.packed)
+
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=tuple(METHODS), rules=("B",))
         for method in METHODS:
