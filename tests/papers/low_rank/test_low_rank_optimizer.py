@@ -115,6 +115,9 @@ def test_every_parameter_on_its_own():
     assert relative(method.network.theta - before, -np.sign(g) * s) < 1e-9
     assert info["descent"] is True and np.isclose(info["slope"], -g @ g)
     assert np.isclose(info["curvature"], g**2 @ np.diag(H))
+    rates = s / abs(g)
+    assert np.isclose(info["smallest_rate"], rates.min())
+    assert np.isclose(info["largest_rate"], rates.max())
     changes = [steps.model_change(-abs(gi), hi, 1.0, 50.0, si)
                for gi, hi, si in zip(g, np.diag(H), s)]
     assert np.isclose(info["predicted_decrease"], -sum(changes))
@@ -124,9 +127,11 @@ def test_every_parameter_on_its_own():
 @pytest.mark.parametrize("l2", (0.0, L2))
 def test_averages_of_the_samples_own_steps(averaging, l2):
     method, x, y = made(l2=l2, sigma=10.0, averaging=averaging)
-    rates, gradients = [], []
+    rates, gradients, slopes, curvatures = [], [], [], []
     for s in range(len(x)):
         g, H = dense(method, x[s:s + 1], y[s:s + 1])
+        slopes.append(-g @ g)
+        curvatures.append(g @ H @ g)
         rates.append(so.low_rank.step_length(-g @ g, g @ H @ g, np.linalg.norm(g), 10.0))
         gradients.append(g)
     rates, gradients = np.array(rates), np.array(gradients)
@@ -137,7 +142,10 @@ def test_averages_of_the_samples_own_steps(averaging, l2):
     before = method.network.theta.copy()
     info = method.step(x, y)
     assert relative(method.network.theta - before, expected[averaging]) < 1e-10
-    assert np.isclose(info["largest_rate"], rates.max()) and "predicted_decrease" not in info
+    expected = {"slope": np.mean(slopes), "curvature": np.mean(curvatures),
+                "smallest_rate": rates.min(), "largest_rate": rates.max()}
+    assert {name: info[name] for name in expected} == pytest.approx(expected, rel=1e-9)
+    assert info["descent"] is True and "predicted_decrease" not in info
 
 
 def test_a_direction_that_goes_uphill():
