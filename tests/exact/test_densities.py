@@ -157,6 +157,16 @@ def test_lanczos_ends_where_the_space_does(rank):
     np.testing.assert_allclose(weights, [1 - rank / 20, *rank * [1 / 20]], atol=1e-13)
 
 
+def test_lanczos_ends_by_the_rounding_of_the_largest_eigenvalue():
+    """1 and 1e-9: after two steps only what rounding makes of the 1 is left."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(12, 12)))[0]
+    A = (Q * [1, *11 * [1e-9]]) @ Q.T
+    a, b = densities.lanczos(aslinearoperator(A), Q[:, 0] + 1e-6 * Q[:, 1], 12)
+    np.testing.assert_allclose(a, [1, 1e-9], atol=1e-11)
+    np.testing.assert_allclose(b, [1e-6], rtol=1e-3)
+
+
 def test_probes_that_end_early_are_padded():
     """x is zero: only the biases of the last layer have curvature."""
     net = so.mlp([2, 2], rng=0)

@@ -132,3 +132,9 @@ def test_estimates_of_a_block_in_chunks(case):
 def test_too_few_products(case, method, products):
     with pytest.raises(ValueError, match="products must be at least"):
         so.exact.trace(*case[0], method=method, products=products)
+
+
+@pytest.mark.parametrize("number", [-1e300, 1e300, -3.0, 1e-3, 0.0])
+def test_the_length_of_a_column_does_not_overflow(number):
+    V = np.array([[number, 1.0], [number, 2.0], [0.0, -2.0]])
+    np.testing.assert_allclose(traces._norms(V), [abs(number) * np.sqrt(2), 3], rtol=1e-15)
