@@ -65,6 +65,24 @@ def test_what_counts_as_zero_in_a_gram_matrix():
     np.testing.assert_allclose(gram.filtered(values, "truncate", 1e-2, 0.0) * values, [0, 1, 1])
 
 
+@pytest.mark.parametrize("form", ("truncate", "tikhonov"))
+def test_what_an_inverse_loses_is_how_far_its_terms_move_with_the_eigenvalues(rng, form):
+    """Every eigenvalue off by eps of the largest one: the terms s f(lambda) q^T E move by a
+    difference of f, which is taken by a part in 1e7. Of S E, the terms are f(lambda) q^T S E."""
+    Q, values = np.linalg.qr(rng.normal(size=(4, 4)))[0], np.array([0.09, 0.3, 1.0, 2.0])
+    E = rng.normal(size=(4, 3))
+    inverse = gram.gram_inverse((Q * values) @ Q.T, form, 0.02, 1e-7)
+
+    def f(eigenvalues):
+        return 1 / (eigenvalues + (0.02 * 2.0 if form == "tikhonov" else 0))
+
+    for options, s in (({}, np.sqrt(values)), ({"scaled": True}, 1.0)):
+        terms, moved = (np.linalg.norm((s * change) * (Q.T @ E).T)
+                        for change in (f(values), f(values + 2e-7) - f(values)))
+        found = inverse.lost(E, **options) / np.finfo(float).eps
+        assert found == pytest.approx(moved / terms / 1e-7, rel=1e-4)
+
+
 def test_rounding_of_a_decomposition_counts_as_zero(rng):
     """Singular values that are zero come out as some eps times the size of the matrix."""
     low = rng.normal(size=(64, 30)) @ rng.normal(size=(30, 60))
