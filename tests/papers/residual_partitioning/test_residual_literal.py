@@ -46,6 +46,8 @@ def test_bias_goes_to_column_zero(rng):
     without, W[:, 0] = Linear(3, 2, bias=False, rng=rng), 0
     close(coefficients.flatten(without, W), W[:, 1:].ravel())
     close(coefficients.unflatten(without, W[:, 1:].ravel()), W)
+    narrow = Linear(1, 2, bias=False, rng=rng)
+    close(coefficients.unflatten(narrow, np.array([3.0, 5.0])), [[0, 3], [0, 5]])
 
 
 @pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
