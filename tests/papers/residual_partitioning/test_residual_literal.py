@@ -53,13 +53,13 @@ def test_bias_goes_to_column_zero(rng):
 @pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
 def test_the_numbers_that_share_a_simplex(options, rng):
     layer, y, u, _, _ = make(rng, options)
-    expected = np.zeros((4, 2, 8))
+    expected = np.zeros((4, 2, 7))
     for s, i in np.ndindex(4, 2):
         if layer.trainable:
             expected[s, i, 0] = layer.bias is not None
             expected[s, i, 1:4] = abs(y[s])
         for j in range(3):
-            expected[s, i, 5 + j] = abs(layer.weight[i, j]) * u[s, j]
+            expected[s, i, 4 + j] = abs(layer.weight[i, j]) * u[s, j]
     close(partitions.affine_terms(layer, y, u), expected)
 
 
