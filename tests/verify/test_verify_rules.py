@@ -1,6 +1,8 @@
 """`verify.rule` on right rules and on planted mistakes: it tells whether there is a bound, and what
 is wrong."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from secondorder import verify
 from secondorder.nets import ACTIVATIONS, Activation, Chain, Linear, Reshape, Skip
 from secondorder.papers.residual_partitioning import Rule, rule_checks
 from secondorder.papers.residual_partitioning import rules as room
+from secondorder.papers.residual_partitioning.fast import bound_at
 from secondorder.papers.residual_partitioning.options import Options
 from secondorder.papers.residual_partitioning.rule_quadratic import Quadratic
 from harness.shaped_layers import Mixing
@@ -440,6 +443,20 @@ def test_what_cannot_be_checked_is_refused():
     for options in ({"samples": 1}, {"draws": 0}):
         with pytest.raises(ValueError, match=next(iter(options))):
             verify.rule(Linear(2, 2, rng=0), **options)
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_bound_of_a_network_that_fails_for_one_parameter_is_found(place, monkeypatch):
+    """Less a number on the diagonal, the difference has one negative eigenvalue (interlacing)."""
+    def spoilt(*args):
+        curvature = bound_at(*args).curvature.copy()
+        curvature[place] = -2 * curvature.max()
+        return SimpleNamespace(curvature=curvature)
+
+    assert verify.rule(Linear(2, 2, rng=0), draws=1).ok
+    monkeypatch.setattr(rule_checks, "bound_at", spoilt)
+    report = verify.rule(Linear(2, 2, rng=0), draws=1)
+    assert not report.ok and "in a network with the layer inside" in str(report)
 
 
 @pytest.mark.thorough
