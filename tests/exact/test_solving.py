@@ -144,6 +144,9 @@ def test_a_matrix_that_is_singular_to_rounding():
     assert np.allclose(factor(A, "A", "do this"), np.diag([1.0, 1e-7]))
     with pytest.raises(np.linalg.LinAlgError):  # in single precision that is nothing
         factor(A.astype(np.float32), "A", "do this")
+    with pytest.raises(np.linalg.LinAlgError):  # four rows, each off by an eps, say nothing of it
+        factor(np.diag([1, 1, 1, 2.0**-50]), "A", "do this")
+    assert factor(np.diag([1, 1, 1, 2.0**-48]), "A", "do this")[3, 3] == 2.0**-24
 
 
 def test_iterations_that_do_not_suffice_are_an_error(problem):
