@@ -57,7 +57,7 @@ def compare(problem, kind, which, k):
 
 
 @pytest.mark.parametrize("small, k, dense", [(93, 2, True), (92, 2, False), (1, 47, True),
-                                             (1, 46, False)])
+                                             (1, 46, False), (1, 93, True)])
 def test_all_columns_are_made_of_a_small_matrix_or_for_half_of_its_pairs(problem, small, k, dense,
                                                                          monkeypatch):
     """93 products make the matrix, and k are for the residuals."""

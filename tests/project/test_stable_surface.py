@@ -1,6 +1,7 @@
 """The names that others rely on: each is reached as `so.name` and imported from `secondorder`, and
 callables take the arguments that are promised."""
 
+import dataclasses
 import importlib
 import inspect
 import sys
@@ -144,6 +145,16 @@ def test_what_an_argument_is_when_it_is_left_out():
                         for name in arguments} for place, arguments in found.items()}
     assert found == expected
     assert all(found[place].keys() >= numbers.keys() for place, numbers in DEFAULTS.items())
+
+
+@pytest.mark.parametrize("module", [
+    "exact.spectra.densities", "papers.eacg.options", "papers.eacg.solvers.systems",
+    "papers.low_rank.options", "papers.low_rank.quantities", "papers.residual_partitioning.fast",
+    "papers.residual_partitioning.options", "papers.reversible_gauss_newton.options"])
+def test_options_and_results_stay_as_they_were_checked(module):
+    made = [value for value in vars(importlib.import_module(f"secondorder.{module}")).values()
+            if dataclasses.is_dataclass(value)]
+    assert made and all(one.__dataclass_params__.frozen for one in made)
 
 
 def test_attributes_of_a_network():
