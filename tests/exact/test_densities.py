@@ -1,5 +1,7 @@
 """The spectral density: within its stated error of the exact spectrum, and its parts literally."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.sparse.linalg import aslinearoperator
@@ -220,3 +222,53 @@ def test_bad_eigenvalues(case):
     for bad in ([], [[1.0]], ["a"], [np.inf]):
         with pytest.raises((ValueError, TypeError), match="eigenvalues"):
             density.distance(bad)
+
+
+# -- the ends of its rules -------------------------------------------------
+
+
+@pytest.mark.parametrize("rows, steps, size, fewer", [
+    (4, 4, 9, 3), (3, 3, 9, 2), (2, 2, 9, 1), (8, 8, 9, 6), (10, 10, 40, 8), (3, 4, 9, 3),
+    (9, 9, 9, 9)])
+def test_three_quarters_of_the_steps_are_looked_at_again(rows, steps, size, fewer):
+    assert densities._fewer(np.ones(rows), steps, size) == fewer
+
+
+@pytest.mark.parametrize("low, high, width", [(-2.0, 4.0, 0.1), (5.0, 5.0, 5 / 60), (-5, -5, 5 / 60),
+                                              (0.1, 0.1, 1 / 60), (0.0, 60e-3, 1 / 60),
+                                              (0.0, 61e-3, 61e-3 / 60)])
+def test_a_width_is_a_part_of_the_range_or_of_the_only_eigenvalue(low, high, width):
+    """Where rounding, of 1e-3 here, is above the range's part, there is but one eigenvalue."""
+    assert densities._checked_width(None, low, high, 1e-3, True) == pytest.approx(width, rel=1e-12)
+
+
+def test_the_least_width_is_a_width():
+    known, least = 1e-3, 7.88 / (2 * 399 - 10)
+    for evenly, smallest in ((False, known), (True, least)):
+        assert densities._checked_width(smallest, -3.0, 4.88, known, evenly) == smallest
+        with pytest.raises(ValueError, match=f"width must be at least {smallest:.3g}"):
+            densities._checked_width(smallest * (1 - 1e-9), -3.0, 4.88, known, evenly)
+
+
+@pytest.mark.parametrize("values, size", [([-5.0, -1.0, 2.0], 5.0), ([-2.0, 1.0, 6.0], 6.0),
+                                          ([0.0, 0.0, 0.0], 1e-100)])
+def test_rounding_is_that_of_the_largest_eigenvalue(values, size):
+    A = aslinearoperator(np.diag(values))
+    known = np.sqrt(3) * np.finfo(float).eps * size
+    rules = [densities.lanczos(A, np.ones(3), 3)] * 2
+    with pytest.raises(ValueError, match=f"width must be at least {known:.3g}, as rounding"):
+        densities._density(A, rules, 3, known / 2, None)
+
+
+def test_areas_need_points_two_widths_apart_and_are_two_at_most(case):
+    problem, _ = case
+    points = np.arange(-8.0, 8.5, 0.5)
+    density = so.exact.spectral_density(*problem, points=points, width=0.25, steps=30, rng=0)
+    assert density.distance(np.full(77, 7.0)) == pytest.approx(2, abs=0.01)
+    assert density._area(np.ones(33)) == 2 and density._area(np.full(33, 0.1)) == pytest.approx(1.6)
+    points[9] += 1e-9
+    narrow = dataclasses.replace(density, points=points)
+    with pytest.raises(ValueError, match="areas need points at most 2 widths apart"):
+        narrow._area(np.ones(33))
+    with pytest.raises(ValueError, match="width 0.25|width is 0.25"):
+        narrow.distance([0.0])
