@@ -234,9 +234,9 @@ def test_three_quarters_of_the_steps_are_looked_at_again(rows, steps, size, fewe
     assert densities._fewer(np.ones(rows), steps, size) == fewer
 
 
-@pytest.mark.parametrize("low, high, width", [(-2.0, 4.0, 0.1), (5.0, 5.0, 5 / 60), (-5, -5, 5 / 60),
-                                              (0.1, 0.1, 1 / 60), (0.0, 60e-3, 1 / 60),
-                                              (0.0, 61e-3, 61e-3 / 60)])
+@pytest.mark.parametrize("low, high, width", [
+    (-2.0, 4.0, 0.1), (5.0, 5.0, 5 / 60), (-5.0, -5.0, 5 / 60), (0.1, 0.1, 1 / 60),
+    (0.0, 60e-3, 1 / 60), (0.0, 61e-3, 61e-3 / 60)])
 def test_a_width_is_a_part_of_the_range_or_of_the_only_eigenvalue(low, high, width):
     """Where rounding, of 1e-3 here, is above the range's part, there is but one eigenvalue."""
     assert densities._checked_width(None, low, high, 1e-3, True) == pytest.approx(width, rel=1e-12)

@@ -62,6 +62,23 @@ def test_hutchinson_is_exact_for_a_diagonal_matrix():
     assert float(found) == pytest.approx(2.5, rel=1e-15) and found.standard_error == 0
 
 
+def test_what_rounding_leaves_open_of_a_trace():
+    """Sixteen eps |v| |A v|, in the mean over probes; of all vectors of the subspace, the sum."""
+    eps, rng = np.finfo(float).eps, np.random.default_rng(0)
+    found = traces.hutchinson(plain(np.diag([3.0, -1.0, 0.5])), 5, rng)
+    assert found.margin / eps == pytest.approx(16 * np.sqrt(3) * np.sqrt(10.25), rel=1e-12)
+    found = traces.hutch_plus_plus(plain(-2 * np.eye(3)), 9, rng)
+    assert found.margin / eps == pytest.approx(16 * 3 * 2, rel=1e-6)
+
+
+def test_the_error_of_a_trace_does_not_overflow():
+    A = np.array([[2.0, 1.0], [1.0, 2.0]])
+    small, large = (traces.hutchinson(plain(size * A), 8, np.random.default_rng(1))
+                    for size in (-1.0, -1e300))
+    assert large.standard_error == pytest.approx(1e300 * small.standard_error, rel=1e-12)
+    assert small.standard_error > 0.1
+
+
 def test_hutch_plus_plus_is_exact_for_low_rank():
     """Rank 3 and 5 products for the subspace: nothing is left to estimate."""
     B = np.random.default_rng(1).normal(size=(40, 3))
