@@ -567,3 +567,29 @@ def test_how_a_report_writes_ratios():
     assert rule_checks._ratio(3.0, 0.0) == "infinitely many"
     assert rule_checks._spread((3.0, 3.0)) == "3"
     assert rule_checks._spread((1e-9, 2e-9)) == "1e-09 to 2e-09"
+    assert rule_checks._spread((1.0, 1.0 - 5e-7)) == "1" and "to" in rule_checks._spread((1, 1.1))
+
+
+def test_the_least_eigenvalue_of_what_is_not_finite():
+    """Minus infinity, along the first column that is not finite; else of the symmetric part."""
+    M = np.array([[2.0, 3.0, 0.0], [-1.0, 2.0, 0.0], [0.0, 0.0, 9.0]])
+    least, vector = rule_checks._least(M)
+    assert least == pytest.approx(1) and abs(vector) == pytest.approx([0.5**0.5, 0.5**0.5, 0])
+    for value in (np.inf, np.nan):
+        M[2, 1] = value
+        least, vector = rule_checks._least(M)
+        assert least == -np.inf and vector.tolist() == [0, 1, 0]
+
+
+def test_what_is_just_small_enough_is_checked(monkeypatch):
+    """Two samples of two inputs, four weights and two biases: ten variables; the network around
+    the layer has 4 + 6 + 6 parameters."""
+    monkeypatch.setattr(rule_checks, "MOST_VARIABLES", 10)
+    monkeypatch.setattr(rule_checks, "MOST_PARAMETERS", 16)
+    report = verify.rule(Linear(2, 2, rng=0), draws=1)
+    assert report.ok and "left out" not in str(report.notes)
+    monkeypatch.setattr(rule_checks, "MOST_PARAMETERS", 15)
+    assert "it would have 16 parameters" in str(verify.rule(Linear(2, 2, rng=0), draws=1).notes)
+    monkeypatch.setattr(rule_checks, "MOST_VARIABLES", 9)
+    with pytest.raises(ValueError, match="has 10 variables, more than 9"):
+        verify.rule(Linear(2, 2, rng=0))
