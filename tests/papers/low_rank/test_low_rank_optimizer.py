@@ -314,12 +314,27 @@ def test_rules_for_sigma(monkeypatch, factor, ratio, sigma, moved):
     assert (method.network.theta != before).any() == moved and method.rejected == (not moved)
 
 
+@pytest.mark.parametrize("ratio, sigma", [(np.nextafter(0.8, 1), 50), (0.8, 100), (0.2, 100),
+                                          (np.nextafter(0.2, 0), 200), (1e-300, 200), (0.0, 200),
+                                          (-1e-300, 200)])
+def test_rules_for_sigma_at_their_ends(monkeypatch, ratio, sigma):
+    """A decrease of 1 is promised; what does not fall is taken back."""
+    method, x, y = made(sigma=100.0, adaptive=True, smallest_sigma=1.0)
+    at, change = method.evaluate(x, y), np.ones(method.network.size)
+    monkeypatch.setattr(method, "objective", lambda evaluation: 0.0)
+    monkeypatch.setattr(optimizer, "objective_after", lambda *args: -ratio)
+    method.details = {"predicted_decrease": 1.0}
+    method._adapt(at, change)
+    assert method.details["decrease_ratio"] == ratio and method.sigma == sigma
+    assert method.details["accepted"] == (ratio > 0) == bool(change.all()) != method.rejected
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_decrease_that_may_be_rounding_leaves_sigma(dtype):
     net, loss, x, y = problem(dtype=dtype)
     method = so.CubicRegularization(so.SGD(net, loss), adaptive=True)
     at, eps = method.evaluate(x, y), float(np.finfo(dtype).eps)
-    for factor, adapts in ((7.0, False), (9.0, True)):
+    for factor, adapts in ((8.0, False), (8.01, True)):
         method.details = {"predicted_decrease": factor * eps * method.objective(at)}
         method._adapt(at, np.zeros_like(net.theta))
         assert ("decrease_ratio" in method.details) == adapts == (method.sigma != 100.0)
