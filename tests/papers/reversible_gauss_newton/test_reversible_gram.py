@@ -62,6 +62,9 @@ def test_what_counts_as_zero_in_a_gram_matrix():
     for smallest, rank in ((1e-5, 3), (1e-9, 2)):
         found = gram.pivoted_inverse(np.diag([1.0, smallest, 0.5]), floor=1e-4)
         assert (found.rank, found.independent, found.applied) == (rank, rank, 1e-8)
+    values = np.array([2.0**-4, np.nextafter(2.0**-4, 0), 1.0]) ** 2
+    assert (gram.filtered(values, "truncate", 2.0**-4, 0.0) > 0).tolist() == [True, False, True]
+    assert (gram.filtered(values, "exact", None, 2.0**-4) > 0).tolist() == [False, False, True]
     values = np.array([0.9e-5, 1.1e-5, 1e-4]) ** 2
     np.testing.assert_allclose(gram.filtered(values, "truncate", 1e-2, 0.0) * values, [0, 1, 1])
 
