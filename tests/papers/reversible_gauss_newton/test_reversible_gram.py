@@ -92,3 +92,14 @@ def test_rounding_of_a_decomposition_counts_as_zero(rng):
     low = rng.normal(size=(64, 30)) @ rng.normal(size=(30, 60))
     assert (np.linalg.svd(low)[1] > np.finfo(float).eps * np.linalg.norm(low, 2)).sum() > 30
     assert features._by_svd(low, rng.normal(size=(64, 2)), "exact", None, False).rank == 30
+
+
+@pytest.mark.parametrize("shape, ones, complete", [((4, 4), False, True), ((5, 4), True, True),
+                                                   ((5, 4), False, False), ((6, 4), True, False)])
+def test_as_many_features_as_samples_reach_every_target(shape, ones, complete, rng):
+    F, E = rng.normal(size=shape), rng.normal(size=(shape[0], 2))
+    found = features.fit(F, E, ones=ones)
+    assert found.complete == complete == (found.reached is E)
+    reached = F @ found.weight.T + (found.bias if ones else 0)
+    assert np.allclose(reached, E, atol=1e-9) == complete
+    np.testing.assert_allclose(found.reached, reached, atol=1e-9)
