@@ -227,6 +227,16 @@ def test_bad_eigenvalues(case):
 # -- the ends of its rules -------------------------------------------------
 
 
+def test_points_reach_five_widths_beyond_the_outermost_nodes_of_all_probes(case):
+    density = so.exact.spectral_density(*case[0], probes=4, steps=3, rng=0)
+    low, high = density.nodes.min(), density.nodes.max()
+    assert density.nodes.min(axis=1).max() > low and density.nodes.max(axis=1).min() < high
+    assert density.width == pytest.approx((high - low) / 60, rel=1e-12)
+    assert len(density.points) == 400
+    ends = [low - 5 * density.width, high + 5 * density.width]
+    assert density.points[[0, -1]] == pytest.approx(ends, rel=1e-12)
+
+
 @pytest.mark.parametrize("rows, steps, size, fewer", [
     (4, 4, 9, 3), (3, 3, 9, 2), (2, 2, 9, 1), (8, 8, 9, 6), (10, 10, 40, 8), (3, 4, 9, 3),
     (9, 9, 9, 9)])

@@ -593,3 +593,11 @@ def test_what_is_just_small_enough_is_checked(monkeypatch):
     monkeypatch.setattr(rule_checks, "MOST_VARIABLES", 9)
     with pytest.raises(ValueError, match="has 10 variables, more than 9"):
         verify.rule(Linear(2, 2, rng=0))
+
+
+@pytest.mark.parametrize("reached, tight", [(1.0, True), (1 - 0.9e-6, True), (1 - 1.1e-6, False),
+                                            (1 + 1.1e-6, False), (0.5, False)])
+def test_a_rule_is_tight_if_a_step_reaches_it_to_a_part_in_a_million(reached, tight, monkeypatch):
+    monkeypatch.setattr(rule_checks, "quotient", lambda a, b: np.array([reached]))
+    told = verify.rule(Linear(2, 2, rng=0), draws=1).notes[0]
+    assert f"a step reaches {reached:.4g} of what" in told and told.endswith("it is tight") == tight
