@@ -460,6 +460,24 @@ def test_bad_options_are_refused(options, words, rng):
         direction(net, SOFTMAX, *batch(rng, net), **options)
 
 
+@pytest.mark.filterwarnings("ignore:the step misses")
+@pytest.mark.parametrize("options", [{"pseudo_inverse": "truncate", "strength": 1.0},
+                                     {"block_weights": [0.5, 0.5, 0.9e-6]}], ids=str)
+def test_options_at_their_ends_are_taken(options, rng):
+    net = network(rng, outputs=2)
+    assert np.isfinite(direction(net, SQUARED, rng.normal(size=(4, 6)), np.zeros((4, 2)),
+                                 **options)).all()
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"pseudo_inverse": "truncate", "strength": np.nextafter(1, 2)}, "strength must be at most 1"),
+    ({"block_weights": [0.5, 0.5, -1.1e-6]}, "must have the sum 1")], ids=str)
+def test_options_beyond_their_ends_are_refused(options, words, rng):
+    net = network(rng, outputs=2)
+    with pytest.raises(ValueError, match=words):
+        direction(net, SQUARED, rng.normal(size=(4, 6)), np.zeros((4, 2)), **options)
+
+
 @pytest.mark.parametrize("recompute", (False, True))
 def test_bad_data_is_refused(recompute, rng):
     net = network(rng, outputs=2)
