@@ -169,6 +169,22 @@ def test_lanczos_ends_by_the_rounding_of_the_largest_eigenvalue():
     np.testing.assert_allclose(b, [1e-6], rtol=1e-3)
 
 
+def test_lanczos_ends_by_the_rounding_of_what_stands_beside_the_diagonal():
+    """1, -1, 1e-9 and -1e-9, in pairs that leave the diagonal zero."""
+    A, rng = np.zeros((12, 12)), np.random.default_rng(0)
+    A[0, 1] = A[1, 0] = 1
+    A[2, 3] = A[3, 2] = 1e-9
+    Q, start = np.linalg.qr(rng.normal(size=(12, 12)))[0], np.array([1, 0, 1e-6] + 9 * [0.0])
+    a, b = densities.lanczos(aslinearoperator(Q @ A @ Q.T), Q @ start, 12)
+    np.testing.assert_allclose(a, np.zeros(4), atol=1e-9)
+    np.testing.assert_allclose(b, [1, 1e-6, 1e-9], rtol=1e-3)
+
+
+def test_more_steps_than_parameters_take_no_more_room(case):
+    density = so.exact.spectral_density(*case[0], probes=2, steps=10**9, rng=0)
+    assert len(density.nodes) == 2 and density.nodes.shape[1] <= 77
+
+
 def test_probes_that_end_early_are_padded():
     """x is zero: only the biases of the last layer have curvature."""
     net = so.mlp([2, 2], rng=0)
@@ -268,6 +284,17 @@ def test_rounding_is_that_of_the_largest_eigenvalue(values, size):
     rules = [densities.lanczos(A, np.ones(3), 3)] * 2
     with pytest.raises(ValueError, match=f"width must be at least {known:.3g}, as rounding"):
         densities._density(A, rules, 3, known / 2, None)
+
+
+def test_what_rounding_leaves_open_of_a_density():
+    """Five times the identity: the probes agree, and the slope tells what a move of 5 changes."""
+    A, points = aslinearoperator(5.0 * np.eye(3)), np.linspace(3, 7, 9)
+    rules = [densities.lanczos(A, np.array(start, dtype=float), 3)
+             for start in ([1, 1, 1], [1, -1, 1], [1, 1, -1], [-1, 1, 1])]
+    found = densities._density(A, rules, 3, 0.5, points)
+    slope = abs(points - 5) / 0.25 * np.exp(-(points - 5) ** 2 / 0.5) / (0.5 * np.sqrt(2 * np.pi))
+    known = np.sqrt(3) * np.finfo(float).eps * 5
+    np.testing.assert_allclose(found.error, slope * known, rtol=1e-9, atol=1e-25)
 
 
 def test_areas_need_points_two_widths_apart_and_are_two_at_most(case):
