@@ -88,7 +88,7 @@ def test_hutch_plus_plus_is_exact_for_low_rank():
     assert found.standard_error < 1e-12 * abs(A.trace())
 
 
-def test_hutch_plus_plus_literally():
+def test_hutch_plus_plus_literally(monkeypatch):
     """By dense projections, from the same draws."""
     A = np.random.default_rng(0).normal(size=(12, 12))
     A, rng = A + A.T, np.random.default_rng(9)
@@ -100,6 +100,11 @@ def test_hutch_plus_plus_literally():
     found = traces.hutch_plus_plus(plain(A), 14, np.random.default_rng(9))
     assert float(found) == pytest.approx((Q.T @ A @ Q).trace() + terms.mean(), rel=1e-12)
     assert found.standard_error == pytest.approx(terms.std(ddof=1) / np.sqrt(6), rel=1e-10)
+    monkeypatch.setattr(traces, "_estimate", lambda known, terms, rounding, method: rounding)
+    rounding = traces.hutch_plus_plus(plain(A), 14, np.random.default_rng(9))
+    sizes = [np.linalg.norm(V, axis=0) * np.linalg.norm(A @ V, axis=0) for V in (Q, P @ G)]
+    assert rounding / np.finfo(float).eps == pytest.approx(
+        16 * (sizes[0].sum() + sizes[1].mean()), rel=1e-10)
 
 
 def test_hutch_plus_plus_is_better_where_few_eigenvalues_are_large():
