@@ -246,10 +246,10 @@ def test_a_length_neither_overflows_nor_vanishes(v, length):
     assert joint_rates._length(np.array(v)) == pytest.approx(length, rel=1e-15, abs=0)
 
 
-@pytest.mark.parametrize("slope, sigma", [(1e-240, 1e240), (1.0, 2.0), (1e250, 1e-50)])
+@pytest.mark.parametrize("slope, sigma", [(1e-140, 1e160), (1.0, 2.0), (1e250, 1e-50)])
 @pytest.mark.parametrize("curvature", [1.0, 0.0, -1.0])
 def test_the_joint_rate_of_one_layer_is_its_own_at_any_size(slope, curvature, sigma):
-    """|y| below 1e-224, of 1, and above 1e140; scaled so that all three terms have a say."""
+    """|y| near 1e-150, 1 and 1e150; scaled so that all three terms have a say."""
     curvature *= np.sqrt(slope) * np.sqrt(sigma)
     found = joint_rates.coupled_rates(-slope * np.ones(1), curvature * np.ones((1, 1)), np.ones(1),
                                       sigma)
