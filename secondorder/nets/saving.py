@@ -155,8 +155,8 @@ def _packed(value, what):
 
 def _room_of(cls):
     """The room of this package that offers a class, or None for one of the caller's own."""
-    package, *parts = cls.__module__.split(".")
-    if package != PACKAGE or not parts:
+    _, *parts = cls.__module__.split(".")
+    if not parts:
         return None
     room = parts[1] if parts[0] == "papers" and len(parts) > 1 else parts[0]
     return room if _offered(room, cls.__name__) is cls else None

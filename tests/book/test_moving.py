@@ -109,6 +109,15 @@ def test_what_the_reader_is_told_of_rates():
 # -- low rank --------------------------------------------------------------------------------------
 
 
+def test_the_numbers_of_an_axis_rise_from_one_end_to_the_other():
+    axes = [axis for paper in PAPERS for panel in moving.figure(paper).panels
+            for axis in (panel.x, panel.y)]
+    for axis in axes:
+        shares = [axis.share(one) for one in (axis.low, *axis.ticks, axis.high)]
+        assert shares[0] == 0 and shares[-1] == 1 and (np.diff(shares[1:-1]) > 0).all(), axis
+        assert min(shares) == 0 and max(shares) == 1, axis
+
+
 @pytest.mark.parametrize("sigma, h", [("6", "−3"), ("4", "6"), ("64", "0"), ("24", "−6")])
 def test_the_cubic_model_and_its_step(sigma, h):
     page = recorded("low-rank")

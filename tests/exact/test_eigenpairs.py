@@ -56,6 +56,17 @@ def compare(problem, kind, which, k):
     assert found.products >= k
 
 
+@pytest.mark.parametrize("small, k, dense", [(93, 2, True), (92, 2, False), (1, 47, True),
+                                             (1, 46, False), (1, 93, True)])
+def test_all_columns_are_made_of_a_small_matrix_or_for_half_of_its_pairs(problem, small, k, dense,
+                                                                         monkeypatch):
+    """93 products make the matrix, and k are for the residuals."""
+    monkeypatch.setattr(importlib.import_module("secondorder.exact.spectra.eigenpairs"), "SMALL",
+                        small)
+    found = so.exact.eigenpairs(*problem, k)
+    assert (found.products == 93 + k) == dense
+
+
 def test_a_block_in_chunks(problem, by_products):
     C = so.exact.hessian(*problem)[35:75, 35:75]
     for options in ({}, {"batch_size": 7}):

@@ -187,3 +187,10 @@ def test_the_functions_work_on_their_own_copy():
     assert np.array_equal(net.theta, before)
     net.theta = before + 2
     assert f(before) == here
+
+
+def test_the_rounding_of_a_difference_is_that_of_the_largest_value():
+    """x at zero: exact, from -2 h, -h, h and 2 h; five eps of 2 h, over h."""
+    found = fd.central(lambda theta: theta[0], [0.0])
+    assert found.value.tolist() == [1.0]
+    assert found.error[0] / np.finfo(float).eps == pytest.approx(10, rel=1e-12)

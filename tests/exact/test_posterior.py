@@ -55,6 +55,7 @@ def test_the_variance_of_linear_regression(structure):
     variance = np.einsum("si,ij,sj->s", new, np.linalg.inv(precision), new)
     found = of(net, x, y, structure=structure)
     assert relative(found.variance(x_new), np.stack([variance] * 2, axis=1)) < 1e-12
+    assert found.log_determinant == pytest.approx(2 * np.linalg.slogdet(precision)[1], rel=1e-12)
     covariance = found.covariance(x_new)
     assert np.allclose(covariance, variance[:, None, None] * np.eye(2), atol=1e-13)
 

@@ -5,10 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import aslinearoperator
 
 import secondorder as so
 from harness.cases import relative
 from secondorder.exact.spectra.definite import factor
+from secondorder.exact.spectra.solving import _Guarded
 
 KINDS = ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")
 DENSE = {"hessian": so.exact.hessian, "gauss-newton": so.exact.gauss_newton,
@@ -144,6 +146,24 @@ def test_a_matrix_that_is_singular_to_rounding():
     assert np.allclose(factor(A, "A", "do this"), np.diag([1.0, 1e-7]))
     with pytest.raises(np.linalg.LinAlgError):  # in single precision that is nothing
         factor(A.astype(np.float32), "A", "do this")
+    with pytest.raises(np.linalg.LinAlgError):  # four rows, each off by an eps, say nothing of it
+        factor(np.diag([1, 1, 1, 2.0**-50]), "A", "do this")
+    assert factor(np.diag([1, 1, 1, 2.0**-48]), "A", "do this")[3, 3] == 2.0**-24
+
+
+@pytest.mark.parametrize("least, refused", [(1e-17, True), (2 * np.finfo(float).eps, True),
+                                            (3 * np.finfo(float).eps, False)])
+def test_conjugate_gradients_stop_where_a_direction_is_flat_to_rounding(least, refused):
+    """Beside the largest curvature that was seen: two eps of it, for two parameters."""
+    first, second = np.eye(2)
+    guarded = _Guarded(aslinearoperator(np.diag([1.0, least])), "A")
+    assert (guarded @ second)[1] == least, "nothing larger was seen yet"
+    guarded @ first
+    if not refused:
+        assert (guarded @ second)[1] == least
+        return
+    with pytest.raises(np.linalg.LinAlgError, match="A is not positive definite"):
+        guarded @ second
 
 
 def test_iterations_that_do_not_suffice_are_an_error(problem):

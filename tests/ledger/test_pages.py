@@ -58,6 +58,16 @@ def test_numbers_of_both_sides_are_those_of_the_claim(toys):
                    "0.0e+00"]
 
 
+@pytest.mark.parametrize("claim, order", [
+    (AtMost("the tightest first", [1.0, 5.0, 2.0, -9.0], [9.0, 6.0, 4.0, 9.0]), [1, 2, 0, 3]),
+    (Equal("holds: the largest", [1.0, -3.0, 2.0], [1.0, -3.0, 2.0], tolerance=0.1), [1, 2, 0]),
+    (Equal("by either side", [1.05, -1.0], [1.0, -1.1], tolerance=0.3), [1, 0]),
+    (Equal("fails: the worst", [1.0, 9.0, -3.0], [1.5, 9.0, -2.0], tolerance=0.01), [2, 0, 1])],
+    ids=lambda value: getattr(value, "what", ""))
+def test_the_entries_that_tell_most_come_first(claim, order):
+    assert both_sides.telling(claim).tolist() == order
+
+
 def test_more_shows_everything(toys):
     register("8a", implements=(tripled, double))
     text = ledger.show("toy", "8a", seed=2, more=True)

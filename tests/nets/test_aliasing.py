@@ -36,8 +36,9 @@ def test_views_are_told_from_copies(case):
 def test_the_gradient_is_read_only(case):
     net, loss, x, y = case
     evaluation = net.evaluate(loss, x, y)
-    with pytest.raises(ValueError, match="read-only"):
-        evaluation.gradient *= 2
+    for gradient in (evaluation.gradient, evaluation.objective_gradient(0.1)):
+        with pytest.raises(ValueError, match="read-only"):
+            gradient *= 2
     so.exact.gradient(net, loss, x, y)[:] = 0  # this one is the caller's own
 
 

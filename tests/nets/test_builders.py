@@ -67,7 +67,8 @@ def test_summary(capsys):
     net = Network([so.Skip([Conv2d(2, 2, 3, padding=1, trainable=False), Activation("tanh")]),
                    Flatten(), Linear(18, 5, rng=0)], input_shape=(2, 3, 3))
     assert net.summary() is None
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    table = capsys.readouterr().out.splitlines()
+    lines = [line.split() for line in table]
     assert lines[0] == ["layer", "output", "shape", "parameters", "fixed"]
     assert lines[1] == ["input", "(2,", "3,", "3)"]
     assert lines[2] == ["Skip", "(2,", "3,", "3)", "0", "38"]
@@ -75,6 +76,11 @@ def test_summary(capsys):
     assert lines[5] == ["Flatten()", "(18,)", "0"] and lines[6][-2:] == ["(5,)", "95"]
     assert " ".join(lines[7]) == "95 parameters, float64; 38 fixed"
     assert " ".join(lines[8]) == "compiled passes run"
+    assert [len(line) - len(line.lstrip()) for line in table[:7]] == [0, 0, 0, 2, 2, 0, 0]
+    output, end = table[0].index("output shape"), table[0].index("  fixed")
+    assert all(line[output - 2:output + 1] == "  (" for line in table[1:7]), "left under its name"
+    assert all(line[end - 1].isdigit() and line[end:end + 1] in ("", " ") for line in table[2:7])
+    assert len(table[2]) == len(table[3]) == len(table[0]), "right under its name"
 
 
 def test_a_summary_without_fixed_parameters(capsys):

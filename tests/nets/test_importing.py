@@ -1,5 +1,6 @@
 """Networks of PyTorch's modules and of named arrays: the same numbers, outputs and gradients."""
 
+import re
 import subprocess
 import sys
 
@@ -73,6 +74,131 @@ def test_what_is_no_module():
     for module in (3, None, np.ones(3), so.Linear(2, 2), "Sequential"):
         with pytest.raises(TypeError, match="module must be a torch.nn.Module"):
             so.from_torch(module)
+
+
+# -- objects with the attributes of PyTorch's modules, where it is not installed -----
+
+
+class Numbers:
+    """A parameter."""
+
+    def __init__(self, *shape, dtype="float64", trained=True):
+        self.array = np.random.default_rng(len(shape)).normal(size=shape).astype(dtype)
+        self.dtype, self.requires_grad = f"torch.{dtype}", trained
+
+    def detach(self):
+        return self
+
+    cpu = detach
+
+    def numpy(self):
+        return self.array
+
+
+OPTIONS = {
+    "Conv2d": dict(kernel_size=(3, 2), stride=(2, 1), padding=(1, 0), dilation=(1, 1), groups=1,
+                   padding_mode="zeros"),
+    "MaxPool2d": dict(kernel_size=2, stride=1, padding=0, dilation=1, ceil_mode=False,
+                      return_indices=False),
+    "AvgPool2d": dict(kernel_size=(1, 2), stride=(1, 2), padding=0, ceil_mode=False,
+                      divisor_override=None),
+    "LayerNorm": dict(elementwise_affine=True), "LeakyReLU": dict(negative_slope=0.2),
+    "Flatten": dict(start_dim=1, end_dim=-1), "Softplus": dict(beta=1, threshold=20)}
+
+
+def like(kind, inside=(), weight=None, bias=None, **options):
+    """An object that has what a module of PyTorch has."""
+    named = {"weight": weight, "bias": bias}
+    parameters = {name: value for name, value in named.items() if value is not None}
+    cls = type(kind, (), {
+        "__module__": "torch.nn.modules.like",
+        "named_parameters": lambda self, recurse: parameters.items(),
+        "named_children": lambda self: self._modules.items()})
+    module = cls()
+    shape = weight.array.shape if weight else (0, 0)
+    vars(module).update(named, _modules={str(k): one for k, one in enumerate(inside)},
+                        out_features=shape[0], out_channels=shape[0], in_features=shape[-1],
+                        in_channels=shape[1] if len(shape) > 1 else 0, normalized_shape=shape,
+                        eps=1e-3, **OPTIONS.get(kind, {}) | options)
+    return module
+
+
+def test_what_has_the_attributes_of_a_module_becomes_its_layer():
+    made = like("Sequential", [
+        like("Conv2d", weight=Numbers(3, 2, 3, 2), bias=Numbers(3)), like("Tanh"),
+        like("MaxPool2d"), like("Sequential", [like("AvgPool2d"), like("Identity")]),
+        like("Conv2d", weight=Numbers(2, 3, 1, 1), kernel_size=1, stride=1, padding=0),
+        like("LeakyReLU"), like("Flatten"), like("LayerNorm", weight=Numbers(8), bias=Numbers(8)),
+        like("Linear", weight=Numbers(3, 8, trained=False)), like("Softplus"), like("ReLU"),
+        like("Linear", weight=Numbers(2, 3), bias=Numbers(2)), like("Sigmoid")])
+    net = so.from_torch(made, input_shape=(2, 5, 6))
+    expected = so.Network([
+        so.Conv2d(2, 3, (3, 2), (2, 1), (1, 0)), so.Activation("tanh"), so.MaxPool2d(2, 1),
+        so.AvgPool2d((1, 2)), so.Conv2d(3, 2, 1, bias=False),
+        so.Activation(so.nets.LeakyReLU(0.2)), so.Flatten(), so.LayerNorm(8, epsilon=1e-3),
+        so.Linear(8, 3, bias=False, trainable=False), so.Activation("softplus"),
+        so.Activation("relu"), so.Linear(3, 2), so.Activation("sigmoid")], input_shape=(2, 5, 6))
+    assert [repr(layer) for layer in net.layers] == [repr(layer) for layer in expected.layers]
+    numbers = [Numbers(*value.shape).array.ravel() for layer in expected.layers if layer.size
+               for value in layer.parameters.values()]
+    assert (net.theta == np.concatenate(numbers)).all() and net.dtype == np.float64
+    assert (net.layers[8].weight == Numbers(3, 8).array).all() and not net.layers[8].trainable
+
+
+OTHER = [("Conv2d", dict(groups=2)), ("Conv2d", dict(dilation=2)), ("Conv2d", dict(padding="same")),
+         ("Conv2d", dict(padding_mode="circular")), ("MaxPool2d", dict(padding=1)),
+         ("MaxPool2d", dict(padding=(0, 1))), ("MaxPool2d", dict(dilation=(2, 2))),
+         ("MaxPool2d", dict(dilation=0)), ("MaxPool2d", dict(ceil_mode=True)),
+         ("MaxPool2d", dict(return_indices=True)), ("AvgPool2d", dict(padding=1)),
+         ("AvgPool2d", dict(ceil_mode=True)), ("AvgPool2d", dict(divisor_override=1)),
+         ("LayerNorm", dict(elementwise_affine=False)), ("Flatten", dict(start_dim=0)),
+         ("Flatten", dict(start_dim=2)), ("Flatten", dict(end_dim=-2)),
+         ("Flatten", dict(end_dim=1)), ("Softplus", dict(beta=2)), ("Softplus", dict(threshold=10))]
+
+
+@pytest.mark.parametrize("kind, option", OTHER, ids=str)
+def test_an_option_that_the_layer_does_not_have_is_refused(kind, option):
+    weights = {"Conv2d": (4, 2, 3, 2), "LayerNorm": (4,)}
+    weight = Numbers(*weights[kind]) if kind in weights else None
+    (name, value), = option.items()
+    with pytest.raises(TypeError, match=re.escape(f"{kind}, has {name}={value!r}")):
+        so.from_torch(like(kind, weight=weight, bias=Numbers(4) if weight else None, **option))
+
+
+@pytest.mark.parametrize("kind, option", [
+    ("MaxPool2d", dict(padding=(0, 0), dilation=(1, 1))), ("AvgPool2d", dict(padding=(0, 0))),
+    ("Softplus", dict(beta=1.0, threshold=20.0))], ids=str)
+def test_an_option_may_be_given_in_another_form(kind, option):
+    assert len(so.from_torch(like(kind, **option), input_shape=(1, 4, 4)).layers) == 1
+
+
+def unlike():
+    """What is refused whatever its options, with the words."""
+    one, other = (like("Linear", weight=Numbers(3, 3)) for _ in range(2))
+    tied = like("Linear", weight=one.weight)
+    hooked = like("Linear", weight=Numbers(3, 3), _forward_hooks={0: print})
+    before = like("Linear", weight=Numbers(3, 3), _forward_pre_hooks={0: print})
+    patched = like("Linear", weight=Numbers(3, 3), forward=print)
+    half = like("Linear", weight=Numbers(3, 3), bias=Numbers(3, trained=False))
+    single = like("Linear", weight=Numbers(3, 3, dtype="float32"))
+    return [(like("GELU"), TypeError, "module, GELU, has no layer here"),
+            (hooked, TypeError, "has hooks"), (before, TypeError, "has hooks"),
+            (patched, TypeError, "has hooks"), (half, ValueError, "some that are not"),
+            (like("Sequential", [one, tied]), ValueError, "1.weight is shared"),
+            (like("Sequential", [one, one]), ValueError, "1.weight is shared"),
+            (like("Sequential", [other, single]), ValueError, "float32, float64"),
+            (like("Linear", weight=Numbers(3, 3, dtype="float16")), TypeError, "float16"),
+            (like("LayerNorm", weight=Numbers(3)), TypeError, "bias=False"),
+            (like("Sequential", [one], _forward_hooks={0: print}), TypeError, "no plain row"),
+            (like("Sequential"), ValueError, "holds no layers"),
+            (like("Identity"), ValueError, "holds no layers")]
+
+
+@pytest.mark.parametrize("number", range(13))
+def test_what_is_refused_whatever_its_options(number):
+    module, error, words = unlike()[number]
+    with pytest.raises(error, match=words):
+        so.from_torch(module)
 
 
 # -- PyTorch ---------------------------------------------------------------

@@ -13,7 +13,8 @@ import pytest
 from harness import derivations
 from harness.cases import ACTIVATION_NAMES, MIDDLE, relative
 from secondorder.exact.finite_differences import central
-from secondorder.nets import Activation, Chain, Layer, Linear, Network, Skip
+from secondorder.nets import (Activation, AvgPool2d, Chain, Flatten, Layer, Linear, MaxPool2d,
+                              Network, Reshape, Skip)
 
 SAMPLES, STEP = 3, 1e-30
 
@@ -372,3 +373,8 @@ def test_a_layer_with_its_own_parameters_lives_in_a_network():
         net.layers[1].assign("factor", np.ones(3))
     with pytest.raises(ValueError, match=r"Scale\(factor \(2,\)\) was made without a shift"):
         net.layers[1].assign("shift", np.ones(2))
+
+
+def test_a_layer_without_parameters_has_nothing_to_train():
+    for layer in (Activation("tanh"), AvgPool2d(2), Flatten(), MaxPool2d(2), Reshape((4,), (2, 2))):
+        assert not layer.trainable and layer.size == 0 and not layer.parameters, layer

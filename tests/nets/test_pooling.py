@@ -62,6 +62,12 @@ def test_negative_images_have_negative_maxima():
     assert MaxPool2d(2).forward(np.full((1, 1, 2, 2), -3.0))[0].item() == -3.0
 
 
+@pytest.mark.parametrize("size", [(2, 2, 2), (2,), "22"])
+def test_a_kernel_has_one_size_or_two(size):
+    with pytest.raises(TypeError, match="kernel_size must be a whole number or two of them, got"):
+        AvgPool2d(size)
+
+
 def test_attributes_and_names():
     layer = AvgPool2d(2)
     assert (layer.kernel_size, layer.stride) == (2, 2) and repr(layer) == "AvgPool2d(2)"

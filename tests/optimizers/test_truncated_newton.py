@@ -1,11 +1,14 @@
 """Conjugate gradients and truncated Newton: against direct solutions, on negative curvature, and
 the rules of the damping."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.sparse.linalg import cg
 
 import secondorder as so
+from secondorder.optimizers import trials
 from secondorder.optimizers import conjugate_gradients
 from test_optimizers import batches, linear
 
@@ -197,3 +200,25 @@ def test_overflowing_trial_counts_as_worse():
     optimizer = so.TruncatedNewton(net, so.SquaredError(), learning_rate=1e308, max_halvings=1100)
     info = optimizer.step(x, y)
     assert info["accepted"] and info["halvings"] > 900 and optimizer.evaluate(x, y).loss < start
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("before", [1.0, -8.0])
+def test_a_change_is_halved_until_it_rises_by_four_roundings_at_most(before, dtype, monkeypatch):
+    limit = before + 4 * float(np.finfo(dtype).eps) * abs(before)
+    above = before + 5 * float(np.finfo(dtype).eps) * abs(before)
+    method = SimpleNamespace(objective=lambda evaluation: before)
+
+    def halved(*objectives, most=3):
+        """Halvings, whether they were enough, and what is left of a change of 1."""
+        first, *later = objectives
+        monkeypatch.setattr(trials, "objective_after", lambda *args: later.pop(0))
+        change = np.ones(2, dtype)
+        return *trials.halved(method, None, change, first, most), change[0]
+
+    assert halved(before) == halved(before - 1) == halved(limit) == (0, True, 1)
+    assert halved(above, limit) == (1, True, 0.5)
+    assert halved(above, above, before - 1) == (2, True, 0.25)
+    assert halved(np.inf, above, above, limit) == (3, True, 0.125)
+    assert halved(above, above, above, above) == (3, False, 0.125)
+    assert halved(above, most=0) == (0, False, 1)

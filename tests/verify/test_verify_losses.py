@@ -137,6 +137,15 @@ def test_what_loss_methods_owe(methods, name, expected):
     assert name in wrong_passes(report) and expected in text_of(report, name)
 
 
+def test_an_error_far_out_is_told_with_the_size_of_the_outputs():
+    """A gradient that is too long beyond 5 is right among the first outputs, of size 1."""
+    far = changed(LogCosh, gradient=lambda self, p, t: np.tanh(p - t) * (1 + (abs(p - t) > 5)))
+    assert "at outputs of size" in text_of(verify.loss(far, targets=np.zeros((3, 4))), "gradient")
+    everywhere = changed(LogCosh, gradient=lambda self, p, t: 2 * np.tanh(p - t))
+    told = text_of(verify.loss(everywhere, targets=np.zeros((3, 4))), "gradient")
+    assert told and "at outputs of size" not in told
+
+
 def test_a_wrong_gradient_does_not_blame_the_hessian():
     bad = changed(Coupled, gradient=lambda self, p, t: -Coupled.gradient(self, p, t))
     report = verify.loss(bad, targets=np.zeros((3, 4)))

@@ -307,7 +307,7 @@ class LossChecks:
                 "diagonal_hessian is True, but the Hessian has off-diagonal entries up to "
                 f"{np.abs(off).max():.6g}", hint="methods rely on this flag; set it to False")
         if getattr(self.loss, "convex", False):
-            lowest = np.linalg.eigvalsh((H + H.transpose(0, 2, 1)) / 2).min(axis=1)
+            lowest = np.linalg.eigvalsh(H).min(axis=1)
             sample = int(np.argmin(lowest))
             self.recorder.fact(
                 "convex", "smallest eigenvalue", lowest[sample] >= -slack * H.shape[1],

@@ -57,6 +57,21 @@ def test_no_step_is_taken_without_curvature():
         assert found.iterations == 0 and not found.solution.any() and found.residual == 1
 
 
+def test_a_curvature_of_zero_is_no_step():
+    for found in both(np.diag([-0.25, -0.25]), 1.0, 0.25, np.ones(2), 10, 1e-8):
+        assert found.iterations == 0 and not found.solution.any() and found.residual == 1
+
+
+def test_a_residual_of_exactly_the_tolerance_is_enough():
+    """diag(1, 3) on (1, 1): after one product half of the right side is left."""
+    B = np.diag([0.75, 2.75])
+    for tolerance, iterations in ((0.5, 1), (np.nextafter(0.5, 0), 2), (1.0, 0)):
+        for found in both(B, 1.0, 0.25, np.ones(2), 10, tolerance):
+            assert found.iterations == iterations
+            if iterations == 1:
+                assert found.residual == 0.5 and found.solution.tolist() == [0.5, 0.5]
+
+
 def test_a_right_side_of_zero_takes_no_product():
     for found in both(np.full((3, 3), np.nan), 0.9, 0.1, np.zeros(4), 10, 1e-8):
         assert found.iterations == 0 and not found.solution.any() and found.residual == 0

@@ -264,8 +264,12 @@ def test_a_curvature_that_overflows_is_named():
 def test_symmetry_is_relative_to_the_matrix(scale):
     A = scale * np.array([[1.0, 0.5], [0.5 * (1 + 1e-13), 2.0]])
     assert errors.layer_errors([A], [A])[0] < 1e-12 * scale
-    with pytest.raises(ValueError, match="symmetric"):
-        errors.layer_errors([A], [scale * np.array([[1.0, 0.5], [0.4, 2.0]])])
+    for left, largest in ((0.5, 2.0), (0.0, -2.0)):  # they may be 1e-5 of the largest entry apart
+        A = scale * np.array([[0.0, left], [left + 1.8e-5, largest]])
+        errors.layer_errors([A], [A])
+        A[1, 0] = scale * (left + 2.2e-5)
+        with pytest.raises(ValueError, match="symmetric"):
+            errors.layer_errors([A], [A])
 
 
 def test_pos_eig_takes_absolute_values_unless_told_otherwise():

@@ -321,7 +321,7 @@ def test_a_narrow_matrix_is_solved_as_accurately_as_a_wide_one(smallest, scale, 
     assert found.dtype == np.float64 and relative(found, wanted) < 1e-7
 
 
-@pytest.mark.parametrize("scale", (0, 1))
+@pytest.mark.parametrize("scale", (0, 1, -1))
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
 def test_a_matrix_is_factorised_in_its_own_precision(dtype, scale, monkeypatch):
     seen, factor = [], cholesky.cho_factor

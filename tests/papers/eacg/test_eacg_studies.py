@@ -6,8 +6,8 @@ import pytest
 
 import secondorder as so
 from harness import made_up
-from secondorder.papers.eacg.studies import (clock, covariance, error_tables, memory, networks,
-                                             plateau, training)
+from secondorder.papers.eacg.studies import (clock, covariance, covariance_kept, error_tables,
+                                             memory, networks, plateau, training)
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 from secondorder.studies.results import Results
 
@@ -210,6 +210,13 @@ def test_plateau():
     assert plateau.of_depth(3) == [768, 256, 128, 10] and len(plateau.of_depth(8)) == 9
 
 
+def test_a_network_by_its_widths_starts_when_that_of_the_case_does(monkeypatch):
+    monkeypatch.setattr(plateau, "LOOK", 1)
+    by_case, by_widths = (plateau.first_start(0, "Q", widths, "sgd", 30, 4.0)
+                          for widths in (None, list(networks.WIDTHS["Q"])))
+    assert by_case == by_widths and 2 < by_case["update"] < 30
+
+
 def test_sgd_and_its_free_rates():
     def make(seed, method, rate, **_):
         if method == "ea-cg":
@@ -273,6 +280,25 @@ def test_covariance():
     assert judged("claim-covariance", lambda **_: {"shares": [[0.01, 0.02]]}) == {"a": HELD}
     assert judged("claim-covariance", lambda **_: {"shares": [[0.01, 0.5]]}) == {"a": DID_NOT_HOLD}
     assert judged("claim-covariance", lambda **_: {"diverged": "x"}) == {"a": DID_NOT_HOLD}
+
+
+@pytest.mark.parametrize("look, names", [
+    (lambda **told: covariance.shares(**told), ("shares",)),
+    (lambda **told: covariance_kept.steps_apart(**told, alpha=0.02), ("cosine", "length"))])
+def test_who_looks_at_every_third_update_sees_what_stands_there(look, names):
+    found = [look(seed=0, case="Q", samples=200, epochs=2, every=every) for every in (1, 3)]
+    for name in names:
+        assert len(found[0][name]) == 4 and found[1][name] == found[0][name][::3]
+
+
+def test_of_two_updates_the_errors_are_those_of_the_first_that_is_looked_at():
+    (x, y), _ = networks.split("Q", 0, 200)
+    rows = np.random.default_rng([0, 1]).permutation(200)[:100]
+    loss = so.SoftmaxCrossEntropy()
+    expected = error_tables.errors_at(networks.network_of("Q", 0), loss, x[rows], y[rows],
+                                      "cross-entropy")
+    assert error_tables.errors(0, "Q", "cross-entropy", "sgd", 200, 1, 2, 100) == {
+        name: pytest.approx(values) for name, values in expected.items()}
 
 
 def test_the_dropped_part_against_kronecker_products():

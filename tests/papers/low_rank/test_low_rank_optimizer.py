@@ -115,6 +115,9 @@ def test_every_parameter_on_its_own():
     assert relative(method.network.theta - before, -np.sign(g) * s) < 1e-9
     assert info["descent"] is True and np.isclose(info["slope"], -g @ g)
     assert np.isclose(info["curvature"], g**2 @ np.diag(H))
+    rates = s / abs(g)
+    assert np.isclose(info["smallest_rate"], rates.min())
+    assert np.isclose(info["largest_rate"], rates.max())
     changes = [steps.model_change(-abs(gi), hi, 1.0, 50.0, si)
                for gi, hi, si in zip(g, np.diag(H), s)]
     assert np.isclose(info["predicted_decrease"], -sum(changes))
@@ -124,9 +127,11 @@ def test_every_parameter_on_its_own():
 @pytest.mark.parametrize("l2", (0.0, L2))
 def test_averages_of_the_samples_own_steps(averaging, l2):
     method, x, y = made(l2=l2, sigma=10.0, averaging=averaging)
-    rates, gradients = [], []
+    rates, gradients, slopes, curvatures = [], [], [], []
     for s in range(len(x)):
         g, H = dense(method, x[s:s + 1], y[s:s + 1])
+        slopes.append(-g @ g)
+        curvatures.append(g @ H @ g)
         rates.append(so.low_rank.step_length(-g @ g, g @ H @ g, np.linalg.norm(g), 10.0))
         gradients.append(g)
     rates, gradients = np.array(rates), np.array(gradients)
@@ -137,7 +142,10 @@ def test_averages_of_the_samples_own_steps(averaging, l2):
     before = method.network.theta.copy()
     info = method.step(x, y)
     assert relative(method.network.theta - before, expected[averaging]) < 1e-10
-    assert np.isclose(info["largest_rate"], rates.max()) and "predicted_decrease" not in info
+    expected = {"slope": np.mean(slopes), "curvature": np.mean(curvatures),
+                "smallest_rate": rates.min(), "largest_rate": rates.max()}
+    assert {name: info[name] for name in expected} == pytest.approx(expected, rel=1e-9)
+    assert info["descent"] is True and "predicted_decrease" not in info
 
 
 def test_a_direction_that_goes_uphill():
@@ -306,12 +314,27 @@ def test_rules_for_sigma(monkeypatch, factor, ratio, sigma, moved):
     assert (method.network.theta != before).any() == moved and method.rejected == (not moved)
 
 
+@pytest.mark.parametrize("ratio, sigma", [(np.nextafter(0.8, 1), 50), (0.8, 100), (0.2, 100),
+                                          (np.nextafter(0.2, 0), 200), (1e-300, 200), (0.0, 200),
+                                          (-1e-300, 200)])
+def test_rules_for_sigma_at_their_ends(monkeypatch, ratio, sigma):
+    """A decrease of 1 is promised; what does not fall is taken back."""
+    method, x, y = made(sigma=100.0, adaptive=True, smallest_sigma=1.0)
+    at, change = method.evaluate(x, y), np.ones(method.network.size)
+    monkeypatch.setattr(method, "objective", lambda evaluation: 0.0)
+    monkeypatch.setattr(optimizer, "objective_after", lambda *args: -ratio)
+    method.details = {"predicted_decrease": 1.0}
+    method._adapt(at, change)
+    assert method.details["decrease_ratio"] == ratio and method.sigma == sigma
+    assert method.details["accepted"] == (ratio > 0) == bool(change.all()) != method.rejected
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_decrease_that_may_be_rounding_leaves_sigma(dtype):
     net, loss, x, y = problem(dtype=dtype)
     method = so.CubicRegularization(so.SGD(net, loss), adaptive=True)
     at, eps = method.evaluate(x, y), float(np.finfo(dtype).eps)
-    for factor, adapts in ((7.0, False), (9.0, True)):
+    for factor, adapts in ((8.0, False), (8.01, True)):
         method.details = {"predicted_decrease": factor * eps * method.objective(at)}
         method._adapt(at, np.zeros_like(net.theta))
         assert ("decrease_ratio" in method.details) == adapts == (method.sigma != 100.0)

@@ -237,3 +237,21 @@ def test_one_layer_is_the_single_rate_and_idle_layers_stand():
 def test_shapes_that_do_not_go_together_are_named():
     with pytest.raises(ValueError, match=r"g_dot_grad, g_H_g and g_norm .*\(2,\), \(3,\), \(\)"):
         so.low_rank.step_length(-np.ones(2), np.ones(3), 1.0, 1.0)
+
+
+@pytest.mark.parametrize("v, length", [([0, 3e200, -4e200], 5e200), ([3e-200, 0, -4e-200], 5e-200),
+                                       ([1e-200, -1e200], 1e200), ([0.0, 0.0], 0),
+                                       ([1.0, -np.inf], np.inf), ([-3.0], 3)])
+def test_a_length_neither_overflows_nor_vanishes(v, length):
+    assert joint_rates._length(np.array(v)) == pytest.approx(length, rel=1e-15, abs=0)
+
+
+@pytest.mark.parametrize("slope, sigma", [(1e-140, 1e160), (1.0, 2.0), (1e250, 1e-50)])
+@pytest.mark.parametrize("curvature", [1.0, 0.0, -1.0])
+def test_the_joint_rate_of_one_layer_is_its_own_at_any_size(slope, curvature, sigma):
+    """|y| near 1e-150, 1 and 1e150; scaled so that all three terms have a say."""
+    curvature *= np.sqrt(slope) * np.sqrt(sigma)
+    found = joint_rates.coupled_rates(-slope * np.ones(1), curvature * np.ones((1, 1)), np.ones(1),
+                                      sigma)
+    expected = so.low_rank.step_length(-slope, curvature, 1.0, sigma)
+    assert found == pytest.approx(expected, rel=1e-12, abs=0)

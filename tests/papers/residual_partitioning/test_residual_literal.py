@@ -46,6 +46,21 @@ def test_bias_goes_to_column_zero(rng):
     without, W[:, 0] = Linear(3, 2, bias=False, rng=rng), 0
     close(coefficients.flatten(without, W), W[:, 1:].ravel())
     close(coefficients.unflatten(without, W[:, 1:].ravel()), W)
+    narrow = Linear(1, 2, bias=False, rng=rng)
+    close(coefficients.unflatten(narrow, np.array([3.0, 5.0])), [[0, 3], [0, 5]])
+
+
+@pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
+def test_the_numbers_that_share_a_simplex(options, rng):
+    layer, y, u, _, _ = make(rng, options)
+    expected = np.zeros((4, 2, 7))
+    for s, i in np.ndindex(4, 2):
+        if layer.trainable:
+            expected[s, i, 0] = layer.bias is not None
+            expected[s, i, 1:4] = abs(y[s])
+        for j in range(3):
+            expected[s, i, 4 + j] = abs(layer.weight[i, j]) * u[s, j]
+    close(partitions.affine_terms(layer, y, u), expected)
 
 
 @pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)

@@ -384,6 +384,9 @@ def test_drift_of_the_inverse_is_noticed_and_repaired(rng):
     assert repaired.drift == drifted.drift > 1e-4 and stored.drift == 0
     np.testing.assert_array_equal(stored.direction, repaired.direction)
     assert np.abs(drifted.direction - stored.direction).max() > 0
+    for tolerance, same in ((drifted.drift, drifted), (np.nextafter(drifted.drift, 0), stored)):
+        found = update(net, SQUARED, x, y, Options(recompute=True, drift_tolerance=tolerance))
+        np.testing.assert_array_equal(found.direction, same.direction)
     assert np.isclose(repaired.residual, stored.residual, rtol=1e-3)
 
 
@@ -391,7 +394,9 @@ def test_the_sweep_knows_the_largest_entry_of_either_sign(rng):
     net = network(rng, blocks=2, bottleneck=24, activation="tanh")
     x, y = batch(rng, net)
     states = [(block, [half.forward(x)[1] for half in block]) for block in net.blocks]
-    states[1][1][1] = states[1][1][1]._replace(output=np.full_like(x, -50.0))
+    output = np.zeros_like(x)
+    output[1, 0] = -50.0
+    states[1][1][1] = states[1][1][1]._replace(output=output)
     made = sweep(net, iter(states[::-1]), y)
     assert made.largest == 50
 
@@ -453,6 +458,24 @@ def test_bad_options_are_refused(options, words, rng):
     net = network(rng, outputs=2)
     with pytest.raises((ValueError, TypeError), match=words):
         direction(net, SOFTMAX, *batch(rng, net), **options)
+
+
+@pytest.mark.filterwarnings("ignore:the step misses")
+@pytest.mark.parametrize("options", [{"pseudo_inverse": "truncate", "strength": 1.0},
+                                     {"block_weights": [0.5, 0.5, 0.9e-6]}], ids=str)
+def test_options_at_their_ends_are_taken(options, rng):
+    net = network(rng, outputs=2)
+    assert np.isfinite(direction(net, SQUARED, rng.normal(size=(4, 6)), np.zeros((4, 2)),
+                                 **options)).all()
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"pseudo_inverse": "truncate", "strength": np.nextafter(1, 2)}, "strength must be at most 1"),
+    ({"block_weights": [0.5, 0.5, -1.1e-6]}, "must have the sum 1")], ids=str)
+def test_options_beyond_their_ends_are_refused(options, words, rng):
+    net = network(rng, outputs=2)
+    with pytest.raises(ValueError, match=words):
+        direction(net, SQUARED, rng.normal(size=(4, 6)), np.zeros((4, 2)), **options)
 
 
 @pytest.mark.parametrize("recompute", (False, True))

@@ -29,7 +29,8 @@ def test_floors():
     in float32."""
     eps = np.finfo(float).eps
     assert gram.gram_floor(np.float64, 8) == pytest.approx(np.sqrt(80 * eps), rel=1e-14)
-    assert gram.decomposition_floor(np.float64, (8, 3)) == pytest.approx(80 * eps, rel=1e-14)
+    for shape in ((8, 3), (3, 8)):
+        assert gram.decomposition_floor(np.float64, shape) / eps == pytest.approx(80, rel=1e-14)
     for floor in (gram.gram_floor(np.float32, 8), gram.decomposition_floor(np.float32, (8, 3))):
         assert floor == pytest.approx(2.0**-18, rel=1e-14)
 
@@ -61,8 +62,29 @@ def test_what_counts_as_zero_in_a_gram_matrix():
     for smallest, rank in ((1e-5, 3), (1e-9, 2)):
         found = gram.pivoted_inverse(np.diag([1.0, smallest, 0.5]), floor=1e-4)
         assert (found.rank, found.independent, found.applied) == (rank, rank, 1e-8)
+    values = np.array([2.0**-4, np.nextafter(2.0**-4, 0), 1.0]) ** 2
+    assert (gram.filtered(values, "truncate", 2.0**-4, 0.0) > 0).tolist() == [True, False, True]
+    assert (gram.filtered(values, "exact", None, 2.0**-4) > 0).tolist() == [False, False, True]
     values = np.array([0.9e-5, 1.1e-5, 1e-4]) ** 2
     np.testing.assert_allclose(gram.filtered(values, "truncate", 1e-2, 0.0) * values, [0, 1, 1])
+
+
+@pytest.mark.parametrize("form", ("truncate", "tikhonov"))
+def test_what_an_inverse_loses_is_how_far_its_terms_move_with_the_eigenvalues(rng, form):
+    """Every eigenvalue off by eps of the largest one: the terms s f(lambda) q^T E move by a
+    difference of f, which is taken by a part in 1e7. Of S E, the terms are f(lambda) q^T S E."""
+    Q, values = np.linalg.qr(rng.normal(size=(4, 4)))[0], np.array([0.09, 0.3, 1.0, 2.0])
+    E = rng.normal(size=(4, 3))
+    inverse = gram.gram_inverse((Q * values) @ Q.T, form, 0.02, 1e-7)
+
+    def f(eigenvalues):
+        return 1 / (eigenvalues + (0.02 * 2.0 if form == "tikhonov" else 0))
+
+    for options, s in (({}, np.sqrt(values)), ({"scaled": True}, 1.0)):
+        terms, moved = (np.linalg.norm((s * change) * (Q.T @ E).T)
+                        for change in (f(values), f(values + 2e-7) - f(values)))
+        found = inverse.lost(E, **options) / np.finfo(float).eps
+        assert found == pytest.approx(moved / terms / 1e-7, rel=1e-4)
 
 
 def test_rounding_of_a_decomposition_counts_as_zero(rng):
@@ -70,3 +92,14 @@ def test_rounding_of_a_decomposition_counts_as_zero(rng):
     low = rng.normal(size=(64, 30)) @ rng.normal(size=(30, 60))
     assert (np.linalg.svd(low)[1] > np.finfo(float).eps * np.linalg.norm(low, 2)).sum() > 30
     assert features._by_svd(low, rng.normal(size=(64, 2)), "exact", None, False).rank == 30
+
+
+@pytest.mark.parametrize("shape, ones, complete", [((4, 4), False, True), ((5, 4), True, True),
+                                                   ((5, 4), False, False), ((6, 4), True, False)])
+def test_as_many_features_as_samples_reach_every_target(shape, ones, complete, rng):
+    F, E = rng.normal(size=shape), rng.normal(size=(shape[0], 2))
+    found = features.fit(F, E, ones=ones)
+    assert found.complete == complete == (found.reached is E)
+    reached = F @ found.weight.T + (found.bias if ones else 0)
+    assert np.allclose(reached, E, atol=1e-9) == complete
+    np.testing.assert_allclose(found.reached, reached, atol=1e-9)

@@ -274,12 +274,14 @@ def test_a_large_residual_is_told():
 
 
 def test_the_limit_of_a_residual_is_half_of_the_digits_and_one():
-    for dtype, limit in (("float32", 3.4527e-3), ("float64", 1.4901e-7)):
-        made = Update(np.zeros(1, dtype), 3, 3)
-        for name in ("residual", "missed"):
-            assert not warnings_of(made._replace(**{name: 0.999 * limit}), "exact")
-            told = warnings_of(made._replace(**{name: 1.001 * limit}), "exact")
+    for dtype, rounded in (("float32", 3.4527e-3), ("float64", 1.4901e-7)):
+        made, limit = Update(np.zeros(1, dtype), 3, 3), 10 * float(np.sqrt(np.finfo(dtype).eps))
+        assert limit == pytest.approx(rounded, rel=1e-4)
+        for name, form in (("residual", "exact"), ("missed", "exact"), ("lost", "tikhonov")):
+            assert not warnings_of(made._replace(**{name: limit}), form), "it is allowed"
+            told = warnings_of(made._replace(**{name: np.nextafter(limit, 1)}), form)
             assert [category for category, _ in told] == [PrecisionWarning]
+        for name in ("residual", "missed"):
             assert not warnings_of(made._replace(**{name: 0.5}), "tikhonov")
         assert warnings_of(made._replace(rank=2), "exact")[0][0] is RankWarning
         assert not warnings_of(made, "exact")
