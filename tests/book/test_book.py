@@ -391,7 +391,7 @@ WRONG = {"a formula that cannot be set": "[low-rank] Equation (1): the formula c
          "a file in its place": "not a directory"}
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tmp_path, capsys):
     out, one = tmp_path / "out", entry("1", bottom)

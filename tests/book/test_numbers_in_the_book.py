@@ -61,6 +61,7 @@ def test_what_is_corrected_bears_its_number_and_no_address(page):
             assert "id=" not in html_of(corrected, False) and "<a " not in html_of(corrected, False)
 
 
+@pytest.mark.thorough
 def test_every_display_leads_to_its_line_of_the_code_and_of_the_check(page):
     entries, blocks, found = page
     helpers = {f"#{code.address(helper)}" for helper in blocks.shared}

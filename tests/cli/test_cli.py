@@ -549,7 +549,7 @@ def test_reader_that_goes_away(tmp_path):
 FULL = Path("/dev/full")
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.thorough
 @pytest.mark.skipif(not FULL.is_char_device(), reason="no device that is always full")
 @pytest.mark.parametrize("unbuffered", [True, False])
 @pytest.mark.parametrize("words", [[], ["--json"]])

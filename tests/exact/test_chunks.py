@@ -251,7 +251,7 @@ def large_target():
     return y
 
 
-@pytest.mark.parametrize("kind", ["here", "threads", "processes"])
+@pytest.mark.parametrize("kind", all_but(["here", "threads", "processes"], "processes"))
 def test_the_error_of_a_chunk_comes_as_it_is(kind, processes):
     """With a note that says which chunk it was."""
     with ThreadPoolExecutor(2) as threads:

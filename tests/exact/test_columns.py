@@ -22,6 +22,7 @@ def draw(middle, loss="softmax", samples=4, seed=0, **options):
     return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
 
 
+@pytest.mark.everyday(26)
 @pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator"])
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_all_columns_at_once(middle, operator):

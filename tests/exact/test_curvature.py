@@ -34,7 +34,7 @@ def methods(net):
 # -- (a) 60-digit arithmetic ----------------------------------------------------------------
 
 
-@pytest.mark.everyday(3)
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("middle, name, bias, l2", MIDDLE_CASES)
 def test_everything_against_decimals(middle, name, bias, l2):
     loss = LOSSES[name]()

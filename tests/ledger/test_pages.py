@@ -227,6 +227,7 @@ def test_nine_pages_in_ten_fit_one_screen(counts):
     assert page_counts.figures(counts)["one screen"] >= 0.93
 
 
+@pytest.mark.thorough
 def test_the_literal_form_leads(counts):
     assert page_counts.figures(counts)["literal first"] >= 0.9
 

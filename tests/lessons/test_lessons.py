@@ -35,7 +35,7 @@ def test_a_blank_is_told_as_such(name):
     assert not found.ok and "the blank (...) is still open" in str(found)
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", all_but(BLANKS, "07_what_39_lacks.py", "12_gauss_newton_step.py"))
 def test_the_solution_passes_and_usual_mistakes_get_their_hint(name):
     told = sources.run(HOME / name)["GRADE"]

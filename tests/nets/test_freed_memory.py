@@ -34,6 +34,7 @@ def faults(**environment):
     return int(done.stdout)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the thresholds are those of glibc")
 def test_a_literal_step_touches_hardly_any_new_page():
     assert faults() < 200

@@ -241,6 +241,7 @@ def test_a_pipe_is_not_waited_for(sweep):
         studies.reproduce(toy(), sweep)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", ["toy.json", "toy.png", "toy.runs.json.gz"])
 def test_what_is_not_its_own_unchanged_output_is_kept(sweep, name):
     studies.reproduce(toy(), sweep)
