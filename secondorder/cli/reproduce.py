@@ -133,7 +133,7 @@ def _reproduce(study, out, executor, options):
         raise ValueError(f"--recorded: the runs of {study.key} were made on {', '.join(absent)}, "
                          "not found here: name its folder with --data")
     place = files.output_directory(out / study.paper)
-    known = records.runs(study.paper) if options.recorded else {}
+    known = records.runs(study) if options.recorded else {}
     sweep = studies.Sweep(place, executor, lambda line: print(line, file=sys.stderr), known)
     print(f"{study.paper} {study.key}: {study.shows}", file=sys.stderr)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)

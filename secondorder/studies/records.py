@@ -44,15 +44,17 @@ def picture(paper, key):
     return path if path.is_file() else None
 
 
-def runs(paper):
-    """The runs of a paper's studies that are recorded, name -> run; where several studies packed a
-    run, the one with the most of its result.
+def runs(study):
+    """The recorded runs that a study can take, name -> run: its own, and those of the paper's other
+    studies that leave nothing out of their packed runs, or the same.
     """
-    known = {}
-    for path in sorted((folder() / paper).glob("*.runs.json.gz")):
-        for name, run in results.read_all(path).items():
-            if name not in known or len(run["result"]) > len(known[name]["result"]):
-                known[name] = run
+    known, studies = {}, STUDIES.of(study.paper)
+    for path in sorted((folder() / study.paper).glob("*.runs.json.gz")):
+        key = path.name.partition(".")[0]
+        if key == study.key:
+            known |= results.read_all(path)
+        elif key in studies and studies[key].leaves_out in (None, study.leaves_out):
+            known = results.read_all(path) | known
     return known
 
 

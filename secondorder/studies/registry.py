@@ -106,8 +106,12 @@ class Study:
         """What is kept of a run's result for judging and drawing it again: all, unless the study's
         own `packed` leaves something out.
         """
-        keep = getattr(self.implementation, "packed", None)
-        return result if keep is None else keep(result, arguments)
+        return result if self.leaves_out is None else self.leaves_out(result, arguments)
+
+    @property
+    def leaves_out(self):
+        """The study's own `packed`, or None."""
+        return getattr(self.implementation, "packed", None)
 
 
 class Studies:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import pytest
 
@@ -103,6 +104,32 @@ ONE_RUN = {name_of("room.one", {"seed": 1}): {
     "function": "room.one", "arguments": {"seed": 1}, "seconds": 1, "result": {"loss": 2}}}
 
 
+TOY = SimpleNamespace(paper="low-rank", key="toy", leaves_out=None)
+
+
+def test_runs_of_another_study_are_taken_if_they_hold_what_this_one_needs(tmp_path, monkeypatch):
+    def trimmed(result, arguments):
+        return {}
+
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    known = {key: SimpleNamespace(paper="low-rank", key=key, leaves_out=leaves_out)
+             for key, leaves_out in (("whole", None), ("trims", trimmed))}
+    monkeypatch.setattr(STUDIES, "of", lambda paper: known)
+    (tmp_path / "low-rank").mkdir()
+    for seed, key in enumerate(known):
+        packed = {name_of("room.one", {"seed": k}): {
+            "function": "room.one", "arguments": {"seed": k}, "seconds": 1, "result": {"of": key}}
+            for k in (seed, 2)}  # one of each, and one that both have
+        results.write_all(tmp_path / "low-rank" / f"{key}.runs.json.gz", results.Results(packed))
+
+    def found(study):
+        return {run["arguments"]["seed"]: run["result"]["of"]
+                for run in records.runs(study).values()}
+
+    assert found(TOY) == found(known["whole"]) == {0: "whole", 2: "whole"}
+    assert found(known["trims"]) == {0: "whole", 1: "trims", 2: "trims"}
+
+
 def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
     record = {"paper": "low-rank", "key": "toy", "quick": False, "figure": "toy.png", "runs": 1,
@@ -110,14 +137,14 @@ def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
     (tmp_path / "toy.png").write_bytes(b"png")
     results.write_all(tmp_path / "toy.runs.json.gz", results.Results(ONE_RUN))
     records.keep(tmp_path, record)
-    assert records.runs("low-rank") == ONE_RUN
+    assert records.runs(TOY) == ONE_RUN
     assert records.recorded("low-rank", "toy")["runs"] == 1
     assert records.picture("low-rank", "toy").read_bytes() == b"png"
     with pytest.raises(ValueError, match="quick"):
         records.keep(tmp_path, record | {"quick": True})
     (tmp_path / "toy.runs.json.gz").write_bytes(b"r" * (records.LARGEST_RUNS + 1))
     records.keep(tmp_path, record)
-    assert records.runs("low-rank") == {}
+    assert records.runs(TOY) == {}
     (tmp_path / "toy.png").write_bytes(b"p" * (records.LARGEST + 1))
     with pytest.raises(ValueError, match="figure of toy"):
         records.keep(tmp_path, record)
