@@ -103,3 +103,17 @@ def test_as_many_features_as_samples_reach_every_target(shape, ones, complete, r
     reached = F @ found.weight.T + (found.bias if ones else 0)
     assert np.allclose(reached, E, atol=1e-9) == complete
     np.testing.assert_allclose(found.reached, reached, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape, decomposed", [((64, 70), True), ((70, 64), True), ((5, 200), True),
+                                               ((65, 70), False), ((70, 65), False)])
+@pytest.mark.parametrize("smallest", [1e-9, 0.5])
+def test_small_features_that_lost_their_digits_are_decomposed(shape, decomposed, smallest, rng,
+                                                              monkeypatch):
+    """Small by either of their sides; a Gram matrix squares the condition number."""
+    calls, by_svd = [], features._by_svd
+    monkeypatch.setattr(features, "_by_svd", lambda *args: (calls.append(1), by_svd(*args))[1])
+    F = np.linalg.qr(rng.normal(size=(max(shape), min(shape))))[0]
+    F[:, 0] *= smallest
+    features.fit(F if shape[0] >= shape[1] else F.T.copy(), rng.normal(size=(shape[0], 1)))
+    assert len(calls) == (decomposed and smallest < 1e-8)
