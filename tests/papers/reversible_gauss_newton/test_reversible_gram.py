@@ -1,5 +1,7 @@
 """What counts as zero in a Gram matrix or a decomposition, and the precision that this takes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,9 @@ def test_what_is_kept_and_how_far_it_reaches(form):
                                rtol=1e-12)
     exact = gram.gram_inverse(np.diag([0.04, 1.0, 0.01]), floor=1e-7)
     assert exact.rcond == exact.applied == pytest.approx(0.01)
+    damped = gram.gram_inverse(np.diag([0.04, 1.0, 0.01]), form, 0.05, 1e-7)
+    assert damped.rcond == pytest.approx(0.01, rel=1e-12)
+    assert gram.gram_inverse(np.diag([0.04, 1.0, -1e-20]), form, 0.1, 1e-7).rcond == 0
 
 
 def test_a_well_conditioned_gram_matrix_needs_no_eigenvalues(rng, monkeypatch):
@@ -117,3 +122,18 @@ def test_small_features_that_lost_their_digits_are_decomposed(shape, decomposed,
     F[:, 0] *= smallest
     features.fit(F if shape[0] >= shape[1] else F.T.copy(), rng.normal(size=(shape[0], 1)))
     assert len(calls) == (decomposed and smallest < 1e-8)
+
+
+@pytest.mark.parametrize("independent, undecided", [(2, 0), (1, 1), (0, 2), (3, 0)])
+def test_rows_that_are_zero_are_decided(independent, undecided):
+    made = SimpleNamespace(independent=independent)
+    assert features._undecided(np.diag([1.0, 0.0, 1e-20]), made) == undecided
+
+
+@pytest.mark.parametrize("shape", [(5, 200), (200, 5), (64, 70), (70, 64)])
+def test_independent_features_of_a_small_side_are_counted_to_the_last_digits(shape, rng):
+    """A singular value of 1e-10, which is lost in a Gram matrix."""
+    F = np.linalg.qr(rng.normal(size=(max(shape), min(shape))))[0]
+    F[:, 0] *= 1e-10
+    F = F if shape[0] >= shape[1] else F.T.copy()
+    assert features._independent(F, False) == min(shape)
