@@ -150,6 +150,11 @@ def test_a_decomposition_of_the_features_themselves_loses_nothing(form, rng):
     np.testing.assert_allclose(found.weight, ((U * f).T @ E).T @ Vt, rtol=1e-10, atol=1e-13)
 
 
+def test_targets_of_zero_are_missed_by_nothing(rng):
+    found = features.fit(rng.normal(size=(4, 6)), np.zeros((4, 2)))
+    assert found.missed == 0 and not found.weight.any()
+
+
 def test_what_a_step_reports_unless_it_was_measured():
     made = Update(np.zeros(3), 2, 2)
     assert np.isnan(made.residual) and made.ranks is None and made.weights is None
