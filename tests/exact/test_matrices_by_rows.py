@@ -44,18 +44,19 @@ def test_any_number_of_parts(name, parts, monkeypatch):
 @pytest.mark.parametrize("sizes", ([3, 4, 2], [2, 3, 3, 1]))
 @pytest.mark.parametrize("bias", (True, False))
 def test_units_that_have_none_of_the_rows_are_left_out(sizes, bias):
-    """Row by row, of every layer's weights and biases."""
+    """Row by row, of every layer's weights and biases; in the whole matrix and in a layer's."""
     rng = np.random.default_rng(2)
     net, x = so.mlp(sizes, bias=bias, rng=2), rng.normal(size=(5, sizes[0]))
     evaluation = net.evaluate(so.SquaredError(), x, rng.normal(size=(5, sizes[-1])))
-    whole = blocks.hessian(evaluation, slice(0, net.size))
-    for row in range(net.size):
-        only = slice(row, row + 1)
-        found = blocks.hessian(evaluation, slice(0, net.size), only=only)
-        np.testing.assert_allclose(found, whole[only, row:], atol=1e-14)
-        yielded = [rows for rows, _, _ in blocks._rows(evaluation, 5, [
-            k for k, layer in enumerate(net.layers) if layer.size], only)]
-        assert len(yielded) <= 2, "rows of one unit"
+    layers = [k for k, layer in enumerate(net.layers) if layer.size]
+    for block, inside in ((slice(0, net.size), layers), *((net.slices[k], [k]) for k in layers)):
+        whole = blocks.hessian(evaluation, block)
+        for row in range(len(whole)):
+            only = slice(row, row + 1)
+            found = blocks.hessian(evaluation, block, only=only)
+            np.testing.assert_allclose(found, whole[only, row:], atol=1e-14)
+            yielded = [rows for rows, _, _ in blocks._rows(evaluation, 5, inside, only)]
+            assert 1 <= len(yielded) <= 2, "rows of one unit"
 
 
 def test_a_block_of_a_layer_and_wide_inputs_are_split_by_samples():

@@ -1,16 +1,20 @@
 """Systems with curvature matrices: against dense linear algebra, retrained linear models, and what
 is not positive definite refused with its smallest eigenvalue."""
 
+import importlib
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from scipy.sparse.linalg import aslinearoperator
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, aslinearoperator
 
 import secondorder as so
 from harness.cases import relative
 from secondorder.exact.spectra.definite import factor
 from secondorder.exact.spectra.solving import _Guarded
+
+solving = importlib.import_module("secondorder.exact.spectra.solving")
 
 KINDS = ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")
 DENSE = {"hessian": so.exact.hessian, "gauss-newton": so.exact.gauss_newton,
@@ -164,6 +168,16 @@ def test_conjugate_gradients_stop_where_a_direction_is_flat_to_rounding(least, r
         return
     with pytest.raises(np.linalg.LinAlgError, match="A is not positive definite"):
         guarded @ second
+
+
+def test_the_smallest_eigenvalue_of_a_search_that_fails(monkeypatch):
+    """What it has found so far, or what was known before."""
+    A = aslinearoperator(np.eye(2))
+    for error, found in ((ArpackError(-9), 5.0), (ArpackNoConvergence("", np.ones(0), []), 5.0),
+                         (ArpackNoConvergence("", np.array([-2.0]), []), -2.0),
+                         (ArpackNoConvergence("", np.array([7.0]), []), 5.0)):
+        monkeypatch.setattr(solving, "eigsh", Mock(side_effect=error))
+        assert solving._smallest_eigenvalue(A, 5.0) == found
 
 
 def test_iterations_that_do_not_suffice_are_an_error(problem):

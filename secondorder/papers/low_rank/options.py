@@ -34,13 +34,13 @@ class Options:
         Lower limit of an adaptive sigma.
     """
 
-    rates: str = "single"
-    averaging: str = "direction"
-    curvature: str = "exact"
-    coupled: bool = True
-    ascent: str = "skip"
-    adaptive: bool = False
-    smallest_sigma: float = 1.0
+    rates: str
+    averaging: str
+    curvature: str
+    coupled: bool
+    ascent: str
+    adaptive: bool
+    smallest_sigma: float
 
 
 def checked(base, sigma, rates="single", averaging="direction", curvature="exact", coupled=None,

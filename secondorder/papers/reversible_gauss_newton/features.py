@@ -32,7 +32,7 @@ class Fit(NamedTuple):
     undecided: int
     complete: bool
     missed: float
-    lost: float = 0.0
+    lost: float
 
 
 def fit(F, E, form="exact", strength=None, ones=False, decomposition="gram", rng=None):

@@ -335,3 +335,15 @@ def test_totals_of_what_is_no_array_of_errors(wrong, error):
 
 def test_public_names_stand_once():
     assert len(set(eacg.__all__)) == len(eacg.__all__)
+
+
+def test_semidefinite_curvatures_are_those_that_have_no_negative_eigenvalue():
+    """On a batch and a loss for which all others have one."""
+    rng = np.random.default_rng(0)
+    net, loss = so.mlp([4, 6, 5, 3], activation="tanh", rng=3), so.SoftmaxCrossEntropy()
+    x, y = rng.normal(size=(12, 4)), rng.integers(0, 3, 12)
+    least = {name: min(np.linalg.eigvalsh(one)[0] for one in so.eacg.bias_curvatures(
+        net, loss, x, y, curvature=name, rng=0)) for name in curvatures.CURVATURES}
+    found = {name: one >= -1e-12 for name, one in least.items()}
+    assert found == {name: one.positive for name, one in curvatures.CURVATURES.items()}, least
+    assert curvatures.POSITIVE == tuple(name for name in least if found[name])

@@ -185,6 +185,7 @@ def test_nothing_to_follow():
         before = net.theta.copy()
         info = method.step(x, y)
         assert info["rate"] == 0 and method.skipped == 1 and (net.theta == before).all()
+        assert info["descent"] is True and method.ascents == 0, "nor does anything rise"
 
 
 STEPS = ({}, {"curvature": "printed"}, {"adaptive": True}, {"rates": "layer"},

@@ -81,6 +81,9 @@ def test_measures_of_any_size(rng, size):
     for debiased in (False, True):
         assert np.isclose(room.linear_cka(a * size, b, debiased), room.linear_cka(a, b, debiased),
                           rtol=1e-12)
+        wide = np.hstack([a * size, np.full((6, 1), 1e-250)])  # a column that says nothing
+        assert np.isclose(room.linear_cka(wide, b, debiased), room.linear_cka(a, b, debiased),
+                          rtol=1e-12)
     K, other = a @ a.T, b @ b.T
     assert np.isclose(diagnostics.kernel_similarity(K, other * size),
                       diagnostics.kernel_similarity(K, other), rtol=1e-12)

@@ -1,9 +1,12 @@
 """What counts as zero in a Gram matrix or a decomposition, and the precision that this takes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from secondorder.papers.reversible_gauss_newton import features, gram
+from secondorder.papers.reversible_gauss_newton.update import Update
 
 
 @pytest.fixture
@@ -45,6 +48,9 @@ def test_what_is_kept_and_how_far_it_reaches(form):
                                rtol=1e-12)
     exact = gram.gram_inverse(np.diag([0.04, 1.0, 0.01]), floor=1e-7)
     assert exact.rcond == exact.applied == pytest.approx(0.01)
+    damped = gram.gram_inverse(np.diag([0.04, 1.0, 0.01]), form, 0.05, 1e-7)
+    assert damped.rcond == pytest.approx(0.01, rel=1e-12)
+    assert gram.gram_inverse(np.diag([0.04, 1.0, -1e-20]), form, 0.1, 1e-7).rcond == 0
 
 
 def test_a_well_conditioned_gram_matrix_needs_no_eigenvalues(rng, monkeypatch):
@@ -103,3 +109,53 @@ def test_as_many_features_as_samples_reach_every_target(shape, ones, complete, r
     reached = F @ found.weight.T + (found.bias if ones else 0)
     assert np.allclose(reached, E, atol=1e-9) == complete
     np.testing.assert_allclose(found.reached, reached, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape, decomposed", [((64, 70), True), ((70, 64), True), ((5, 200), True),
+                                               ((65, 70), False), ((70, 65), False)])
+@pytest.mark.parametrize("smallest", [1e-9, 0.5])
+def test_small_features_that_lost_their_digits_are_decomposed(shape, decomposed, smallest, rng,
+                                                              monkeypatch):
+    """Small by either of their sides; a Gram matrix squares the condition number."""
+    calls, by_svd = [], features._by_svd
+    monkeypatch.setattr(features, "_by_svd", lambda *args: (calls.append(1), by_svd(*args))[1])
+    F = np.linalg.qr(rng.normal(size=(max(shape), min(shape))))[0]
+    F[:, 0] *= smallest
+    features.fit(F if shape[0] >= shape[1] else F.T.copy(), rng.normal(size=(shape[0], 1)))
+    assert len(calls) == (decomposed and smallest < 1e-8)
+
+
+@pytest.mark.parametrize("independent, undecided", [(2, 0), (1, 1), (0, 2), (3, 0)])
+def test_rows_that_are_zero_are_decided(independent, undecided):
+    made = SimpleNamespace(independent=independent)
+    assert features._undecided(np.diag([1.0, 0.0, 1e-20]), made) == undecided
+
+
+@pytest.mark.parametrize("shape", [(5, 200), (200, 5), (64, 70), (70, 64)])
+def test_independent_features_of_a_small_side_are_counted_to_the_last_digits(shape, rng):
+    """A singular value of 1e-10, which is lost in a Gram matrix."""
+    F = np.linalg.qr(rng.normal(size=(max(shape), min(shape))))[0]
+    F[:, 0] *= 1e-10
+    F = F if shape[0] >= shape[1] else F.T.copy()
+    assert features._independent(F, False) == min(shape)
+
+
+@pytest.mark.parametrize("form", ("exact", "truncate", "damp", "tikhonov"))
+def test_a_decomposition_of_the_features_themselves_loses_nothing(form, rng):
+    F, E = rng.normal(size=(4, 6)), rng.normal(size=(4, 2))
+    found = features.fit(F, E, form, gram.FORMS[form], decomposition="svd")
+    assert found.lost == 0 and found.missed < 1e-14 and found.undecided == 0
+    U, s, Vt = np.linalg.svd(F, full_matrices=False)
+    f = gram.filtered(s**2, form, gram.FORMS[form], 0.0) * s
+    np.testing.assert_allclose(found.weight, ((U * f).T @ E).T @ Vt, rtol=1e-10, atol=1e-13)
+
+
+def test_targets_of_zero_are_missed_by_nothing(rng):
+    found = features.fit(rng.normal(size=(4, 6)), np.zeros((4, 2)))
+    assert found.missed == 0 and not found.weight.any()
+
+
+def test_what_a_step_reports_unless_it_was_measured():
+    made = Update(np.zeros(3), 2, 2)
+    assert np.isnan(made.residual) and made.ranks is None and made.weights is None
+    assert (made.drift, made.missed, made.undecided, made.lost) == (0, 0, 0, 0)

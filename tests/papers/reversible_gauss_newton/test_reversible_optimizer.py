@@ -128,3 +128,13 @@ def test_recomputing_keeps_no_activations(rng):
         tracemalloc.stop()
     block = 2 * 8 * 200 * 100  # bytes of S of one half-coupled layer: 160 kB
     assert max(peaks) - min(peaks) < block, peaks
+
+
+@pytest.mark.parametrize("recompute", (False, True))
+def test_a_step_reports_the_mean_loss_before_it(recompute):
+    net = RevMLP(6, 2, 12, activation="tanh", outputs=2, rng=0)
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(5, 6)), rng.normal(size=(5, 2))
+    expected = np.sum((net(x) - y) ** 2) / 2 / 5
+    info = so.GaussNewton(net, so.SquaredError(), 0.1, recompute=recompute).step(x, y)
+    assert info["loss"] == pytest.approx(expected, rel=1e-12)
