@@ -484,3 +484,15 @@ def test_what_is_orthogonal_to_the_mean_input_keeps_its_small_norm():
     across = G - np.outer(G @ mean, mean) / (mean @ mean)
     np.testing.assert_allclose(conjugate_gradients.coordinates(G, mean).across,
                                np.linalg.norm(across), rtol=1e-10)
+
+
+@pytest.mark.parametrize("least", [1e-4, 1e-5, 3e-6, 1e-6])
+def test_a_right_side_of_the_other_sign_gives_the_other_solution(least):
+    """To the bit, also where single precision does not do; residuals are all of one sign."""
+    B = np.array([[1, least - 1], [least - 1, 1]], dtype=np.float32)
+    for size in (1.0, 3.7):
+        right = np.full(2, size)
+        one, other = (cholesky.damped_solve(B, sign * right, 0.9, 1e-9) for sign in (1, -1))
+        assert (one == -other).all()
+        wanted = np.linalg.solve(0.9 * B.astype(float) + 1e-9 * np.eye(2), right)
+        assert relative(one, wanted) < 1e-7
