@@ -44,7 +44,10 @@ def regrets(results, settings, seed):
        "paper runs no such comparison. Both sides get their best single setting. At +-0.1 2000 "
        "iterations tell mainly who has left the plateau")
 class LessTuning:
-    packed = staticmethod(plateau.packed)
+    @staticmethod
+    def packed(result, arguments):
+        """The losses on the watched samples: neither the verdict nor the figure needs more."""
+        return {name: values for name, values in result.items() if name in ("loss", "diverged")}
 
     def runs(self, settings, results):
         return [plateau.run(settings | {name: problem[name] for name in ("data", "layers")}, seed,

@@ -3,7 +3,8 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, diverged, exactly, over_seeds, study, undecided
+from secondorder.studies import (Run, diverged, exactly, headline, legend_below, study,
+                                 undecided)
 
 from .. import PAPER, ResidualPartitioning
 from ..hessian import bounded_hessian_product
@@ -21,13 +22,15 @@ def steps_kept(seed, kind, rate, cross, steps):
     dict
         ``steps``, and of these the numbers for ``bounded`` (the quadratic without the products of
         Eq. (4)), ``true`` (the second-order model) and ``loss`` (of the batch); ``least``: the
-        smallest ratio of decrease over promise of each.
+        smallest ratio of decrease over promise of each; ``curved``: by how much the slope's decrease
+        was missed, over the bound's curvature, at every step of each (1: just the promise).
     """
     x, y = networks.data_of(kind, "digits", dtype="float64")
     network, loss = networks.network_of(kind, x.shape[1], seed, "float64")
     optimizer = ResidualPartitioning(network, loss, learning_rate=rate, cross=cross)
     rows = networks.batches(len(x), seed)
     ratios = {"bounded": [], "true": [], "loss": []}
+    curved = {name: [] for name in ratios}
     for _ in range(steps):
         batch = next(rows)
         at = x[batch], y[batch]
@@ -43,10 +46,13 @@ def steps_kept(seed, kind, rate, cross, steps):
         decreases["loss"] = start - reached
         for name, decrease in decreases.items():
             ratios[name].append(float(decrease / info["bound_decrease"]))
+            missed = (-slope - decrease) / (-slope - info["bound_decrease"])
+            curved[name].append(float(f"{missed:.3g}"))
         network.theta = theta + step
     return {"steps": steps, "least": {name: min(values) for name, values in ratios.items()},
             "met": {name: sum(value >= 1 - 1e-9 for value in values)
-                    for name, values in ratios.items()}}
+                    for name, values in ratios.items()},
+            "curved": curved}
 
 
 @study(PAPER, "claim-promised-decrease",
@@ -70,21 +76,26 @@ class PromisedDecrease:
                                             ("true-cross", True, "true"), ("loss", False, "loss"))}
 
     def draw(self, results, figure, settings):
-        axes = figure.subplots()
-        names = {"bounded": "quadratic without\nthe products of (4)",
-                 "true": "true second-order\nmodel", "loss": "loss of\nthe batch"}
-        for k, kind in enumerate(KINDS):
-            for c, cross in enumerate((False, True)):
-                runs = results.of(kind=kind, cross=cross)
-                places = np.arange(3) + 0.2 * (2 * k + c)
-                axes.bar(places, [100 * met(runs, name) for name in names], 0.18,
-                         color=f"C{k}", hatch=("", "//")[c],
-                         label=f"{kind}, products {'bounded too' if cross else 'dropped'}")
-        axes.set_xticks(np.arange(3) + 0.3, names.values())
-        axes.set(ylabel="steps that keep the promise, %", ylim=(0, 118),
-                 title="What the bound promises at rates 0.3, 1 and 1.9: digits, "
-                 + over_seeds(settings["seeds"], "all steps"))
-        axes.legend(fontsize=7, loc="upper center", ncols=2)
+        names = {"bounded": "quadratic without the products of (4)",
+                 "true": "true second-order model", "loss": "loss of the batch"}
+        for panel, name in zip(figure.subplots(1, 3, sharex=True, sharey=True), names):
+            for k, kind in enumerate(KINDS):
+                for cross in (False, True):
+                    missed = np.sort(np.concatenate(
+                        [run["curved"][name] for run in results.of(kind=kind, cross=cross)]))
+                    share = 100 * np.arange(1, len(missed) + 1) / len(missed)
+                    panel.plot(missed, share, color=f"C{k}", linestyle="--" if cross else "-",
+                               label=f"{kind}, products {'bounded too' if cross else 'dropped'}")
+            panel.axvline(1, color="grey", linewidth=0.8)
+            panel.set_xscale("log")
+            panel.set_xticks([0.001, 0.01, 0.1, 1], ["0.001", "0.01", "0.1", "1"])
+            panel.set_title(names[name], fontsize=9)
+        figure.axes[1].set_xlabel("curvature along the step / the bound's (up to 1: the promise "
+                                  "is kept)")
+        figure.axes[0].set_ylabel("steps up to this share, %")
+        headline(figure, "What is there of the bound's curvature, at rates 0.3, 1 and 1.9: digits",
+                 settings, "all steps")
+        legend_below(figure, figure.axes[0])
 
 
 def met(runs, name):

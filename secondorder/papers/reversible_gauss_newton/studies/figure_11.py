@@ -23,6 +23,16 @@ def between(one, other):
        full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; at the end of training and on 60 test images")
 class Figure11:
+    @staticmethod
+    def packed(result, arguments):
+        """The losses, by which rates are chosen, and the Gram matrices to 0.001: so CKA keeps three
+        decimals.
+        """
+        kept = {name: value for name, value in result.items() if name in ("loss", "diverged")}
+        if "grams" in result:
+            kept["grams"] = np.round(result["grams"], 3).tolist()
+        return kept
+
     def runs(self, settings, results):
         return compared.wanted(settings, results)
 
