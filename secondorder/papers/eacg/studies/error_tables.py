@@ -11,7 +11,8 @@ from ..errors import layer_errors, total_error
 from . import networks, training
 from .networks import CRITERIA
 
-FULL = {"case": "R5", "samples": 4000, "epochs": 10, "every": 20, "batch": 100, "seeds": (1, 2, 3)}
+FULL = {"case": "R5", "samples": 4000, "epochs": 10, "every": 20, "batch": 100,
+        "seeds": tuple(range(1, 28))}
 WIDE = {**FULL, "case": "W4"}
 QUICK = {"case": "Q", "samples": 300, "epochs": 1, "every": 2, "batch": 100, "seeds": (1,)}
 TRAJECTORIES = {"sgd": ("sgd", "none", 0.1, 0.0), "ea-cg": ("ea-cg", "pch-1", 0.1, 0.02)}

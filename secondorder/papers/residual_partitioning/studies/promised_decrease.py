@@ -22,8 +22,8 @@ def steps_kept(seed, kind, rate, cross, steps):
     dict
         ``steps``, and of these the numbers for ``bounded`` (the quadratic without the products of
         Eq. (4)), ``true`` (the second-order model) and ``loss`` (of the batch); ``least``: the
-        smallest ratio of decrease over promise of each; ``curved``: by how much the slope's decrease
-        was missed, over the bound's curvature, at every step of each (1: just the promise).
+        smallest ratio of decrease over promise of each; ``curved``: by how much the decrease falls
+        short of the slope's, over what the bound allows, at every step (1: just the promise).
     """
     x, y = networks.data_of(kind, "digits", dtype="float64")
     network, loss = networks.network_of(kind, x.shape[1], seed, "float64")

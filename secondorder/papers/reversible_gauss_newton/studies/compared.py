@@ -20,6 +20,7 @@ METHODS = ("gn", "adam", "sgd")
 RULES = {"P": "most progress in epoch 1", "B": "least loss later on"}
 P_ALONE = "by the paper's rule of rates; the best rate is not run"
 CHOOSING = 100
+THICK_AND_THIN = "thick: rate by epoch 1, thin: best later"
 STYLES = {"gn": ("C3", "-"), "adam": ("C0", "--"), "sgd": ("C4", ":"), "mp": ("C2", "-.")}
 
 FULL = {"cifar": {"task": "cifar-8", "samples": 5000, "width": 800, "batch": 102, "epochs": 100,
@@ -194,15 +195,23 @@ def draw_curves(panel, curves, colour, style, label, step=1, start=1):
 
 def draw_by_rule(panel, told, name, log=True):
     """A record of every method by epoch; rule P as lines, rule B thin."""
+    _draw_thick_and_thin(panel, told, lambda run: run[name])
+    panel.set(xlabel="epoch", yscale="log" if log else "linear")
+
+
+def draw_looks(panel, told, of, every):
+    """What `of` reads off the looks of every method, one each `every` epochs; rules as above."""
+    _draw_thick_and_thin(panel, told, lambda run: [of(look) for look in run["looks"]], every, 0)
+
+
+def _draw_thick_and_thin(panel, told, curve, step=1, start=1):
     for rule, methods in told.items():
         for method, runs in methods.items():
-            colour, style = STYLES[method]
             before = len(panel.lines)
-            draw_curves(panel, [run[name] for run in finished(runs)], colour, style,
-                        NAMES[method] if rule == "P" else None)
+            draw_curves(panel, [curve(run) for run in finished(runs)], *STYLES[method],
+                        NAMES[method] if rule == "P" else None, step, start)
             for line in panel.lines[before:]:
                 line.set(linewidth=1.6 if rule == "P" else 0.8)
-    panel.set(xlabel="epoch", yscale="log" if log else "linear")
 
 
 def packed(result, arguments):

@@ -1,11 +1,10 @@
 """Figure 10: CKA with the start, block by block."""
 
-from secondorder.studies import alike, both, finished, headline, legend_below, study
+from secondorder.studies import alike, both, headline, legend_below, study
 
 from .. import PAPER
 from . import compared
 from .figure_4 import blocks_claim, last
-from .training import NAMES
 
 BLOCKS = range(6)
 
@@ -36,19 +35,15 @@ class Figure10:
                 for letter, judge in told.items()}
 
     def draw(self, results, figure, settings):
-        runs = compared.by_rule(results, settings)["P"]
+        told = compared.by_rule(results, settings)
         panels = figure.subplots(2, 3, sharex=True, sharey=True)
         for block, panel in enumerate(panels.flat):
-            for method in compared.METHODS:
-                colour, style = compared.STYLES[method]
-                rows = [[look["cka"][block] for look in run["looks"]]
-                        for run in finished(runs[method])]
-                compared.draw_curves(panel, rows, colour, style, NAMES[method],
-                                     settings["cifar"]["looks"], 0)
+            compared.draw_looks(panel, told, lambda look: look["cka"][block],
+                                settings["cifar"]["looks"])
             panel.set_title(f"block {block + 1}", fontsize=9)
         legend_below(figure, panels[0, 0])
         for panel in panels[-1]:
             panel.set_xlabel("epoch")
         figure.supylabel("CKA with the start", fontsize=10)
-        headline(figure, f"Representations against their start: {compared.title_of(settings)}",
-                 settings)
+        headline(figure, f"Representations against their start ({compared.THICK_AND_THIN})\n"
+                 f"{compared.title_of(settings)}", settings)

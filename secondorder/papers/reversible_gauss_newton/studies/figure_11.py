@@ -46,16 +46,18 @@ class Figure11:
         return {"f": compared.under_rules(results, settings, "cifar", nearer)}
 
     def draw(self, results, figure, settings):
-        runs = compared.by_rule(results, settings)["P"]
-        panel = figure.subplots()
-        for k, other in enumerate(("adam", "sgd")):
-            told = np.array([between(one, two) for one, two in zip(runs["gn"], runs[other])])
-            for row in told:
-                panel.plot(np.arange(1, 7) + 0.1 * k, row, "os"[k], color=compared.STYLES[other][0],
-                           alpha=0.7)
-            panel.plot(np.arange(1, 7) + 0.1 * k, told.mean(axis=0), compared.STYLES[other][1],
-                       color=compared.STYLES[other][0], label=f"with {NAMES[other]}")
-        panel.set(xlabel="block", ylabel="CKA of Gauss-Newton's representations, at the end")
-        legend_below(figure, panel)
+        panels = figure.subplots(1, 2, sharey=True)
+        for panel, (rule, runs) in zip(panels, compared.by_rule(results, settings).items()):
+            for k, other in enumerate(("adam", "sgd")):
+                told = np.array([between(one, two) for one, two in zip(runs["gn"], runs[other])])
+                at, (colour, style) = np.arange(1, 7) + 0.1 * k, compared.STYLES[other]
+                for row in told:
+                    panel.plot(at, row, "os"[k], color=colour, alpha=0.7)
+                panel.plot(at, told.mean(axis=0), style, color=colour,
+                           label=f"with {NAMES[other]}")
+            panel.set_title(f"rates by rule {rule}: {compared.RULES[rule]}", fontsize=9)
+            panel.set_xlabel("block")
+        panels[0].set_ylabel("CKA of Gauss-Newton's representations, at the end")
+        legend_below(figure, panels[0])
         headline(figure, f"Whose representations are alike: {compared.title_of(settings)}",
                  settings, "lines: mean")

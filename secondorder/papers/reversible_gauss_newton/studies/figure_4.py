@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (both, diverged, finished, headline, legend_below, paired, smoothed,
+from secondorder.studies import (both, diverged, headline, legend_below, paired, smoothed,
                                  study)
 
 from .. import PAPER
@@ -80,8 +80,8 @@ def equal_loss_claim(runs):
        full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        ours=("g",),
        deviation=compared.DEVIATION + "; kernel on 100 test images, CKA on 500, every 10 epochs. "
-       "The skips keep x_0 in every block, so CKA is high for anyone. A second line of each method "
-       "is the CKA of what the last block and the blocks before it added")
+       "The skips keep x_0 in every block, so CKA is high for anyone. One panel is the CKA of what "
+       "the last block and the blocks before it added")
 class Figure4:
     packed = staticmethod(compared.packed)
 
@@ -100,27 +100,21 @@ class Figure4:
                 for letter, judge in told.items()}
 
     def draw(self, results, figure, settings):
-        runs = compared.by_rule(results, settings)["P"]
-        panels = figure.subplots(1, 5)
-        every = settings["cifar"]["looks"]
-        for method in compared.METHODS:
-            colour, style = compared.STYLES[method]
-            looked = [run for run in finished(runs[method]) if run["looks"]]
-            told = [("ntk", None), ("step", None), ("cka", 0), ("cka", 2), ("cka", -1)]
-            for panel, (name, block) in zip(panels, told):
-                rows = [[look[name] if block is None else look[name][block]
-                         for look in run["looks"]] for run in looked]
-                compared.draw_curves(panel, rows, colour, style, NAMES[method], every, 0)
-            rows = [[look["added"][-1] for look in run["looks"]] for run in looked]
-            compared.draw_curves(panels[-1], rows, colour, style, None, every, 0)
-            if rows:
-                panels[-1].lines[-1].set_linewidth(0.7)
-        for panel, title in zip(panels, ("kernel, with start", "kernel, with last look",
-                                         "CKA, first block", "CKA, middle block",
-                                         "CKA, last block")):
+        told = compared.by_rule(results, settings)
+        panels = figure.subplots(2, 3, sharex=True)
+        shown = {"kernel, with start": lambda look: look["ntk"],
+                 "kernel, with last look": lambda look: look["step"],
+                 "CKA, what the last block added": lambda look: look["added"][-1],
+                 "CKA, first block": lambda look: look["cka"][0],
+                 "CKA, middle block": lambda look: look["cka"][2],
+                 "CKA, last block": lambda look: look["cka"][-1]}
+        for panel, (title, of) in zip(panels.flat, shown.items()):
+            compared.draw_looks(panel, told, of, settings["cifar"]["looks"])
             panel.set_title(title, fontsize=9)
+        for panel in panels[-1]:
             panel.set_xlabel("epoch")
-        panels[0].set_ylabel("similarity")
-        legend_below(figure, panels[0])
-        headline(figure, "What stays as it was at the start; thin: of what the blocks added\n"
-                        f"{compared.title_of(settings)}", settings)
+        for panel in panels[:, 0]:
+            panel.set_ylabel("similarity")
+        legend_below(figure, panels[0, 0])
+        headline(figure, f"What stays as it was at the start ({compared.THICK_AND_THIN})\n"
+                 f"{compared.title_of(settings)}", settings)
