@@ -28,10 +28,10 @@ class Figure11:
         """The losses, by which rates are chosen, and the Gram matrices to 0.001: so CKA keeps three
         decimals.
         """
-        kept = {name: value for name, value in result.items() if name in ("loss", "diverged")}
+        told = {name: value for name, value in result.items() if name in ("loss", "diverged")}
         if "grams" in result:
-            kept["grams"] = np.round(result["grams"], 3).tolist()
-        return kept
+            told["grams"] = np.round(result["grams"], 3).tolist()
+        return told
 
     def runs(self, settings, results):
         return compared.wanted(settings, results)
