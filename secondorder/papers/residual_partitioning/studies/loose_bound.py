@@ -14,7 +14,7 @@ from .networks import BATCH
 
 KINDS = ("autoencoder", "classifier")
 RATES = {"autoencoder": 300.0, "classifier": 100.0}  # of training, output rule jensen
-TRIED = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+TRIED = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 70.0, 100.0, 1000.0, 10000.0)
 WIDTHS, DEPTHS = (8, 16, 32, 64), (1, 2, 3, 4)
 
 
@@ -129,23 +129,26 @@ class LooseBound:
 
         if len(settings["seeds"]) < 3:
             return undecided("it takes three seeds at least", len(settings["seeds"]))
-        ratios, best = zip(*best_rates(results))
+        ratios, best = zip(*best_rates(results).values())
+        if len(set(best)) == 1:
+            return undecided(f"the best rate of all networks is {best[0]:g}", 3)
         correlation = float(spearmanr(ratios, best).statistic)
         return exactly(correlation > 0.5, correlation, "rank correlation",
-                       f"{len(best)} networks, rates in decades", 3)
+                       f"{len(best)} networks, best rates from {min(best):g} to {max(best):g}", 3)
 
     def draw(self, results, figure, settings):
         panels = figure.subplots(1, 3, width_ratios=(1, 1, 2))
         told = over_seeds(settings["seeds"], "mean")
+        found = best_rates(results)
         for axes, name, growing, factors in (
-                (panels[0], "hidden width (two layers)", [[n, n] for n in WIDTHS], WIDTHS),
-                (panels[1], "hidden layers of 16", [[16] * n for n in DEPTHS], DEPTHS)):
-            rows = [[one["ratios"][0] for one in results.of(hidden=hidden, after=[0])]
-                    for hidden in growing]
-            axes.plot(factors, np.mean(rows, axis=1), "o-")
+                (panels[0], "hidden width (two layers)", [(n, n) for n in WIDTHS], WIDTHS),
+                (panels[1], "hidden layers of 16", [(16,) * n for n in DEPTHS], DEPTHS)):
+            ratios, rates = zip(*(found[hidden] for hidden in growing))
+            axes.plot(factors, ratios, "o-", label="r at the start")
+            axes.plot(factors, rates, "s--", color="C2", label="best rate")
             axes.set(xlabel=name, ylim=(0, None), title=f"classifiers, digits; {told}")
             axes.set_xticks(factors, map(str, factors))
-        panels[0].set_ylabel("r at the start")
+            legend_under(axes)
         self._networks(panels[2], results)
         for axes in panels:
             axes.title.set_fontsize(8)
@@ -188,11 +191,11 @@ def log_ratio(result, look):
 
 
 def best_rates(results):
-    """(r at the start, rate of the lowest loss) of each network."""
-    pairs = []
+    """Hidden units of a network -> (r at the start, rate of the lowest loss)."""
+    pairs = {}
     for hidden in sizes():
         losses = [np.mean([np.inf if diverged(one) else one["loss"]
                            for one in results.of(hidden=hidden, rate=rate)]) for rate in TRIED]
         ratios = [one["ratios"][0] for one in results.of(hidden=hidden, after=[0])]
-        pairs.append((float(np.mean(ratios)), TRIED[least(losses, "rate")]))
+        pairs[tuple(hidden)] = float(np.mean(ratios)), TRIED[least(losses, "rate")]
     return pairs
