@@ -32,7 +32,7 @@ def draw(run, label, above, below):
                gid="loss")
     left = leaving(run)
     if left is not None:
-        above.axvline(left, color=colour, linestyle=":", label=f"below {EXIT:g} from {left} on")
+        above.axvline(left, color=colour, linestyle=":", label=f"first below {EXIT:g} at {left}")
     rate = np.array(run["rate"])
     below.semilogy(rate, ".", markersize=2, alpha=0.4, color=colour)
     middle = rate

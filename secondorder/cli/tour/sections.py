@@ -270,7 +270,7 @@ def cubic_regularization(out, training, validation, seed, say):
         left, rate = rates.leaving(run), plateau.start_rate(run)
         runs[label] = {"exit": left, "rate_on_plateau": rate, "loss": run["loss"],
                        "rate": run["rate"]}
-        gone = "never" if left is None else f"from iteration {left} on"
+        gone = "never" if left is None else f"first at iteration {left}"
         say(f"  {label}: loss below {plateau.EXIT:g} {gone}; rate at the start {rate:.3g}, "
             f"loss {run['loss'][-1]:.3f}")
     rates.finish(*axes)
