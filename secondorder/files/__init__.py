@@ -23,17 +23,8 @@ from .folders import output_directory, replaceable, user_cache_folder, written_b
 from .reading import Damaged, damage_told, read_arrays, read_bytes, read_json
 from .seals import intact, mark, sealed
 from .whole import TEMPORARY, atomic, exclusive, one_writer, remove_stale, require_file
-from .writing import (
-                      few_colours,
-                      to_json,
-                      write_arrays,
-                      write_between,
-                      write_bytes,
-                      write_figure,
-                      write_json,
-                      write_packed,
-                      write_text,
-)
+from .writing import (few_colours, to_json, write_arrays, write_between, write_bytes, write_figure,
+                      write_json, write_packed, write_text)
 
 __all__ = ["TEMPORARY", "Damaged", "atomic", "damage_told", "exclusive", "few_colours", "intact",
            "mark", "one_writer", "output_directory", "read_arrays", "read_bytes", "read_json",

@@ -178,6 +178,9 @@ def test_a_promise_is_kept_by_what_is_bounded_and_broken_beyond_rate_two():
     kept = promised_decrease.steps_kept(1, "autoencoder", 1.9, False, 3)
     assert kept["met"]["bounded"] == 3 and kept["least"]["bounded"] >= 1
     assert np.isfinite(list(kept["least"].values())).all()
+    for name, shares in kept["curved"].items():  # ratio = (1 - share eta / 2) / (1 - eta / 2)
+        assert max(shares) == pytest.approx((1 - 0.05 * kept["least"][name]) / 0.95, rel=0.01)
+        assert 0 < max(shares) < 1
 
 
 def test_saddle():
@@ -236,6 +239,7 @@ def test_loose_bound():
     assert set(judged("claim-loose-bound", make(1)).values()) == {HELD}
     found = judged("claim-loose-bound", make(-1))
     assert {found[name] for name in ("jensen", "pairwise", "width", "depth")} == {DID_NOT_HOLD}
+    assert judged("claim-loose-bound", make(0))["rate"] == UNDECIDED  # one best rate for all
     assert set(judged("claim-loose-bound", make(1), seeds=2).values()) == {UNDECIDED}
 
 

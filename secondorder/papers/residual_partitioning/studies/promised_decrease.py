@@ -3,8 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (Run, diverged, exactly, headline, legend_below, study,
-                                 undecided)
+from secondorder.studies import Run, diverged, exactly, headline, legend_below, study, undecided
 
 from .. import PAPER, ResidualPartitioning
 from ..hessian import bounded_hessian_product

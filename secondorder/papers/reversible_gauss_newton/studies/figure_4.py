@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (both, diverged, headline, legend_below, paired, smoothed,
-                                 study)
+from secondorder.studies import both, diverged, headline, legend_below, paired, smoothed, study
 
 from .. import PAPER
 from . import compared
