@@ -59,7 +59,8 @@ class Storage:
     def runs(self, settings, results):
         sizes = {name: settings[name] for name in ("inputs", "layers", "width")}
         return [Run(peaks, {"seed": seed, "route": route, "form": form, "samples": samples,
-                             **sizes}) for seed in settings["seeds"] for route, form, samples, _ in CASES.values()]
+                            **sizes})
+                for seed in settings["seeds"] for route, form, samples, _ in CASES.values()]
 
     def judge(self, results, settings):
         verdicts = {}
