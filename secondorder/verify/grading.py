@@ -5,6 +5,8 @@ import copy
 import inspect
 import threading
 import traceback
+import types
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from ..checks import whole_number
@@ -109,7 +111,7 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     name, calls = short_name(entry.paper, qualified_name(target)), []
     seeds = whole_number(seeds, "seeds", 1)
     message, claims = "", 0
-    recorded = _Recorded(function, calls)
+    recorded = _Recorded(function, calls, copy_of(target))
     with replaced(target, recorded):
         failures = 0
         for seed in range(seeds):
@@ -184,14 +186,37 @@ def replaced(target, function):
             del target.__globals__["_secondorder_given"]
 
 
-class _Recorded:
-    """The function, which remembers some calls, and why it gave nothing where it did not."""
+def copy_of(function):
+    """A function with the same code, default values and globals: what stays where the code of the
+    first is exchanged.
+    """
+    twin = types.FunctionType(function.__code__, function.__globals__, function.__name__,
+                              function.__defaults__)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    return twin
 
-    def __init__(self, function, calls):
-        self.function, self.calls = function, calls
+
+class _Recorded:
+    """The function, which remembers some calls, and why it gave nothing where it did not.
+
+    It may call the edition's function whose place it has, or be that one: `original` answers then.
+    """
+
+    def __init__(self, function, calls, original):
+        self.function, self.calls, self.original = function, calls, original
         self.most, self.raised, self.blank = _KEPT, "", False
+        self._running = ContextVar("within a call of the function", default=False)
 
     def __call__(self, *arguments, **named):
+        if self._running.get():
+            return self.original(*arguments, **named)
+        token = self._running.set(True)
+        try:
+            return self._call(arguments, named)
+        finally:
+            self._running.reset(token)
+
+    def _call(self, arguments, named):
         before = _copied((arguments, named)) if len(self.calls) < self.most else None
         try:
             result = self.function(*arguments, **named)

@@ -14,6 +14,7 @@ import secondorder as so
 from harness.everyday import all_but
 from secondorder import cli, lessons
 from secondorder.lessons import grading, sources
+from secondorder.papers.eacg import hessians
 from secondorder.verify.grading import replaced
 
 HOME = lessons.folder() / "exercises"
@@ -110,6 +111,15 @@ def test_what_is_wrong_is_shown_with_ratios():
     assert "shape" in found.message
     found = so.verify.equation("ea-cg", "4b", lambda *_: 1 / 0)
     assert "ZeroDivisionError" in found.message
+
+
+def test_a_function_may_call_the_one_whose_place_it_has():
+    own = hessians.hidden_hessians
+    assert so.verify.equation("ea-cg", "4b", own).ok
+    assert so.verify.equation("ea-cg", "4b", lambda *given: own(*given)).ok
+    assert "the sign is flipped" in str(so.verify.equation("ea-cg", "4b", lambda *given:
+                                                           -own(*given)))
+    assert so.verify.equation("ea-cg", "4b", own).ok  # the code is back in its place
 
 
 def test_the_result_that_differs_most_is_shown():

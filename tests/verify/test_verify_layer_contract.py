@@ -412,6 +412,38 @@ def test_a_shape_is_found_where_nobody_says_one(axes, shape):
     assert sample_shape(Cumulative("sin"), (7,)) == (7,)
 
 
+class Factors(nets.Activation):
+    """Takes vectors as long as its one parameter, and whatever NumPy stretches to that."""
+
+    def __init__(self, width, refuse=False):
+        super().__init__("sin")
+        self.declare("a", np.ones(width))
+        self.refuse = refuse
+
+    def forward(self, x):
+        if self.refuse:
+            raise ValueError("none")
+        return super().forward(self.parameters["a"] * x)
+
+
+@pytest.mark.parametrize("made, shape", [
+    (lambda: Factors(4), (4,)), (lambda: nets.Linear(7, 3, rng=0), (7,)),
+    (lambda: nets.Skip([nets.Linear(6, 6, rng=0)]), (6,)),
+    (lambda: nets.Recurrent(7, 3, rng=0), (4, 7)), (lambda: nets.Conv2d(1, 2, 3, rng=0), (1, 5, 4)),
+    (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])
+def test_widths_of_parameters_are_tried_as_well(made, shape):
+    assert sample_shape(made(), None) == shape
+
+
+def test_a_shape_that_was_guessed_is_said_beside_what_is_wrong():
+    wrong = planted(nets.Activation, "backward", on_result("backward", 0, lambda x_bar: 2 * x_bar))
+    told = "nobody said the shape of a sample: (5,) was tried"
+    assert told in str(verify.layer(wrong("sin")))
+    assert told not in str(verify.layer(wrong("sin"), (5,)))
+    assert told not in str(verify.layer(nets.Activation("sin")))
+    assert told in str(verify.layer(Factors(4, refuse=True)))
+
+
 def test_a_layer_that_takes_no_shape_is_reported():
     class Picky(nets.Activation):
         def forward(self, x):
