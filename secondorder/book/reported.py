@@ -5,7 +5,6 @@ import re
 from ..ledger.labels import canonical
 from ..studies import STUDIES, pages, records
 from ..studies import findings as written
-from ..studies.told import brief
 from . import pictures
 
 GLYPHS = {"held": ("✓", "holds"), "held by rule only": ("◑", "conditional"),
@@ -30,7 +29,6 @@ def studies(papers):
              "told": ", ".join(f"{kinds.count(kind)} {kind}" for kind in GLYPHS if kind in kinds),
              "recorded": set(kinds) != {"not run"},
              "rows": [row | {"told": pages.effect_text(row), "glyph": GLYPHS[row["verdict"]][0],
-                             "brief": brief(row["statement"]),
                              "colour": GLYPHS[row["verdict"]][1]} for row in rows]})
     return by_paper
 

@@ -1,25 +1,8 @@
-"""Claims as they are told: in about ten words, and as a table on a terminal."""
+"""Claims as a table on a terminal."""
 
 import textwrap
 
 from .pages import effect_text, seeds_text
-
-#: A claim is not broken off behind one of these.
-LEADING = {"a", "an", "the", "of", "and", "or", "to", "in", "on", "at", "by", "with", "than", "for",
-           "as", "is", "are", "its"}
-
-
-def brief(statement, words=10):
-    """A claim in about ten words: whole, up to a comma or the like, or broken off."""
-    given = statement.split()
-    if len(given) <= words + 2:
-        return statement
-    for k in range(words, words // 2, -1):
-        if given[k - 1][-1] in ",;:":
-            return " ".join(given[:k]).rstrip(",;:") + " …"
-    while given[words - 1].lower() in LEADING and words > 5:
-        words -= 1
-    return " ".join(given[:words]) + " …"
 
 
 def table(rows, width=100):

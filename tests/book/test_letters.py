@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import secondorder
-from secondorder.book.parts import symbols
+from secondorder.book.parts import docstrings, symbols
 
 PACKAGE = Path(secondorder.__file__).parent
 CONTRIBUTING = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -70,3 +70,17 @@ def test_names_in_the_list_are_names_of_the_code(paper):
             for name in re.findall(r"``([^`]*)``", here):
                 for word in re.findall(r"[A-Za-z_]\w+", re.sub(r'"[^"]*"', "", name)):
                     assert word in words, (letter, here)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_scripts_of_latex_are_one_sign_or_in_braces(paper):
+    """`\\lambda_max` is lambda with the index m, times a x."""
+    for printed, *_ in symbols.table(paper):
+        if "\\" in printed:
+            assert not re.search(r"[_^](\(|[A-Za-z]{2})", printed), printed
+
+
+def test_a_comma_between_brackets_parts_no_formula():
+    shown = docstrings.symbol(r"\ell(y_i, f)")
+    assert shown.count("<math") == 1 and shown.count("(") == shown.count(")") == 1
+    assert docstrings.symbol(r"J^+, J^\dashv").count("<math") == 2

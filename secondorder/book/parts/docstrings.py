@@ -95,5 +95,5 @@ def symbol(text):
     if "\\" not in text:
         return typeset(text)
     parts = [formulas.mathml_or_source(part).replace('display="block"', 'display="inline"')
-             for part in text.split(", ")]
+             for part in re.split(r", (?![^(]*\))", text)]
     return typeset(text) if any(part.startswith("<pre") for part in parts) else ", ".join(parts)

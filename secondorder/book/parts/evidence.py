@@ -153,7 +153,7 @@ def axis():
     marks = "".join(f'<text x="{place(10.0**power):.1f}" y="10">'
                     + (f'10<tspan dy="-3" font-size="6">{power}</tspan>' if power else "1")
                     + "</text>" for power in TICKS)
-    return ('<svg class="ruler numbers" width="0" height="0" aria-hidden="true" '
+    return ('<svg width="0" height="0" aria-hidden="true" '
             f'style="position:absolute"><g id="axis" class="numbers">{marks}</g></svg>')
 
 

@@ -25,7 +25,7 @@ h''                                  ``second_derivative``   second derivative o
                                                              instance
 E_i[\widehat{\nabla^2_{b^t}} \xi_i]  ``B`` (n, n)            mean Hessian in the bias that a method
                                                              carries down
-EhhT^{t-1}                           ``A`` (m, m)            second moment of the inputs
+\text{EhhT}^{t-1}                    ``A`` (m, m)            second moment of the inputs
 E_i[h_i^{t-1}]                       ``mean`` (m,)           mean of the inputs
 \alpha                               ``alpha``               weight of the identity in (9), a number
 \gamma                               ``gamma``               factor of the negative eigenvalues in

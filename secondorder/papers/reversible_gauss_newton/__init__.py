@@ -24,7 +24,7 @@ L                          ``blocks``                   number of blocks ("layer
 n                          ``len(x)``                   number of samples of a batch, S elsewhere
 d_y                        ``outputs``                  number of outputs of a sample, C elsewhere
 eps                        ``eps`` (n d_y,)             gradient of the SUM of losses in the outputs
-J^+, J^-| (right inverse)  ``inverse=``                 inverses of J, (p, n d_y):
+J^+, J^\dashv              ``inverse=``                 inverses of J, (p, n d_y):
                                                         ``"moore-penrose"``, ``"right"``
 alpha                      ``learning_rate``            step size, a number; 1/L is in the
                                                         direction, as in (16)-(17)
@@ -53,12 +53,12 @@ t                          ``time``                     time of a flow; as an in
 K                          ``K``                        2 L / max |theta''|, a number, in the bound
                                                         (28)
 \mathcal R                 ``unvec``                    vector (d n,) as a matrix (d, n)
-\Delta^(1)_l               ``first_delta`` (d/2, d')    change of W^(1)_l but for alpha / L
+\Delta^{(1)}_l             ``first_delta`` (d/2, d')    change of W^(1)_l but for alpha / L
 \Lambda                    ``remainder``                lower left block of (47), (h n, h n)
 S, S'                      ``S1``, ``slope2``           features and slopes of the features, (d',
                                                         n), in Appendix N
 W_{l,G}                    ``blocks[l].W2``             W^(2)_l as Appendix N calls it, (d/2, d')
-\lambda_max                ``strength``                 largest eigenvalue of the Gram matrix of
+\lambda_{\max}             ``strength``                 largest eigenvalue of the Gram matrix of
                                                         features: Tikhonov damping is a part of it
 x_l                        ``vec``                      outputs of block l as a vector, (d n,)
 w_l                        ``vec``                      weights of block l as a vector, (d d',)
