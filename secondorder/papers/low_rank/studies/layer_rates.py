@@ -1,6 +1,6 @@
 """Claim, a proposal of the paper: a rate for every layer or parameter might mend Adam."""
 
-from secondorder.studies import both, counted, finished, legend_below, over_seeds, study
+from secondorder.studies import both, counted, finished, headline, legend_below, study
 
 from .. import PAPER
 from . import plateau
@@ -71,6 +71,5 @@ class LayerRates:
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
             panel.set_ylabel("cross-entropy, mean of the watched samples")
         legend_below(figure, figure.axes[0])
-        figure.suptitle("Rates by layer and by weight on Adam, sigma 1000: "
-                        f"{plateau.title_of(settings)}; {over_seeds(settings['seeds'])}",
-                        fontsize=10)
+        headline(figure, "Rates by layer and by weight on Adam, sigma 1000\n"
+                 f"{plateau.title_of(settings)}", settings)

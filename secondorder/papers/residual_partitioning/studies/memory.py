@@ -51,7 +51,8 @@ def bytes_of(seed, kind, inputs, method):
        claims={"state": "what a step must remember: nothing (Adam: two vectors of P)",
                "held": "what stays between steps, arrays for reuse included, is at most Adam's and "
                        "one vector more",
-               "peak": "so is the peak of a first and of a later step"},
+               "peak": "the peak of a first and of a later step is at most Adam's and one "
+                       "vector more"},
        full={"seeds": (0,)}, quick={"seeds": (0,)}, seconds=(10, 8),
        deviation="no number is printed; the margin of one vector is ours")
 class Memory:
