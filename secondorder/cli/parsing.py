@@ -126,6 +126,30 @@ def _number(text):
     return value
 
 
+def named_first(key, name, words):
+    """What a name and the words behind it mean: a name may have several words, `Low Rank`.
+
+    Parameters
+    ----------
+    key : callable
+        Takes a name and returns the key that it means; ValueError for an unknown one.
+    name : str or None
+    words : list of str
+
+    Returns
+    -------
+    str or None, list of str
+        The key, and the words that are left. The name as it was given where no key is meant.
+    """
+    every = [name, *words] if name else []
+    for count in range(len(every), 1, -1):
+        try:
+            return key(" ".join(every[:count])), every[count:]
+        except ValueError:
+            continue
+    return name, list(words)
+
+
 def add_table_options(parser):
     """Add what says how a table in csv:FILE is to be read."""
     parser.add_argument("--target", type=column, metavar="COLUMN",
