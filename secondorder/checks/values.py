@@ -321,7 +321,7 @@ def own_array(array, shape, dtype, name):
     if array.dtype != dtype:
         raise TypeError(f"{name} must hold {dtype}, got {array.dtype}")
     if not array.flags.writeable:
-        raise ValueError(f"{name} is read-only")
+        raise ValueError(f"{name} is read-only: pass a copy")
     return array
 
 
