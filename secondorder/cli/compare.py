@@ -78,8 +78,8 @@ def _compare(so, options, out, earlier):
             say=lambda line: print(line, file=sys.stderr, flush=True))
     except MemoryError as error:  # it names arguments of the functions
         what = str(error).partition(";")[0]
-        raise MemoryError(f"{what}; a smaller --hidden or fewer --samples take less, --limit "
-                          f"{options.limit} is the largest number of parameters") from error
+        raise MemoryError(f"{what}; take a smaller --hidden or fewer --samples; --limit allows "
+                          f"{options.limit} parameters") from error
     rows = [{name: value for name, value in row.items() if name not in ("direction", "along")}
             for row in comparison.rows]
     if options.json:

@@ -5,9 +5,8 @@ import re
 
 from secondorder import files
 
-from . import checkout
 from .own import load, load_here, load_option
-from .parsing import named_first, natural
+from .parsing import checkout, named_first, natural
 
 VERIFY_EXAMPLES = """\
   secondorder verify                                every equation of every paper
@@ -145,7 +144,7 @@ def _markdown(options):
     papers = [REGISTRY.key(options.paper)] if options.paper else [paper for paper, _ in _rooms()]
     of_the_package = set(papers) & set(ledger.PAPERS)
     if options.write and of_the_package:
-        top = checkout.root("--write")
+        top = checkout("--write")
     pages = {paper: ledger.markdown(paper) for paper in papers}
     if not options.write:
         print("\n".join(pages.values()), end="")

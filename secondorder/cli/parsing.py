@@ -3,6 +3,9 @@
 import argparse
 import ast
 import math
+from pathlib import Path
+
+import secondorder
 
 from . import shortened
 
@@ -148,6 +151,26 @@ def named_first(key, name, words):
         except ValueError:
             continue
     return name, list(words)
+
+
+def checkout(option):
+    """The folder of the checkout that this package is in, for what is written into the package.
+
+    Parameters
+    ----------
+    option : str
+        What asks for it, ``--write``.
+
+    Raises
+    ------
+    ValueError
+        For an installed package, which no command changes.
+    """
+    top = Path(secondorder.__file__).parent.parent
+    if not (top / "pyproject.toml").is_file():
+        raise ValueError(f"{option} is for a checkout of the repository, not for the installed "
+                         f"package in {top}")
+    return top
 
 
 def add_table_options(parser):

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from secondorder import files
 
-from . import checkout
-from .parsing import named_first, positive
+from .parsing import checkout, named_first, positive
 
 REPRODUCE = """\
   secondorder reproduce                                  list all studies: time, verdicts
@@ -99,7 +98,7 @@ def run(options):
         raise ValueError("--record goes without --quick: results of the quick setting are not "
                          "recorded")
     if options.record:
-        checkout.root("--record")
+        checkout("--record")
     if paper is None and keys:
         raise ValueError("all goes without KEY")
     chosen = studies.STUDIES.select(paper, keys)
@@ -279,7 +278,7 @@ def run_claims(options):
     if options.write and not options.markdown:
         raise ValueError("--write goes with --markdown")
     if options.write:
-        checkout.root("--write")
+        checkout("--write")
     if name and not STUDIES.of(*papers):
         raise ValueError(no_studies(*papers))
     if options.markdown:
@@ -314,7 +313,7 @@ def _write_front_pages():
     """What README shows of the claims and FINDINGS.md, in a checkout."""
     from secondorder.studies import findings, records
 
-    readme = checkout.root("--write") / "README.md"
+    readme = checkout("--write") / "README.md"
     if not files.write_between(readme, "<!-- claims by verdict -->\n", records.counts_by_paper()):
         return
     files.write_between(readme, "<!-- findings -->\n", findings.shown())
