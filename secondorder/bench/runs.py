@@ -36,8 +36,11 @@ class Setting:
     loss: str = "cross-entropy"
 
     def __post_init__(self):
-        if len(self.sizes) < 2 or min(self.sizes) < 1 or self.batch < 1:
-            raise ValueError(f"expected at least two widths and one sample, given {self}")
+        if len(self.sizes) < 2 or min(self.sizes) < 1:
+            raise ValueError("widths must be at least two whole numbers from 1, such as 64-32-10; "
+                             f"given {self.widths!r}")
+        if self.batch < 1:
+            raise ValueError(f"batch must be a whole number from 1, given {self.batch}")
         lookup(LOSSES, self.loss, "loss")
 
     @property

@@ -36,6 +36,8 @@ def write(out, paper, seeds=None, say=print, jobs=None):
         Without the extra ``[book]``.
     FileExistsError
         Something else stands there, or a page that was changed.
+    PermissionError
+        The file cannot be written; this is known before any work.
     FormulaError, ValueError
         A formula that cannot be set; a label in ``uses=`` that does not exist.
     """
@@ -45,6 +47,7 @@ def write(out, paper, seeds=None, say=print, jobs=None):
     if not place.parent.is_dir():
         raise FileNotFoundError(f"the folder of the file does not exist: {place.parent}")
     files.replaceable(place.parent, [place.name], COMMAND)
+    files.require_writable(place)
     claims = reported.studies([paper])
     contents = pages.gathered([paper], claims, seeds, jobs, say)
     texts = pages.rendered(contents, claims, single=True)

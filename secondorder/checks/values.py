@@ -132,9 +132,12 @@ def require_bytes(what, shape, dtype, max_bytes, instead=None):
 
 
 def did_you_mean(name, names):
-    """``"did you mean 'this' or 'that'? "`` with the names close to `name`; empty without any."""
-    close = difflib.get_close_matches(str(name), list(names), n=3)
-    return f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    """``"did you mean 'this' or 'that'? "`` with the names close to `name`, in capitals or not;
+    empty without any.
+    """
+    by_lower = {str(known).lower(): known for known in names}
+    close = difflib.get_close_matches(str(name).lower(), by_lower, n=3)
+    return f"did you mean {' or '.join(repr(by_lower[one]) for one in close)}? " if close else ""
 
 
 def lookup(table, name, what):
@@ -318,7 +321,7 @@ def own_array(array, shape, dtype, name):
     if array.dtype != dtype:
         raise TypeError(f"{name} must hold {dtype}, got {array.dtype}")
     if not array.flags.writeable:
-        raise ValueError(f"{name} is read-only")
+        raise ValueError(f"{name} is read-only: pass a copy")
     return array
 
 

@@ -23,7 +23,7 @@ Start here:
   secondorder train --data wine --optimizer adam    train a small network and record every epoch
   secondorder compare                               compare all curvatures of one network
   secondorder race --minutes 2                      the papers' methods against SGD and Adam, live
-  secondorder reproduce low-rank figure-2 --quick   run a figure again, small, and judge its claims
+  secondorder reproduce low-rank figure-2 --quick   run a figure again, small, to see it work
   secondorder bench "dense Hessian"                 time curvature and steps, as ratios
   secondorder edition new my-paper --tex paper.tex  make an edition of your paper
 Each command has examples: secondorder COMMAND --help
@@ -68,7 +68,7 @@ def main(arguments=None):
     except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
         if traceback:
             raise
-        text = shortened(" ".join(str(error).split()))
+        text = shortened(" ".join(_told(error).split()))
         print(f"secondorder{command}: error: {text}", file=sys.stderr)
         _flush_or_drop_output()
         return 2
@@ -90,6 +90,13 @@ def process():
         sys.stderr.flush()
         os._exit(status)
     sys.exit(status)
+
+
+def _told(error):
+    """What an error says; of the system's own the file and the reason, without their number."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error)
 
 
 def shortened(text, most=400):

@@ -1,16 +1,23 @@
 """`secondorder compare`: all curvatures of one small network on one page."""
 
 import contextlib
+import sys
 
 from secondorder import files
 
-from .parsing import natural, positive, positive_number
+from .parsing import add_table_options, natural, positive, positive_number, table_options
 
 EXAMPLES = """\
   secondorder compare                          a 16-3-3-10 network on digits, after three epochs
   secondorder compare --out curvatures         the table as JSON and the page as a picture
   secondorder compare --data wine --hidden 5 --activation softplus --epochs 0
+  secondorder compare --data idx:mnist-subset --samples 100 --hidden 2
+
+Time grows with the samples and with the square of the number of parameters. A comparison that takes
+long says which curvature it is at.
 """
+#: Samples that are drawn from a larger set.
+SAMPLES = 500
 #: The files of --out.
 WRITTEN = ("compare.json", "compare.png")
 
@@ -23,7 +30,11 @@ def add(commands):
         "table has\nsize, time, errors and spectrum of each, and how far a step with it gets.",
         examples=EXAMPLES)
     parser.add_argument("--data", default="digits", metavar="DATA",
-                        help="digits (as 4 x 4 pixels), wine or diabetes (default: digits)")
+                        help="digits (as 4 x 4 pixels), wine, diabetes, idx:FOLDER, "
+                        "cifar-10:FOLDER or csv:FILE (default: digits)")
+    parser.add_argument("--samples", type=positive, metavar="N",
+                        help="number of samples, drawn with --seed from a larger set "
+                        f"(default: {SAMPLES}; of digits the first 400)")
     parser.add_argument("--hidden", type=positive, nargs="+", default=[3, 3], metavar="N",
                         help="widths of the hidden layers (default: 3 3)")
     parser.add_argument("--activation", default="tanh", help="activation of the "
@@ -37,6 +48,7 @@ def add(commands):
                         "(default: 0.2)")
     parser.add_argument("--limit", type=positive, default=2500, metavar="P",
                         help="largest number of parameters (default: 2500)")
+    add_table_options(parser)
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
     parser.add_argument("--out", metavar="DIR", help="write compare.json and compare.png there; "
@@ -55,13 +67,19 @@ def run(options):
 
 
 def _compare(so, options, out, earlier):
-    network, loss, x, y = _point(so, options)
-    caption = (f"{options.data}, {len(x)} samples; {network!r}" if len(repr(network)) < 90 else
-               f"{options.data}, {len(x)} samples; widths {x.shape[1]}, "
+    network, loss, x, y, samples = _point(so, options)
+    caption = (f"{options.data}, {samples}; {network!r}" if len(repr(network)) < 90 else
+               f"{options.data}, {samples}; widths {x.shape[1]}, "
                f"{', '.join(map(str, options.hidden))}; {options.activation}; {network.size} "
                f"parameters; after {options.epochs} epochs of Adam")
-    comparison = so.compare(network, loss, x, y, damping=options.damping, limit=options.limit,
-                            caption=caption)
+    try:
+        comparison = so.compare(
+            network, loss, x, y, damping=options.damping, limit=options.limit, caption=caption,
+            say=lambda line: print(line, file=sys.stderr, flush=True))
+    except MemoryError as error:  # it names arguments of the functions
+        what = str(error).partition(";")[0]
+        raise MemoryError(f"{what}; take a smaller --hidden or fewer --samples; --limit allows "
+                          f"{options.limit} parameters") from error
     rows = [{name: value for name, value in row.items() if name not in ("direction", "along")}
             for row in comparison.rows]
     if options.json:
@@ -84,16 +102,18 @@ def _compare(so, options, out, earlier):
 
 
 def _point(so, options):
-    """Network, loss and data where the curvatures are compared."""
-    data = so.datasets.load(options.data)
-    if options.data == "digits":
+    """Network, loss and data where the curvatures are compared, and what the samples are."""
+    data = so.datasets.load(options.data, **table_options(options))
+    whole, digits = len(data), options.data == "digits"
+    if digits:
         data = so.datasets.scale(data, (-1, 1))
-        x = data.inputs.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)[:400]
-        y = data.targets[:400]
+        x, y = data.inputs.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16), data.targets
     else:
         x = so.datasets.Standardisation.fit(data.inputs).apply(data.inputs)
         y = (data.targets if data.classes
              else so.datasets.Standardisation.fit(data.targets).apply(data.targets))
+    chosen = _chosen(whole, options, digits)
+    x, y = x[chosen], y[chosen]
     outputs = data.classes or y.shape[1]
     loss = so.SoftmaxCrossEntropy() if data.classes else so.SquaredError()
     network = so.mlp([x.shape[1], *options.hidden, outputs], activation=options.activation,
@@ -101,4 +121,15 @@ def _point(so, options):
     if network.size <= options.limit and options.epochs:
         so.train(so.Adam(network, loss, learning_rate=0.01), x, y, epochs=options.epochs,
                  batch_size=50, rng=options.seed)
-    return network, loss, x, y
+    told = f"{len(x)} samples" if digits or len(x) == whole else f"{len(x)} of {whole} samples"
+    return network, loss, x, y, told
+
+
+def _chosen(whole, options, digits):
+    """Places of the samples, rising."""
+    import numpy as np
+
+    if digits and options.samples is None:
+        return np.arange(400)
+    samples = min(options.samples or SAMPLES, whole)
+    return np.sort(np.random.default_rng(options.seed).permutation(whole)[:samples])

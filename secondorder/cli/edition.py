@@ -1,5 +1,6 @@
 """`secondorder edition`: an executable edition of the user's paper."""
 
+import shlex
 from pathlib import Path
 
 from .own import load, load_here, load_option
@@ -89,8 +90,9 @@ def run_new(options):
         if len(begun.unread) > 20:
             print(f"  ... and {len(begun.unread) - 20} more, in {begun.folder / 'READING.md'}")
     if begun.labels:
-        place = "" if Path(options.out) == Path(".") else f" --load {begun.folder}"
-        print(f"next: secondorder show {options.key} {begun.labels[0]}{place}")
+        place = [] if Path(options.out) == Path(".") else ["--load", str(begun.folder)]
+        words = ["secondorder", "show", options.key, begun.labels[0], *place]
+        print(f"next: {shlex.join(words)}")
     return 0
 
 

@@ -2,13 +2,11 @@
 
 import inspect
 import re
-from pathlib import Path
 
-import secondorder
 from secondorder import files
 
 from .own import load, load_here, load_option
-from .parsing import natural
+from .parsing import checkout, named_first, natural
 
 VERIFY_EXAMPLES = """\
   secondorder verify                                every equation of every paper
@@ -97,13 +95,8 @@ def _asked(options):
     """The paper and the label that were asked for; a paper's name may have several words."""
     from secondorder.ledger.registry import REGISTRY
 
-    words = [options.paper, *options.label] if options.paper else []
-    for count in range(len(words), 1, -1):
-        try:
-            return REGISTRY.key(" ".join(words[:count])), " ".join(words[count:]) or None
-        except ValueError:
-            continue
-    return options.paper, " ".join(options.label) or None
+    paper, rest = named_first(REGISTRY.key, options.paper, options.label)
+    return paper, " ".join(rest) or None
 
 
 def verify(options):
@@ -149,16 +142,14 @@ def _markdown(options):
     from secondorder.ledger.registry import REGISTRY
 
     papers = [REGISTRY.key(options.paper)] if options.paper else [paper for paper, _ in _rooms()]
+    of_the_package = set(papers) & set(ledger.PAPERS)
+    if options.write and of_the_package:
+        top = checkout("--write")
     pages = {paper: ledger.markdown(paper) for paper in papers}
     if not options.write:
         print("\n".join(pages.values()), end="")
         return 0
-    top = Path(secondorder.__file__).parent.parent
-    checkout = (top / "pyproject.toml").is_file()
     for paper, page in pages.items():
-        if paper in ledger.PAPERS and not checkout:
-            raise ValueError("--write is for a checkout of the repository, not for the installed "
-                             f"package in {top}")
         target = equations_page.folder_of(paper) / "EQUATIONS.md"
         if paper in ledger.PAPERS:  # kept in the repository, and compared with the checks
             files.write_text(target, page)
@@ -166,7 +157,7 @@ def _markdown(options):
             files.replaceable(target.parent, [target.name], "verify")
             files.write_text(target, f"{page}\n<!-- {files.mark('verify')} -->\n", "verify")
         print(f"written: {target}")
-    if checkout and set(papers) & set(ledger.PAPERS) and _write_readme(top / "README.md"):
+    if of_the_package and _write_readme(top / "README.md"):
         print(f"written: {top / 'README.md'}")
     return 0
 

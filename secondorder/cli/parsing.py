@@ -3,6 +3,9 @@
 import argparse
 import ast
 import math
+from pathlib import Path
+
+import secondorder
 
 from . import shortened
 
@@ -124,6 +127,50 @@ def _number(text):
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"expected a finite number, given {text}")
     return value
+
+
+def named_first(key, name, words):
+    """What a name and the words behind it mean: a name may have several words, `Low Rank`.
+
+    Parameters
+    ----------
+    key : callable
+        Takes a name and returns the key that it means; ValueError for an unknown one.
+    name : str or None
+    words : list of str
+
+    Returns
+    -------
+    str or None, list of str
+        The key, and the words that are left. The name as it was given where no key is meant.
+    """
+    every = [name, *words] if name else []
+    for count in range(len(every), 1, -1):
+        try:
+            return key(" ".join(every[:count])), every[count:]
+        except ValueError:
+            continue
+    return name, list(words)
+
+
+def checkout(option):
+    """The folder of the checkout that this package is in, for what is written into the package.
+
+    Parameters
+    ----------
+    option : str
+        What asks for it, ``--write``.
+
+    Raises
+    ------
+    ValueError
+        For an installed package, which no command changes.
+    """
+    top = Path(secondorder.__file__).parent.parent
+    if not (top / "pyproject.toml").is_file():
+        raise ValueError(f"{option} is for a checkout of the repository, not for the installed "
+                         f"package in {top}")
+    return top
 
 
 def add_table_options(parser):

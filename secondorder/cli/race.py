@@ -16,6 +16,14 @@ EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
   secondorder race --problem digits --minutes 3 --out race
   secondorder race --methods adam ea-cg --load method.py    a method of your own joins
+
+methods of --methods, in any spelling:
+  momentum (SGD), adam, partitioning, cubic-sgd, cubic-adam, ea-cg, gauss-newton, kfac,
+  truncated-newton; without curvature: square-root, unit
+
+problems of --problem:
+  digits, wine, reversible, one-batch, convolution, plateau, classifier, autoencoder, digits-10,
+  digits-all
 """
 #: The files of --out.
 WRITTEN = ("race.json", "race.png")
@@ -29,11 +37,11 @@ def add(commands):
         "steps.\nA table and a picture stand at the end. The judged race, with tuning and five "
         "seeds, is\nsecondorder reproduce race.", examples=EXAMPLES)
     parser.add_argument("--problem", default="digits", metavar="NAME",
-                        help="digits, wine, convolution, reversible, ... (default: digits)")
+                        help="one of the problems below (default: digits)")
     parser.add_argument("--minutes", type=positive_number, default=1.0, metavar="M",
                         help="about how long all of it takes (default: 1)")
     parser.add_argument("--methods", nargs="+", default=None, metavar="NAME",
-                        help="adam, ea-cg, ... (default: all)")
+                        help="some of the methods below (default: all)")
     parser.add_argument("--load", action="append", default=[], metavar="FILE",
                         help="a Python file with classes that derive from "
                         "so.optimizers.Optimizer: they join; repeatable")
@@ -52,8 +60,8 @@ def run(options: argparse.Namespace):
         from secondorder.race.entrants import ENTRANTS
         from secondorder.race.problems import PROBLEMS
         from secondorder.studies.data import missing
-    problem = lookup(PROBLEMS, options.problem, "problem")
-    entrants = [lookup(ENTRANTS, name, "method") for name in options.methods or ENTRANTS]
+    problem = named(PROBLEMS, options.problem, "problem")
+    entrants = [named(ENTRANTS, name, "method") for name in options.methods or ENTRANTS]
     for place in options.load:
         entrants += live.own_entrants(module_of(place))
     out = files.output_directory(options.out) if options.out else None
@@ -64,7 +72,7 @@ def run(options: argparse.Namespace):
         if out is not None:
             earlier = files.replaceable(out, WRITTEN, "race")
         try:
-            for result in live.race(options.problem, entrants, options.minutes,
+            for result in live.race(problem.key, entrants, options.minutes,
                                     lambda line: print(line, file=sys.stderr), options.seed):
                 results.append(result)
                 signals.check()
@@ -72,6 +80,21 @@ def run(options: argparse.Namespace):
             with signals.deferred():
                 tell(results, title, out, options.json, earlier)
     return 0
+
+
+def named(table, name, what):
+    """The problem or method with this key, in any spelling; ValueError names what may be meant."""
+    from secondorder.ledger.labels import plain
+
+    keys = {plain(key): key for key in table}
+    if plain(name) in keys:
+        return table[keys[plain(name)]]
+    in_title = [key for key, one in table.items()
+                if len(plain(name)) > 2 and plain(name) in plain(one.title)]
+    if not in_title:
+        return lookup(table, name, what)
+    raise ValueError(f"unknown {what} {name!r}: did you mean {' or '.join(map(repr, in_title))}? "
+                     f"choose from {', '.join(table)}")
 
 
 def module_of(place):

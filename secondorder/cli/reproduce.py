@@ -8,10 +8,9 @@ import shutil
 import sys
 from pathlib import Path
 
-import secondorder
 from secondorder import files
 
-from .parsing import positive
+from .parsing import checkout, named_first, positive
 
 REPRODUCE = """\
   secondorder reproduce                                  list all studies: time, verdicts
@@ -19,10 +18,14 @@ REPRODUCE = """\
   secondorder reproduce low-rank figure-2 --jobs 2 --out runs --resume
   secondorder reproduce all --quick --out quick
   secondorder reproduce ea-cg table-5 --recorded         judge and draw the recorded runs again
+
+Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; Figure 2, fig-2.
 """
 CLAIMS = """\
   secondorder claims                        every recorded verdict
   secondorder claims low-rank --json
+
+Write a paper in any spelling: EA-CG, low_rank, reversible.
 """
 
 
@@ -50,13 +53,14 @@ def add(commands):
                         help="keep the runs that are already in --out, and make the rest")
     parser.add_argument("--recorded", action="store_true",
                         help="begin with the package's recorded runs, to judge and draw them again "
-                        "or to add seeds; their times are of another machine")
+                        "or to add seeds; their times are of another machine. Runs that are not "
+                        "packed are made: a line says how many, and how long they take")
     parser.add_argument("--data", metavar="DIR", help="folder of the public data sets "
                         "(default: SECONDORDER_DATA)")
     parser.add_argument("--out", metavar="DIR", default="secondorder-reproduce",
                         help="folder for the results (default: %(default)s)")
     parser.add_argument("--record", action="store_true",
-                        help="also put result, figure and runs among the package's records")
+                        help="also put result, figure and runs among the records of a checkout")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
     parser.set_defaults(run=run)
@@ -65,7 +69,7 @@ def add(commands):
         "claims", help="the papers' claims and their recorded verdicts",
         description="Print the recorded verdict on every claim: held, did not hold, undecided, or "
         "not run.\nBeside it stand effect, spread and number of seeds.", examples=CLAIMS)
-    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
+    parser.add_argument("paper", nargs="*", metavar="PAPER", help="a paper (default: all)")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
     parser.add_argument("--markdown", action="store_true", help="print the page of the paper")
@@ -85,15 +89,23 @@ def run(options):
 
     if options.paper is None:
         return _list(options)
-    paper = None if options.paper == "all" else options.paper
+    paper, keys = None, options.keys
+    if options.paper != "all":
+        paper, keys = named_first(studies.STUDIES.key, options.paper, options.keys)
+        paper = studies.STUDIES.key(paper)
+        keys = _keys(keys, studies.STUDIES.of(paper))
     if options.quick and options.record:
         raise ValueError("--record goes without --quick: results of the quick setting are not "
                          "recorded")
-    if paper is None and options.keys:
+    if options.record:
+        checkout("--record")
+    if paper is None and keys:
         raise ValueError("all goes without KEY")
-    chosen = studies.STUDIES.select(paper, options.keys)
+    chosen = studies.STUDIES.select(paper, keys)
     if not chosen:
-        raise ValueError(f"{paper} has no studies yet")
+        raise ValueError(no_studies(paper))
+    if options.recorded:
+        _refuse_stand_ins(chosen)
     out, records = Path(options.out), []
     with _executor(options) as executor, files.exclusive(files.output_directory(out)):
         if not options.resume:
@@ -108,6 +120,36 @@ def run(options):
     else:
         _tell(records, out)
     return 0
+
+
+def no_studies(paper):
+    """What is said of a paper that reports nothing to run again."""
+    return f"{paper} has no studies; its equations are run by secondorder verify {paper}"
+
+
+def _keys(words, known):
+    """The keys that words name; a key may have several words, `Figure 2`."""
+    from secondorder.ledger.labels import canonical
+
+    keys, names = [], {canonical(key) for key in known}
+    while words:
+        counts = range(len(words), 0, -1)
+        alone = 2 if canonical(words[0]) in ("figure", "table", "claim") else 1
+        count = next((k for k in counts if canonical(" ".join(words[:k])) in names), alone)
+        keys.append(" ".join(words[:count]))
+        words = words[count:]
+    return keys
+
+
+def _refuse_stand_ins(chosen):
+    """Recorded runs go with the data that they were made on: new runs would be on others."""
+    from secondorder import studies
+
+    for study in chosen:
+        absent = studies.data.missing(study.needs)
+        if absent:
+            raise ValueError(f"--recorded: the runs of {study.key} were made on "
+                             f"{', '.join(absent)}, not found here: name its folder with --data")
 
 
 def _refuse_earlier_runs(chosen, out, options):
@@ -128,14 +170,15 @@ def _reproduce(study, out, executor, options):
     from secondorder import studies
     from secondorder.studies import records
 
-    absent = studies.data.missing(study.needs)
-    if options.recorded and absent:  # titles and new runs would be those of a stand-in
-        raise ValueError(f"--recorded: the runs of {study.key} were made on {', '.join(absent)}, "
-                         "not found here: name its folder with --data")
     place = files.output_directory(out / study.paper)
     known = records.runs(study) if options.recorded else {}
     sweep = studies.Sweep(place, executor, lambda line: print(line, file=sys.stderr), known)
     print(f"{study.paper} {study.key}: {study.shows}", file=sys.stderr)
+    if options.recorded:
+        settings = study.settings(options.quick, options.seeds)
+        told = records.not_packed(study, settings, *sweep.remaining(study, settings), options.quick)
+        if told:
+            print(told, file=sys.stderr, flush=True)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)
     if options.record:
         records.keep(place, record)
@@ -230,9 +273,14 @@ def run_claims(options):
     from secondorder.studies import STUDIES, pages, records, told
 
     width = shutil.get_terminal_size((100, 24)).columns
-    papers = [options.paper] if options.paper else list(STUDIES.papers)
+    name = " ".join(options.paper)
+    papers = [STUDIES.key(name)] if name else list(STUDIES.papers)
     if options.write and not options.markdown:
         raise ValueError("--write goes with --markdown")
+    if options.write:
+        checkout("--write")
+    if name and not STUDIES.of(*papers):
+        raise ValueError(no_studies(*papers))
     if options.markdown:
         for paper in papers:
             if not STUDIES.of(paper):
@@ -265,7 +313,7 @@ def _write_front_pages():
     """What README shows of the claims and FINDINGS.md, in a checkout."""
     from secondorder.studies import findings, records
 
-    readme = Path(secondorder.__file__).parent.parent / "README.md"
+    readme = checkout("--write") / "README.md"
     if not files.write_between(readme, "<!-- claims by verdict -->\n", records.counts_by_paper()):
         return
     files.write_between(readme, "<!-- findings -->\n", findings.shown())

@@ -1,10 +1,11 @@
 """Curvature matrices as SciPy linear operators, so that `eigsh`, `cg` and `minres` work."""
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import (check_l2, copied, finite, fitting, instance_of, one_of, require_bytes,
-                      unchanged)
+from ..checks import (check_l2, copied, finite, fitting, instance_of, one_of, plain_array,
+                      require_bytes, unchanged)
 from ..nets import Evaluation
 from ..nets.overriding import Follows
 from .chunks import Chunks
@@ -109,6 +110,30 @@ class CurvatureOperator(Follows, LinearOperator):
                                       rows=self._others)
             samples = self.chunks.samples
         return mean_of(self.network, total, samples, rows, self.l2, "the product")
+
+    def dot(self, x):
+        """Product with a vector (P,) or with the columns of a matrix (P, K): what ``@`` calls."""
+        self._require_shape(x)
+        return super().dot(x)
+
+    def matvec(self, x):
+        """Product with a vector (P,)."""
+        self._require_shape(x)
+        return super().matvec(x)
+
+    def matmat(self, X):
+        """Product with the columns of a matrix (P, K)."""
+        self._require_shape(X)
+        return super().matmat(X)
+
+    def _require_shape(self, v):
+        """ValueError, with the shapes, for what is no vector and no matrix of vectors."""
+        if np.isscalar(v) or isinstance(v, LinearOperator) or issparse(v):
+            return  # a multiple or a product of operators, or refused by SciPy
+        shape, size = plain_array(v, "v").shape, self.shape[1]
+        if len(shape) not in (1, 2) or shape[0] != size:
+            raise ValueError(f"v has shape {shape}, expected ({size},): one entry per parameter; "
+                             f"or ({size}, K) for K vectors")
 
     def _matvec(self, v):
         v = self._embedded(np.asarray(v).reshape(1, -1))[0]

@@ -2,12 +2,11 @@
 
 import os
 import sys
-import uuid
 from pathlib import Path
 
 from . import seals
 from .reading import read_bytes
-from .whole import remove_stale
+from .whole import remove_stale, takes_files
 
 
 def written_by(path, command):
@@ -62,13 +61,13 @@ def output_directory(path):
         raise NotADirectoryError(f"not a directory: {path}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the parent of the output directory does not exist: {path.parent}")
-    path.mkdir(exist_ok=True)
-    probe = path / f".probe.secondorder-{uuid.uuid4().hex}.probe"
-    try:  # to write is the only way to know: some file systems take nothing, whatever they say
-        os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        probe.unlink()
-    except OSError:
-        raise PermissionError(f"cannot write to the output directory: {path}") from None
+    try:
+        path.mkdir(exist_ok=True)
+    except PermissionError:
+        raise PermissionError(f"cannot make the output directory {path}: {path.parent} may not be "
+                              "written to") from None
+    if not takes_files(path):
+        raise PermissionError(f"cannot write to the output directory: {path}")
     remove_stale(path)
     return path
 

@@ -73,6 +73,26 @@ def _target(path):
     return target, before
 
 
+def takes_files(directory):
+    """Whether a file can be made in a directory: to write is the only way to know, as some file
+    systems take nothing, whatever they say.
+    """
+    probe = Path(directory) / f".probe.secondorder-{uuid.uuid4().hex}.probe"
+    try:
+        os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        probe.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def require_writable(path):
+    """Raise OSError, with the path, unless a file can be written to `path`: before any work."""
+    target, _ = _target(Path(path))
+    if not takes_files(target.parent):
+        raise PermissionError(f"cannot write {path}: {target.parent} may not be written to")
+
+
 def _hand_on(before, temporary):
     """Mode and owner of the file before."""
     if hasattr(os, "chown"):

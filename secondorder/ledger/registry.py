@@ -94,12 +94,7 @@ class Registry:
         """
         if name in self.papers:
             return name
-        matches = papers_named(name, {paper: self.titles[paper] for paper in self.rooms()})
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            raise ValueError(f"paper {name!r} may be {' or '.join(matches)}")
-        raise ValueError(unknown("paper", name, self.rooms()))
+        return paper_meant(name, {paper: self.titles[paper] for paper in self.rooms()})
 
     def of(self, paper):
         """The checks that are registered for one paper, in its order."""
@@ -188,6 +183,24 @@ def _exists(module):
 def _close(name, known):
     matches = difflib.get_close_matches(str(name), list(known), n=3, cutoff=0.5)
     return f": did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+
+
+def paper_meant(name, titles):
+    """The one paper that a name means; ValueError for none, or for more than one.
+
+    Parameters
+    ----------
+    name : str
+        The key in any spelling, or at least three letters of the key or of the title.
+    titles : dict
+        Key -> title and other names.
+    """
+    matches = papers_named(name, titles)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise ValueError(f"paper {name!r} may be {' or '.join(matches)}")
+    raise ValueError(unknown("paper", name, titles))
 
 
 def unknown(what, name, known):

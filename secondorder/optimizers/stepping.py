@@ -221,7 +221,14 @@ def by_formula(method, evaluation):
     own = type(method).direction
     if getattr(own, "guard", None) is own:  # and no function that somebody put around it
         own = own.formula
-    return own(method, evaluation)
+    try:
+        return own(method, evaluation)
+    except ValueError as error:
+        if not str(error).endswith("is read-only"):  # as NumPy says it
+            raise
+        raise ValueError(f"{type(method).__name__}.direction writes into a read-only array: "
+                         "gradient(evaluation) is one, write into gradient(evaluation).copy()"
+                         ) from error
 
 
 @functools.lru_cache(maxsize=256)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from ..checks import lookup
 from ..ledger import PAPERS
+from ..ledger.labels import canonical
+from ..ledger.registry import TITLES, paper_meant
 
 
 @dataclass(frozen=True)
@@ -134,14 +136,26 @@ class Studies:
                 importlib.import_module(f"{room}.studies")
             self._loaded.add(paper)
 
+    def key(self, name):
+        """The paper that a name means: its key in any spelling, or a part of its title.
+
+        Raises
+        ------
+        ValueError
+            No paper, or more than one (they are named).
+        """
+        if name in self.papers:
+            return name
+        return paper_meant(name, {paper: TITLES.get(paper, "") for paper in self.papers})
+
     def of(self, paper):
         """The studies of a paper in the order of their registration, key -> Study."""
-        lookup(self.papers, paper, "paper")
+        paper = self.key(paper)
         self.load(paper)
         return dict(self._studies.get(paper, {}))
 
     def select(self, paper=None, keys=()):
-        """The studies of a paper (default: of all), or those with these keys.
+        """The studies of a paper (default: of all), or those with these keys, in any spelling.
 
         Raises
         ------
@@ -151,7 +165,9 @@ class Studies:
         if paper is None:
             return [one for name in self.papers for one in self.of(name).values()]
         known = self.of(paper)
-        return [lookup(known, key, f"study of {paper}") for key in keys] or list(known.values())
+        by_name = {canonical(key): study for key, study in known.items()}
+        return [by_name[canonical(key)] if canonical(key) in by_name
+                else lookup(known, key, f"study of {paper}") for key in keys] or [*known.values()]
 
 
 #: The papers, and the race between their methods, which is no paper's.

@@ -52,22 +52,36 @@ class Sweep:
         :class:`Results`.
         """
         results = Results()
+        while lacking := self._take_all(study, settings, results):
+            self._make(lacking, study, results)
+        return results
+
+    def remaining(self, study, settings):
+        """How many runs of a study are ready, known or in a file, and how many have to be made
+        next; those that depend on their results are in neither.
+        """
+        results = Results()
+        lacking = self._take_all(study, settings, results)
+        return len(results), len(lacking)
+
+    def _take_all(self, study, settings, results):
+        """Take the runs that are known or have a file; return those that have to be made next."""
         while True:
             with self.doubts():
                 wanted = [run for run in study.runs(settings, results) if run not in results]
-            if not wanted:
-                return results
             for run in wanted:
                 if run.name in self.known:
                     results.add(run.name, self.known[run.name])
             for run in self.present(study, wanted):
                 self._take(study, run, results)
-            self._make([run for run in wanted if run not in results], study, results)
+            lacking = [run for run in wanted if run not in results]
+            if lacking or not wanted:
+                return lacking
 
     def _make(self, runs, study, results):
         began, total = time.monotonic(), len(runs)
         files.output_directory(self._folder(study))
-        varied = [name for name in (runs[0].arguments if runs else ())
+        varied = [name for name in runs[0].arguments
                   if len({str(run.arguments.get(name)) for run in runs}) > 1]
         for done, (run, outcome) in enumerate(self._outcomes(runs), 1):
             result, seconds = outcome

@@ -1,5 +1,6 @@
 """What a reader sees first: titles, counts, the table of claims; docstrings; one file to send."""
 
+import os
 import re
 import subprocess
 import time
@@ -207,6 +208,13 @@ def test_what_is_inside_a_file_is_what_stood_beside_it():
     assert 'url("data:font/woff2;base64,Zm9udA==")' in text
     assert text.count("</script>") == 1 and r"\x3c/script>" in text
     assert 'href="data:image/png;base64,bGlnaHQ="' in text and 'href="#x"' in text
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no such folder here")
+def test_a_file_that_cannot_be_written_is_named_before_any_work(monkeypatch, capsys):
+    monkeypatch.setattr(pages, "gathered", lambda *arguments: pytest.fail("it worked"))
+    assert cli.main(["book", "--single-file", PAPER, "--out", "/proc/book.html"]) == 2
+    assert "cannot write /proc/book.html: /proc may not be written to" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words, told", [

@@ -174,6 +174,7 @@ COMMANDS = {
     "betas must be a pair": [*WINE, "--set", "betas=__import__('os')"],
     "would leave a part empty": [*WINE, "--validation", "0.9999"],
     "expected widths such as": ["bench", "gradient", "--widths", "3x3x3-2"],
+    "widths must be at least two whole numbers from 1": ["bench", "gradient", "--widths", "0-3"],
     "expected a finite number": [*WINE, "--learning-rate", "1e400"],
     "no such data file": ["train", "--data", "csv:/dev/zero"],
     "is not a finite number": ["data", "csv:passwords.csv"],

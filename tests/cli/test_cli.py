@@ -359,6 +359,23 @@ def test_help_teaches(run):
         assert status == 0 and f"  secondorder {command}" in out.split("examples:")[1]
 
 
+def test_help_of_the_tour_lists_every_section(run):
+    out = run("tour", "--help")[1]
+    listed = re.findall(r"^  (\d)\. ", out, re.M)
+    assert listed == [str(1 + number) for number in range(len(sections.SECTIONS))]
+
+
+def test_help_promises_no_verdict_of_the_quick_setting(run):
+    (line,) = (line for line in run("--help")[1].splitlines() if "--quick" in line)
+    assert "judge" not in line
+
+
+def test_compare_names_every_kind_of_data(run):
+    told = " ".join(run("compare", "--help")[1].split())
+    for name in (*datasets.EMBEDDED, *datasets.FORMS):
+        assert name in told
+
+
 # -- examples --------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """All curvatures of one network side by side: numbers by another way, promises, and refusals."""
 
+import importlib
 import json
 
 import numpy as np
@@ -235,6 +236,49 @@ def test_the_command(tmp_path, capsys):
     assert {"name", "bytes", "error", "angle", "best_decrease"} <= set(told["rows"][0])
     assert cli.main([*command, "--limit", "5"]) == 2
     assert "bytes" in capsys.readouterr().err
+
+
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    """A table of 600 rows that are sorted by class, as csv:large.csv."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{k / 100},{k % 7},{k // 200}" for k in range(600)]
+    (tmp_path / "large.csv").write_text("\n".join(["a,b,class", *rows]))
+    return ["compare", "--data", "csv:large.csv", "--classify", "--hidden", "2", "--epochs", "0"]
+
+
+def test_of_a_large_set_some_samples_are_drawn_and_told(large, monkeypatch, capsys):
+    sizes, whole = [], so.compare
+    monkeypatch.setattr(so, "compare", lambda net, loss, x, y, **named: sizes.append(
+        (len(x), len(set(y)))) or whole(net, loss, x[:10], y[:10], **named))
+    for options, told in (([], "500 of 600 samples"), (["--samples", "30"], "30 of 600 samples"),
+                          (["--samples", "1000"], "600 samples")):
+        assert cli.main([*large, *options]) in (0, 1)
+        assert f"csv:large.csv, {told}; " in capsys.readouterr().out
+    assert sizes == [(500, 3), (30, 3), (600, 3)]
+
+
+def test_too_large_a_comparison_names_the_options_of_the_command(large, monkeypatch, capsys):
+    def refused(*arguments, **named):
+        raise MemoryError("the Jacobian needs 9 bytes; the limit is max_bytes=8, which the caller "
+                          "may raise")
+
+    monkeypatch.setattr(so, "compare", refused)
+    assert cli.main(large) == 2
+    said = capsys.readouterr().err
+    assert "needs 9 bytes" in said and "fewer --samples" in said and "max_bytes" not in said
+
+
+def test_a_long_comparison_says_where_it_is(monkeypatch):
+    module = importlib.import_module("secondorder.comparison.compare")  # the function hides it
+    monkeypatch.setattr(module, "PATIENCE", -1.0)
+    lines = []
+    found = so.compare(*small(), say=lines.append)
+    assert len(lines) == len(found.rows) and lines[1] == "2 of 14: low-rank factors, after 0 s"
+    monkeypatch.setattr(module, "PATIENCE", 1e9)
+    so.compare(*small(), say=pytest.fail)
+    with pytest.raises(TypeError, match="say must be a function of a line of text"):
+        so.compare(*small(), say=3)
 
 
 @pytest.mark.thorough

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,20 @@ def desk(tmp_path, monkeypatch):
     yield tmp_path
     for key in set(registry.REGISTRY.papers) - set(ledger.PAPERS):
         loading.unload(key)
+
+
+def test_the_next_command_can_be_pasted(desk, capsys):
+    (desk / "a b").mkdir()
+    assert cli.main(["edition", "new", "halves", "--tex", "paper.tex", "--out", "a b"]) == 0
+    following = capsys.readouterr().out.splitlines()[-1].removeprefix("next: ")
+    program, *words = shlex.split(following)
+    assert program == "secondorder" and cli.main(words) == 0
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no such folder here")
+def test_a_folder_that_takes_nothing_is_named_before_the_paper_is_read(desk, capsys):
+    assert cli.main(["edition", "new", "halves", "--tex", "no.tex", "--out", "/proc"]) == 2
+    assert "cannot make /proc/halves: /proc may not be written to" in capsys.readouterr().err
 
 
 def command(*arguments, capsys):

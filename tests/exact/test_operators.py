@@ -153,6 +153,25 @@ def test_integer_vectors(case):
     assert relative(op @ v, op @ v.astype(float)) < 1e-15
 
 
+@pytest.mark.parametrize("multiply", [
+    lambda op, v: op @ v, lambda op, v: op.matvec(v), lambda op, v: op.matmat(v),
+    lambda op, v: op.dot(v), lambda op, v: op.H @ v])
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_a_product_with_another_shape_names_both(form, multiply, case):
+    op, size = FORMS[form][0](*case, **options(form)), case[0].size
+    for v in (np.ones(3), np.ones((3, 2)), np.ones((size, 2, 2)), [1.0, 2.0], None):
+        with pytest.raises(ValueError) as refused:
+            multiply(op, v)
+        assert (f"v has shape {np.shape(v)}, expected ({size},): one entry per parameter; or "
+                f"({size}, K) for K vectors") == str(refused.value)
+
+
+def test_operators_still_multiply_and_scale(case):
+    op = so.exact.HessianOperator(*case)
+    H, v = op.dense(), np.ones(case[0].size)
+    assert relative((2 * op) @ v, 2 * H @ v) < 1e-12 and relative((op @ op) @ v, H @ H @ v) < 1e-12
+
+
 def test_cg_on_the_damped_gauss_newton_matrix(case):
     net, loss, x, y = case
     g = so.exact.gradient(net, loss, x, y)

@@ -54,6 +54,13 @@ def test_command_parses(command):
         assert command.endswith("pytest --processes auto")
 
 
+def test_the_labels_that_it_spells_are_those_of_the_paper_before():
+    (paper,) = set(re.findall(r"secondorder show ([\w-]+) +#", README))
+    (spelled,) = re.findall(r"^Write a label as you like: (.*?)\. An", README, re.M)
+    for label in spelled.split(", "):
+        assert not registry.REGISTRY.find(paper, label)[1], label
+
+
 def test_two_commands_stand_on_the_first_screen():
     first = README[:2000]
     assert re.search(r"^python3 -m venv .* secondorder tour$|^python3 -m venv .*/secondorder tour$",

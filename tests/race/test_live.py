@@ -1,6 +1,7 @@
 """The live race: a table, a picture, a method of one's own, an interrupt."""
 
 import json
+import re
 
 import pytest
 from matplotlib.figure import Figure
@@ -54,8 +55,27 @@ def test_the_table_has_the_lowest_loss_first_and_says_who_did_not_run(capsys):
     assert losses == sorted(losses)
 
 
+def test_names_in_any_spelling(monkeypatch):
+    raced = []
+    monkeypatch.setattr(live, "race", lambda *given: raced.append(given) or [])
+    assert cli.main(["race", "--methods", "Adam", "EA_CG", "--problem", "Digits 10"]) == 0
+    assert raced[0][:2] == ("digits-10", [ENTRANTS["adam"], ENTRANTS["ea-cg"]])
+
+
+def test_help_lists_every_name(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["race", "--help"])
+    methods, problems = re.search(r"methods of --methods.*?:\n(.*)\n\nproblems of --problem:\n(.*)",
+                                  capsys.readouterr().out, re.S).groups()
+    words = re.sub(r"\(SGD\)|without curvature:", "", methods)
+    assert re.findall(r"[\w-]+", words) == list(ENTRANTS)
+    assert re.findall(r"[\w-]+", problems) == list(PROBLEMS)
+
+
 @pytest.mark.parametrize("arguments, told", [
     (["--problem", "digit"], "digits"), (["--methods", "addam"], "adam"),
+    (["--methods", "sgd"], "did you mean 'momentum' or 'cubic-sgd'?"),
+    (["--methods", "ADDAM"], "did you mean 'adam'"), (["--methods", ""], "choose from"),
     (["--load", "no.py"], "no such file"), (["--minutes", "0"], "minutes")])
 def test_what_is_wrong_is_told_in_a_line(arguments, told, capsys):
     with pytest.raises(SystemExit) if arguments[0] == "--minutes" else nothing():

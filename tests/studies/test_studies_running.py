@@ -417,7 +417,7 @@ def test_registration_refuses(monkeypatch):
     with pytest.raises(ValueError, match="claims nothing"):
         studies.study("low-rank", "x", "", {}, {}, {}, (1, 1))(Toy)
     with pytest.raises(ValueError, match="figure-2"):
-        studies.STUDIES.select("low-rank", ["figure2"])
+        studies.STUDIES.select("low-rank", ["figre-2"])
 
 
 def test_several_runs_of_a_seed_are_not_taken_for_one():

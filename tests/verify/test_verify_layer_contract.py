@@ -309,6 +309,20 @@ def test_a_duck_typed_layer_is_checked():
     assert wrong_passes(verify.layer(bad)) == {"tangent"}
 
 
+@pytest.mark.parametrize("name", ["tangent", "second_tangent"])
+@pytest.mark.filterwarnings("error")  # NumPy's of a tolerance that is no number
+def test_a_pass_that_is_not_finite_is_told_as_that_alone(name):
+    def spoiled(original, self, *args):
+        result = original(self, *args)
+        result[0, 0] = np.nan
+        return result
+
+    report = verify.layer(planted(Quadratic, name, spoiled)(3))
+    assert wrong_passes(report) == {name}
+    assert "is not finite everywhere" in str(report)
+    assert "stale state" not in str(report) and "overwrites" not in str(report)
+
+
 def test_missing_passes_are_named():
     class Partial(Layer):
         forward, backward = Scale.forward, Scale.backward

@@ -10,10 +10,13 @@ from ..parsing import directory, natural
 ABOUT = """\
 Show what the package does, on handwritten digits, offline. The tour
 
-  1. checks every derivative of a small network,
-  2. draws its exact Hessian,
-  3. trains with SGD, Adam and truncated Newton, then with residual partitioning,
-  4. measures how far the curvatures of EA-CG are from the true Hessian.
+  1. checks every derivative of a small network and draws its exact Hessian,
+  2. trains a classifier with SGD, Adam and truncated Newton,
+  3. trains with residual partitioning, the method with a diagonal bound,
+  4. draws that bound beside the Hessian,
+  5. leaves a plateau by cubic step lengths,
+  6. trains a reversible network by exact Gauss-Newton, with two inverses,
+  7. measures how far the curvatures of EA-CG are from the true Hessian.
 """
 EXAMPLES = """\
   secondorder tour                      figures and tour.json into ./secondorder-tour

@@ -124,7 +124,7 @@ def hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     H = np.zeros((network.size, network.size), dtype=network.dtype)
     layers, places = hidden_layers(evaluation)
     widths = [max(layer.linear.weight.shape) for layer in layers]
-    size = max(1, PART // (len(layers) * max(widths)) ** 2)
+    size = max(1, PART // sum(widths) ** 2)
     for start in range(0, evaluation.samples, size):
         _add_blocks(H, network, places, factors_at(evaluation, slice(start, start + size)))
     H /= evaluation.samples

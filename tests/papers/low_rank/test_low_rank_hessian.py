@@ -94,6 +94,15 @@ def test_parts_of_a_batch_and_float32(monkeypatch):
     assert relative(so.low_rank.hessian(*single), whole) < 1e-5
 
 
+def test_one_wide_layer_does_not_make_parts_of_single_samples(monkeypatch):
+    args = case([784, 3, 3, 10], "tanh", "softmax", 0, samples=12)
+    parts, factors_at = [], factors.factors_at
+    monkeypatch.setattr(factors, "factors_at", lambda evaluation, part: parts.append(part)
+                        or factors_at(evaluation, part))
+    so.low_rank.hessian(*args)
+    assert len(parts) == 2
+
+
 @pytest.mark.parametrize(
     "layers",
     [
