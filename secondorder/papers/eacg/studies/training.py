@@ -25,10 +25,13 @@ MOMENTUM = 0.9
 FULL = {"epochs": 40, "trial": 10, "samples": 10000, "batches": (100, 500), "rates": (0.1, 0.2),
         "alphas": (0.01, 0.02, 0.1), "seeds": (1, 2, 3)}
 WIDE = {**FULL, "batches": (500,)}
+# as many seeds as decide at the spread of the first three
+TEN, EIGHT, SEVEN, FIVE, FOUR = ({"seeds": tuple(range(1, count + 1))}
+                                 for count in (10, 8, 7, 5, 4))
 QUICK = {"case": "Q", "epochs": 3, "trial": 0, "samples": 500, "batches": (100,), "rates": (0.2,),
          "alphas": (0.01,), "seeds": (1,)}
 DEVIATION = ("10,000 images and smaller networks, named in the titles; 40 epochs "
-             "instead of 200, 3 seeds. A thinned grid, tried for 10 epochs; "
+             "instead of 200. A thinned grid, tried for 10 epochs; "
              "(11b) in closed form instead of conjugate gradients")
 
 
