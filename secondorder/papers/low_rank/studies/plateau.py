@@ -24,6 +24,7 @@ RATES = {"sgd": 0.02, "adagrad": 0.1, "adadelta": 1.0, "adam": 0.001}  # of the 
 
 FULL = {"data": "mnist", "layers": 12, "width": 128, "iterations": 2000, "watched": 2000,
         "seeds": (2, 3, 4, 5, 6)}
+TEN = FULL | {"seeds": tuple(range(2, 12))}  # where five decide nothing
 QUICK = {"data": "digits", "layers": 6, "width": 64, "iterations": 300, "watched": 100,
          "seeds": (2,)}
 DEVIATION = ("8000 images of the MNIST test set instead of the training set, 2000 iterations. "

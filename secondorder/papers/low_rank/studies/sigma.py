@@ -26,7 +26,7 @@ def variation(result):
                "b": "from 10 to 1000 the variability of the rate changes more than its mean "
                     "(+-0.2)",
                "c": "Adagrad's rate varies more at 100 than at 1000 (+-0.2)"},
-       full=plateau.FULL, quick=plateau.QUICK, seconds=(1800, 10), needs=("mnist",),
+       full=plateau.TEN, quick=plateau.QUICK, seconds=(1800, 10), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class Sigma:
     packed = staticmethod(plateau.packed)
