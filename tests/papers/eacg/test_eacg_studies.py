@@ -356,6 +356,27 @@ def test_the_runs_of_two_cases_with_one_point_are_told_apart(accuracy, verdict):
     assert judged("claim-converges", make)["tests"] == verdict
 
 
+@pytest.mark.parametrize("wanted, asked", [
+    ({(0.4, 0.01)}, (0.4, 0.01)), ({(0.2, 0.005)}, (0.2, 0.005)), (set(), (0.2, 0.01)),
+    ({(0.2, 0.02)}, (0.2, 0.02)), ({(0.1, 0.01)}, (0.1, 0.01))])
+def test_a_choice_of_the_corner_asks_for_one_step_beyond_it(wanted, asked):
+    """The largest rate with the smallest alpha is the best of the grid, but for `wanted`."""
+    def make(seed, method, rate, alpha, batch, **_):
+        loss = 0.05 if (rate, alpha) in wanted else 0.1 if (rate, alpha) == (0.2, 0.01) else 0.2
+        loss *= 1 + 0.1 * (batch == 500) + 0.2 * (rate == 0.1)
+        return falling(seed, to=loss, accuracy=0.9 - loss)
+
+    study = STUDIES.of("ea-cg")["figure-5"]
+    settings, results = study.settings(), made_up.results(study, timed_too(make))
+    found = training.chosen("ea-cg", "pch-1", "bounded", settings, results)
+    assert {point[:2] for point in found.values()} == {asked}
+    tried = {(one["rate"], one["alpha"]) for one in results.arguments(
+        method="ea-cg", curvature="pch-1", hold_out=True)}
+    beyond = {(0.4, 0.01), (0.2, 0.005)}
+    assert beyond & tried == (set() if asked[1] == 0.02 or asked[0] == 0.1 else beyond)
+    assert not {one["rate"] for one in results.arguments(method="sgd")} - {0.1, 0.2}
+
+
 def test_the_test_part_is_not_seen_when_rates_are_chosen():
     (_, _), (judged_x, _) = networks.split("Q", 5, None)
     (tried_x, _), (held_out, _) = networks.split("Q", 5, None, hold_out=True)

@@ -17,7 +17,7 @@ from .wide_figures import FULL as WIDE
        shows="PCH-1 against the Gauss-Newton matrix, both solvers, cross-entropy on Cifar-10",
        claims={"ea-cg": "with EA-CG, PCH-1 ends with the lower training loss",
                "kfi": "the same with KFI"},
-       full=FULL, quick=training.QUICK, seconds=(2500, 8), needs=("cifar-10",),
+       full=FULL | training.EIGHT, quick=training.QUICK, seconds=(2500, 8), needs=("cifar-10",),
        deviation=training.DEVIATION)
 class PchOverGaussNewton(Curves):
     def methods(self):

@@ -37,7 +37,7 @@ class TwoOfThem:
 
 
 @study(PAPER, "figure-9", shows="PCH-1 and PCH-2, cross-entropy, Cifar-10", claims=CLAIMS,
-       full=FULL, quick=training.QUICK, seconds=(2500, 6), needs=("cifar-10",),
+       full=FULL | training.FIVE, quick=training.QUICK, seconds=(2500, 6), needs=("cifar-10",),
        deviation=training.DEVIATION)
 class Figure9(TwoOfThem, Curves):
     pass

@@ -12,7 +12,7 @@ BASES = ("adagrad", "adadelta")
        shows="Adagrad and Adadelta with and without cubic steps, weights within +-0.2, sigma 1000",
        claims={f"{base}-{form}": f"{base} ends within a factor 1.5 of itself with cubic steps "
                f"({form} curvature)" for base in BASES for form in ("exact", "printed")},
-       full=plateau.FULL, quick=plateau.QUICK, seconds=(700, 6), needs=("mnist",),
+       full=plateau.TEN, quick=plateau.QUICK, seconds=(700, 6), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class NoHarm:
     packed = staticmethod(plateau.packed)

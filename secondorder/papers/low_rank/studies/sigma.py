@@ -29,7 +29,12 @@ def variation(result):
        full=plateau.FULL, quick=plateau.QUICK, seconds=(1800, 10), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class Sigma:
-    packed = staticmethod(plateau.packed)
+    @staticmethod
+    def packed(result, arguments):
+        """The losses and, where they are compared, the rates: half of the bytes."""
+        rates = arguments["half_width"] == 0.2 and 10 <= arguments["sigma"] <= 1000
+        return {name: values for name, values in result.items()
+                if name in ("loss", "diverged") or name == "rate" and rates}
 
     def runs(self, settings, results):
         sweep = [plateau.run(settings, seed, base="sgd", rate=0.02, curvature="exact", sigma=sigma,

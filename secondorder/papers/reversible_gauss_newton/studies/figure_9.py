@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (alike, both, diverged, finished, headline, legend_below, paired,
-                                 study)
+from secondorder.studies import alike, both, diverged, headline, legend_below, paired, study
 
 from .. import PAPER
 from . import compared
@@ -28,56 +27,62 @@ def mean_of(runs, which):
                    ("c", "the distances order likewise: Gauss-Newton's and Adam's above SGD's"))},
        full=compared.FULL, quick=compared.QUICK, seconds=(4000, 7), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; means over the twelve half layers. At the small start any "
-       "step turns the cosine to 0: Xavier's start is shown beside it, at the same rates (rule P)")
+       "step turns the cosine to 0: Xavier's start is shown beside it, at the same rates")
 class Figure9:
     packed = staticmethod(compared.packed)
 
     def runs(self, settings, results):
-        wanted = compared.wanted(settings, results, rules=("P",))
+        wanted = compared.wanted(settings, results)
         for method in compared.METHODS:
             choice = compared.rates(results, settings, "cifar", method)
             if choice:
-                wanted += [compared.one(settings, "cifar", seed, method, choice["P"], init="xavier")
+                wanted += [compared.one(settings, "cifar", seed, method, rate, init="xavier")
+                           for rate in dict.fromkeys(choice.values())
                            for seed in settings["seeds"]]
         return wanted
 
     def _told(self, results, settings, more):
-        rates = {method: compared.rates(results, settings, "cifar", method)["P"]
-                 for method in compared.METHODS}
-        return {method: [results.of(**compared.one(settings, "cifar", seed, method, rate, **more)
-                                    .arguments)[0] for seed in settings["seeds"]]
-                for method, rate in rates.items()}
+        """Rule -> method -> runs from one of the two starts."""
+        told = {rule: {} for rule in compared.RULES}
+        for method in compared.METHODS:
+            for rule, rate in compared.rates(results, settings, "cifar", method).items():
+                told[rule][method] = [
+                    results.of(**compared.one(settings, "cifar", seed, method, rate, **more)
+                               .arguments)[0] for seed in settings["seeds"]]
+        return told
 
     def judge(self, results, settings):
-        verdicts = {}
-        for start, more in STARTS.items():
-            told = self._told(results, settings, more)
+        def alike_cosines(told):
+            return alike(mean_of(told["gn"], 1) - mean_of(told["adam"], 1), 0.1,
+                         "Gauss-Newton's cosine less Adam's")
+
+        def sgd_above(told):
             cosine = {method: mean_of(runs, 1) for method, runs in told.items()}
+            return paired(cosine["sgd"] - np.maximum(cosine["gn"], cosine["adam"]),
+                          "SGD's cosine less the larger of the other two", 0.2)
+
+        def farther(told):
             far = {method: np.log(mean_of(runs, 0)) for method, runs in told.items()}
-            verdicts[f"a-{start}"] = alike(cosine["gn"] - cosine["adam"], 0.1,
-                                           "Gauss-Newton's cosine less Adam's")
-            verdicts[f"b-{start}"] = paired(
-                cosine["sgd"] - np.maximum(cosine["gn"], cosine["adam"]),
-                "SGD's cosine less the larger of the other two", 0.2)
-            verdicts[f"c-{start}"] = both(*(paired(far[method] - far["sgd"], "log ratio of "
-                                                   f"distances, {NAMES[method]} over SGD")
-                                            for method in ("gn", "adam")))
-        return {letter: one.with_note(compared.P_ALONE) for letter, one in verdicts.items()}
+            return both(*(paired(far[method] - far["sgd"], "log ratio of distances, "
+                                 f"{NAMES[method]} over SGD") for method in ("gn", "adam")))
+
+        judges = {"a": alike_cosines, "b": sgd_above, "c": farther}
+        return {f"{letter}-{start}": compared.agreed(
+                    {rule: judge(runs)
+                     for rule, runs in self._told(results, settings, more).items()})
+                for start, more in STARTS.items() for letter, judge in judges.items()}
 
     def draw(self, results, figure, settings):
         panels = figure.subplots(2, 2, sharex=True)
         for column, (start, more) in zip(panels.T, STARTS.items()):
             told = self._told(results, settings, more)
-            for method, runs in told.items():
-                colour, style = compared.STYLES[method]
-                for panel, which in zip(column, (1, 0)):
-                    rows = [[np.mean([pair[which] for pair in look["weights"]])
-                             for look in run["looks"]] for run in finished(runs)]
-                    compared.draw_curves(panel, rows, colour, style, NAMES[method],
-                                         settings["cifar"]["looks"], 0)
+            for panel, which in zip(column, (1, 0)):
+                compared.draw_looks(panel, told, lambda look: np.mean(
+                    [pair[which] for pair in look["weights"]]), settings["cifar"]["looks"])
             column[0].set_title(f"start: {start}", fontsize=9)
             column[1].set_xlabel("epoch")
         panels[0, 0].set_ylabel("cosine with the start")
         panels[1, 0].set_ylabel("|θ - θ_0|")
         legend_below(figure, panels[0, 0])
-        headline(figure, f"Weights against their start: {compared.title_of(settings)}", settings)
+        headline(figure, f"Weights against their start ({compared.THICK_AND_THIN})\n"
+                 f"{compared.title_of(settings)}", settings)
