@@ -10,12 +10,16 @@ BASES = ("adagrad", "adadelta")
 
 @study(PAPER, "claim-no-harm",
        shows="Adagrad and Adadelta with and without cubic steps, weights within +-0.2, sigma 1000",
-       claims={f"{base}-{form}": f"{base} ends within a factor 1.5 of itself with cubic steps "
-               f"({form} curvature)" for base in BASES for form in ("exact", "printed")},
+       claims={f"{base}-{form}": f"{base.capitalize()} with cubic steps ({form} curvature) ends "
+               f"within a factor 1.5 of {base.capitalize()} alone" for base in BASES
+               for form in ("exact", "printed")},
        full=plateau.TEN, quick=plateau.QUICK, seconds=(700, 6), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class NoHarm:
-    packed = staticmethod(plateau.packed)
+    @staticmethod
+    def packed(result, arguments):
+        """The losses alone: neither verdict nor figure looks at rates."""
+        return {name: result[name] for name in ("loss", "diverged") if name in result}
 
     def runs(self, settings, results):
         return [run for base in BASES for run in plateau.compared(settings, base, 1000, 0.2)]

@@ -102,5 +102,4 @@ class Figure2:
                 panel.set(ylabel=label)
             row[1].set_title(compared.title_of(settings, (name,)), fontsize=8)
         legend_below(figure, panels[0][0])
-        headline(figure, "Mini-batches; thick: the rate that makes most progress in epoch 1, thin: "
-                        "the rate that is best later on", settings)
+        headline(figure, f"Mini-batches ({compared.THICK_AND_THIN})", settings)
