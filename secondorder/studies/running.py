@@ -255,8 +255,8 @@ def draw(study, results, path, settings, note=""):
     study.draw(results, figure, settings)
     plain_logarithms(figure)
     if note:
-        figure.get_layout_engine().set(rect=(0, 0, 0.985, 1))  # room for the note, at the right
-        figure.text(0.997, 0.01, note, ha="right", va="bottom", rotation=90, fontsize=7,
+        # in a corner that no legend below the panels reaches
+        figure.text(0.002, 0.005, note, ha="left", va="bottom", rotation=90, fontsize=7,
                     color="0.4")
     files.write_figure(path, figure, dpi=DPI, colours=COLOURS, command=files_of_runs.COMMAND)
 
