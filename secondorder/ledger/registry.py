@@ -186,7 +186,8 @@ def _close(name, known):
 
 
 def paper_meant(name, titles):
-    """The one paper that a name means; ValueError for none, or for more than one.
+    """The one paper that a name means: its key in any spelling, or a part of its title; ValueError
+    for none, or for more than one.
 
     Parameters
     ----------

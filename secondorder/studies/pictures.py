@@ -38,15 +38,20 @@ def legend_under(panel, fontsize=8):
 
 def plain_logarithms(figure):
     """Ticks of logarithmic axes with at most one power of ten in view as plain numbers: 2.5, not
-    2.5 x 10^0.
+    2.5 x 10^0. Within a factor of 4 they stand as on a linear axis, a few round numbers.
     """
+    from matplotlib.ticker import MaxNLocator, NullLocator  # here, as in `running.draw`
+
     for panel in figure.axes:
         for axis, limits in ((panel.xaxis, panel.get_xlim()), (panel.yaxis, panel.get_ylim())):
             low, high = sorted(limits)
             if axis.get_scale() != "log" or floor(log10(high)) > ceil(log10(low)):
                 continue
+            axis.set_minor_formatter(some_tenths)
+            if high < 4 * low:
+                axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+                axis.set_minor_locator(NullLocator())
             axis.set_major_formatter("{x:g}")
-            axis.set_minor_formatter("{x:g}" if high < 4 * low else some_tenths)
 
 
 def some_tenths(x, _):

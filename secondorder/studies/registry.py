@@ -137,15 +137,7 @@ class Studies:
             self._loaded.add(paper)
 
     def key(self, name):
-        """The paper that a name means: its key in any spelling, or a part of its title.
-
-        Raises
-        ------
-        ValueError
-            No paper, or more than one (they are named).
-        """
-        if name in self.papers:
-            return name
+        """The paper that a name means, as `paper_meant` reads it."""
         return paper_meant(name, {paper: TITLES.get(paper, "") for paper in self.papers})
 
     def of(self, paper):

@@ -81,6 +81,7 @@ def test_scripts_of_latex_are_one_sign_or_in_braces(paper):
 
 
 def test_a_comma_between_brackets_parts_no_formula():
+    pytest.importorskip("math_core", reason="the extra [book] is not installed")
     shown = docstrings.symbol(r"\ell(y_i, f)")
     assert shown.count("<math") == 1 and shown.count("(") == shown.count(")") == 1
     assert docstrings.symbol(r"J^+, J^\dashv").count("<math") == 2

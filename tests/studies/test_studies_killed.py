@@ -15,8 +15,8 @@ import pytest
 import secondorder
 
 STUDY = ("low-rank", "figure-2")
-#: What differs from one undisturbed run to the next.
-TIMES = ("seconds", "run_seconds")
+#: What differs from one undisturbed run to the next: times, and the seal, which covers them.
+TIMES = ("seconds", "run_seconds", "sealed")
 
 
 def begin(out, *words, seeds=2):

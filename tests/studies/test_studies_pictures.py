@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image
@@ -23,6 +24,15 @@ def labels(limits, scale="log"):
 @pytest.mark.parametrize("limits, some", [((0.2, 0.9), {"0.3", "0.5"}), ((1.5, 6.0), {"2", "5"})])
 def test_a_short_logarithmic_axis_has_plain_numbers(limits, some):
     assert some <= set(labels(limits))
+
+
+@pytest.mark.parametrize("limits", [(1.15, 2.85), (0.78, 1.02), (1.5, 5.9), (0.9, 1.1)])
+def test_labels_of_a_short_logarithmic_axis_do_not_touch(limits):
+    """They are a twelfth of the axis apart at least: what a panel of two rows needs."""
+    shown = sorted(map(float, labels(limits)))
+    inside = [value for value in shown if limits[0] <= value <= limits[1]]
+    gaps = np.diff(np.log(inside)) / np.log(limits[1] / limits[0])
+    assert len(inside) >= 3 and gaps.min() > 1 / 12
 
 
 def test_an_axis_that_holds_one_power_of_ten_names_some_of_the_others():

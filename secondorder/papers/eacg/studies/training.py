@@ -139,7 +139,7 @@ def stages(methods, criterion, settings, results):
 
 def beyond(point, settings):
     """One step of the grid beyond its corner, the largest rate with the smallest alpha: twice the
-    rate, or half the alpha. None where the point is another.
+    rate, or half the alpha. No points where the point is another.
     """
     rate, alpha, batch = point
     if alpha and (rate, alpha) == (max(settings["rates"]), min(settings["alphas"])):
@@ -309,6 +309,8 @@ def draw_curves(methods, criterion, results, figure, over, settings, kind=Chosen
                       markersize=4, markevery=max(1, len(x) // 8), label=label,
                       alpha=0.5 if told else 1.0)
     unit = "epoch" if over == "epochs" else "CPU seconds of the steps"
+    for panel in panels:
+        panel.locator_params(axis="x", nbins=6)
     panels[0].set(xlabel=unit, ylabel=f"training loss, {NAMES[criterion]}", yscale="log")
     panels[1].set(xlabel=unit, ylabel="accuracy on images held out")
     legend_below(figure, panels[1], rows=2)

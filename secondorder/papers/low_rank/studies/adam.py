@@ -25,9 +25,8 @@ class AdamClaim:
     @staticmethod
     def packed(result, arguments):
         """The losses, and the first rates at sigma 1000: ten seeds of all rates are too many."""
-        some = {name: result[name] for name in ("loss", "diverged") if name in result}
-        return some | ({"rate": result["rate"][:plateau.FIRST]} if arguments["sigma"] == 1000
-                       else {})
+        first = {"rate": result["rate"][:plateau.FIRST]} if arguments["sigma"] == 1000 else {}
+        return plateau.losses(result, arguments) | first
 
     def runs(self, settings, results):
         alone = [run for base in ("adam", "adagrad", "adadelta")

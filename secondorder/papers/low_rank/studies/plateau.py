@@ -202,6 +202,11 @@ def packed(result, arguments):
             if name not in ("slope", "curvature", "norm") and (first or name != "batch_loss")}
 
 
+def losses(result, arguments):
+    """A record for figures and verdicts that look at losses alone."""
+    return {name: result[name] for name in ("loss", "diverged") if name in result}
+
+
 # -- pictures --------------------------------------------------------------------------------------
 
 LINES = {"none": ("base alone", "C0", "-."), "exact": ("cubic, exact curvature", "C3", "-"),

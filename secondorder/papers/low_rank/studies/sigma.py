@@ -33,8 +33,7 @@ class Sigma:
     def packed(result, arguments):
         """The losses and, where they are compared, the rates: half of the bytes."""
         rates = arguments["half_width"] == 0.2 and 10 <= arguments["sigma"] <= 1000
-        return {name: values for name, values in result.items()
-                if name in ("loss", "diverged") or name == "rate" and rates}
+        return plateau.losses(result, arguments) | ({"rate": result["rate"]} if rates else {})
 
     def runs(self, settings, results):
         sweep = [plateau.run(settings, seed, base="sgd", rate=0.02, curvature="exact", sigma=sigma,

@@ -94,7 +94,7 @@ class PromisedDecrease:
         figure.axes[0].set_ylabel("steps up to this share, %")
         headline(figure, "What is there of the bound's curvature, at rates 0.3, 1 and 1.9: digits",
                  settings, "all steps")
-        legend_below(figure, figure.axes[0])
+        legend_below(figure, figure.axes[0], rows=2)
 
 
 def met(runs, name):
