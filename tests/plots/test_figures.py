@@ -184,7 +184,7 @@ def test_the_line_of_a_plateau_does_not_lag_and_its_text_is_in_the_picture():
         middle.get_xdata().astype(int)], rtol=1e-12)  # of a monotone rate
     at = rates.leaving(kept)
     assert at == 260 and above.lines[1].get_xdata()[0] == at
-    assert f"from {at} on" in above.lines[1].get_label()
+    assert f"first below {rates.EXIT:g} at {at}" == above.lines[1].get_label()
     assert loss[at // rates.EVERY] < rates.EXIT < loss[at // rates.EVERY - 1]
 
 
