@@ -142,17 +142,21 @@ def hints(left, right, allowed, names=("computed", "reference")):
         return [f"{name} is not finite everywhere" for name, side in zip(names, (left, right))
                 if not np.isfinite(side).all()]
     meanings = []
-    if left.ndim == 2 and left.shape[0] == left.shape[1] and (np.abs(left - right.T) <= allowed
-                                                              + allowed.T).all():
-        meanings.append(f"{names[0]} is {names[1]} transposed")
+    if left.ndim >= 2 and left.shape[-1] == left.shape[-2] and (
+            np.abs(left - np.swapaxes(right, -1, -2)) <= allowed + np.swapaxes(allowed, -1, -2)
+            ).all():
+        axes = "" if left.ndim == 2 else " in the last two axes"
+        meanings.append(f"{names[0]} is {names[1]} transposed{axes}")
     ratio = common_ratio(left, right, allowed)
     if ratio is not None and abs(ratio - 1) > 1e-4:
         told = _meaning(ratio, names)
         # a ratio that is no plain number says something only if different numbers have it
-        if not told.endswith(ODD) or np.ptp(right.real[np.abs(right) > 100 * allowed]) > 0:
+        known = right.real[np.abs(right) > 100 * allowed]
+        if not told.endswith(ODD) or (known.size and np.ptp(known) > 0):
             meanings.append(told)
     elif ratio is None and not meanings:
-        meanings += _on_the_diagonal(left, right, allowed, names)
+        meanings += (_on_the_diagonal(left, right, allowed, names)
+                     or _of_some_signs(left, right, allowed))
     return meanings
 
 
@@ -169,6 +173,15 @@ def _on_the_diagonal(left, right, allowed, names):
                 if gaps[0] > 0 else f"only the diagonal differs: {names[0]} lacks "
                 f"{-gaps[0]:.6g} times the identity"]
     return ["only the diagonal differs: a diagonal term is missing, or too much"]
+
+
+def _of_some_signs(left, right, allowed):
+    """Right but for the signs of some entries; [] where others differ as well."""
+    flipped = np.abs(left - right) > allowed
+    if (np.abs(left + right)[flipped] > allowed[flipped]).any():
+        return []
+    return [f"the sign is flipped in {flipped.sum()} of {flipped.size} entries, the others are "
+            "right"]
 
 
 def common_ratio(left, right, allowed):

@@ -11,11 +11,14 @@ import numpy as np
 from ..checks import function_of, one_of, positive_number, real_array
 from ..exact.finite_differences import Difference, central, complex_step
 from ..ledger.mismatch import describe_mismatch
+from .differences import measured_rounding
 from .recorder import SAFETY, Recorder
 from .slips import lost_term
 
 KINDS = ("auto", "value", "gradient", "jacobian", "hessian", "directional")
 WIDTH = 5e-4  # of second differences: rounding and what extrapolation leaves are both near 1e-8
+SMALL = 1e-2  # entries far below the largest are judged to so much of themselves
+FLOOR = 1e-3  # by a tolerance that much smaller than the largest entry's, and no smaller
 STEPS = np.logspace(-1, -9, 33)  # of the picture
 
 
@@ -81,18 +84,37 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     shape = point.shape_of(kind)
     if computed.shape != shape:
         return _wrong_shape(recorder, kind, computed, point)
+    if point.rounding > np.finfo(float).eps:
+        recorder.note(f"f rounds its values to {point.rounding:.0e} of their size (float32 inside?)"
+                      ": differences take wider steps and say less")
     reference, how = point.reference(kind, direction)
+    scale = _scale(reference, how, tolerance)
     names = "df", "differences" if how.startswith("diff") else "reference"
     agrees = recorder.compare(kind, f"df against {how} of f", computed, reference.value,
-                              reference.error, names=names)
+                              reference.error, names=names, scale=scale)
+    allowed = SAFETY * reference.error + tolerance * scale
+    small = (computed != 0) & (np.abs(computed) < allowed)
+    if agrees and small.any():
+        recorder.note(f"{small.sum()} of {small.size} entries are below {allowed[small].max():.0e}:"
+                      " beside the others too small to be judged")
     if not agrees and recorder.report.findings[-1].kind == "mismatch":
-        allowed = SAFETY * reference.error + tolerance * np.abs(reference.value).max(initial=0)
         finding = recorder.report.findings[-1]
         if "hint:" not in finding.entries:
             finding.hint = lost_term(computed, reference.value, allowed, at)
     if kind in ("gradient", "jacobian", "directional"):
         recorder.report.curves = {kind: point.curve(computed, kind, direction)}
     return recorder.report
+
+
+def _scale(reference, how, tolerance):
+    """What the tolerance refers to: the largest entry. Where all entries are exact, one far below
+    it is judged to a hundredth of itself, so that a wrong sign or factor shows.
+    """
+    sizes = np.abs(reference.value)
+    largest = sizes.max(initial=0) or 1.0
+    if how != "the complex step":
+        return largest
+    return np.clip(SMALL * sizes / tolerance, FLOOR * largest, largest)
 
 
 class _Point:
@@ -104,6 +126,7 @@ class _Point:
         self.value = np.asarray(self(self.theta))
         if self.value.dtype.kind not in "biuf" or not np.isfinite(self.value).all():
             raise ValueError(f"f must return finite real numbers, got {self.value!r} at the point")
+        self.rounding = measured_rounding(self, self.theta)
 
     def __call__(self, theta):
         """f at a vector (n,), on a copy of its own; numbers are handed over as numbers."""
@@ -126,27 +149,27 @@ class _Point:
         """A `Difference`, and how it was made."""
         if kind == "value":
             eps = np.finfo(float).eps
-            return Difference(self.value, np.full(self.value.shape, eps)), "the value"
+            return Difference(self.value, self.rounding * np.abs(self.value) + eps), "the value"
         if kind == "hessian":
             return self._second()
         function, start = self, self.theta
         if kind == "directional":
             v = direction.reshape(-1)
             function, start = lambda t: self(self.theta + t[0] * v), np.zeros(1)
-        difference, how = first(function, start)
+        difference, how = first(function, start, self.rounding)
         shape = self.shape_of(kind)
         return Difference(*(part.reshape(shape) for part in difference)), how
 
     def _second(self):
         """Differences of the complex step where it can be taken, else differences twice."""
         shape = self.shape_of("hessian")
-        _, how = first(self, self.theta)
+        _, how = first(self, self.theta, self.rounding)
         if how.startswith("the complex"):
             derivatives = central(lambda theta: complex_step(self, theta), self.theta)
             return (Difference(*(part.reshape(shape) for part in derivatives)),
                     "differences of the complex step")
-        return Difference(*(part.reshape(shape) for part in second(self, self.theta))), \
-            "differences"
+        derivatives = second(self, self.theta, self.rounding)
+        return Difference(*(part.reshape(shape) for part in derivatives)), "differences"
 
     def curve(self, computed, kind, direction):
         """Error of the central difference along a line, by step size: (steps, errors)."""
@@ -159,13 +182,13 @@ class _Point:
         return STEPS, np.array(errors)
 
 
-def first(function, theta):
+def first(function, theta, rounding=np.finfo(float).eps):
     """First derivatives (..., n) as a `Difference`, and how they were made.
 
     The complex step is believed only where central differences agree with it: a function that drops
     the imaginary part, as `abs` and comparisons do, is not analytic.
     """
-    differences = central(function, theta)
+    differences = central(function, theta, rounding=rounding)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -179,14 +202,15 @@ def first(function, theta):
     return differences, "differences"
 
 
-def second(function, theta):
+def second(function, theta, rounding=np.finfo(float).eps):
     """Second derivatives (..., n, n) as a `Difference`.
 
     D_ij(h) = (f(+ +) - f(+ -) - f(- +) + f(- -)) / (4 h_i h_j), with signs of h_i e_i and h_j e_j,
-    is extrapolated from h and 2 h; its rounding is that of four values.
+    is extrapolated from h and 2 h, and from h and 3 h: how far apart these are bounds the error
+    by truncation, with a tenth of what the extrapolation adds. The rounding is that of four values.
     """
     n, eps = theta.size, np.finfo(float).eps
-    steps = WIDTH * np.maximum(1, np.abs(theta))
+    steps = WIDTH * (rounding / eps) ** (1 / 4) * np.maximum(1, np.abs(theta))
     columns = np.diag(steps)
 
     def difference(i, j, k):
@@ -195,15 +219,16 @@ def second(function, theta):
               function(theta - a - b)]
         size = max(np.abs(value).max() for value in at)
         return ((at[0] - at[1] - at[2] + at[3]) / (4 * k**2 * steps[i] * steps[j]),
-                8 * eps * size / (steps[i] * steps[j]))
+                8 * rounding * size / (steps[i] * steps[j]))
 
     values = np.empty((*np.shape(function(theta)), n, n))
     errors = np.empty_like(values)
     for i in range(n):
         for j in range(i + 1):
-            (near, rounding), (far, _) = difference(i, j, 1), difference(i, j, 2)
-            values[..., i, j] = values[..., j, i] = near + (near - far) / 3
-            errors[..., i, j] = errors[..., j, i] = np.abs(far - near) / 10 + rounding
+            (near, noise), (far, _), (farther, _) = (difference(i, j, k) for k in (1, 2, 3))
+            values[..., i, j] = values[..., j, i] = value = near + (near - far) / 3
+            apart = np.abs(value - near - (near - farther) / 8)
+            errors[..., i, j] = errors[..., j, i] = apart + np.abs(far - near) / 10 + noise
     return Difference(values, errors)
 
 

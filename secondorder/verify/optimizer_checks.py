@@ -24,6 +24,7 @@ from .optimizer_runs import SPOILT, Runs, attributes, difference, forgotten, sam
 from .recorder import Recorder
 
 _SAMPLES = 24
+STRONG = 1e3  # of the penalty's gradient over the loss's
 
 
 class _Failed(FloatingPointError):
@@ -47,6 +48,7 @@ def optimizer(make, network=None, loss=None, x=None, y=None, steps=8, rng=0, tol
     - It shares no array with what it returns, or with what it was given.
     - Parameters may be changed between two steps.
     - `step` adds what `direction` returns, at the rate that is reported; this goes downhill.
+    - The penalty (l2 / 2) |theta|^2 is part of the objective: a strong one turns the direction.
     - A wrapper that adds nothing changes nothing.
 
     Parameters
@@ -138,7 +140,8 @@ class OptimizerChecks:
             return
         for name, check in {"resume": self._resume, "state_dict": self._state_is_a_copy,
                             "parameters": self._parameters_moved, "failure": self._failure,
-                            "direction": self._direction, "aliasing": self._aliasing,
+                            "direction": self._direction, "penalty": self._penalty,
+                            "aliasing": self._aliasing,
                             "turns": self._turns, "copy": self._copied,
                             "wrapper": self._wrapper, "float32": self._single}.items():
             self._attempt(name, check)
@@ -300,6 +303,31 @@ class OptimizerChecks:
             slack = 1e-6 * abs(value) + (norm(rounding) if name == "step_norm" else 0.0)
             recorder.compare("info", f"{name} of step {number + 1}", info[name], value, slack,
                              names=("reported", "measured"), scale=max(abs(value), 1e-300))
+
+    def _penalty(self):
+        """With a penalty that outweighs the loss, a step shrinks the parameters."""
+        if self.recorder.wrong("direction"):  # it would only say so again
+            return
+        (x, y), fresh = self.runs.batches[0], self.runs.fresh
+        optimizer = fresh()
+        evaluation, theta = optimizer.evaluate(x, y), optimizer.network.theta.astype(np.float64)
+        if not theta.any():
+            self.recorder.note("the penalty was left out: all parameters are zero")
+            return
+        plain, penalized = fresh(), fresh()
+        penalized.l2 = plain.l2 + STRONG * (1 + norm(evaluation.gradient) / norm(theta))
+        one, other = (method.direction(method.evaluate(x, y)) for method in (plain, penalized))
+        hint = ("use self.gradient(evaluation), the objective's; evaluation.gradient is the "
+                "loss's alone")
+        if self.recorder.fact("penalty", "has an effect", not same(one, other),
+                              "a penalty does not change the direction: l2 has no effect",
+                              hint=hint):
+            cosine = float(theta @ other) / (norm(theta) * norm(other) or 1.0)
+            self.recorder.fact("penalty", "shrinks", cosine < 0,
+                               f"with a strong penalty, l2 = {penalized.l2:.3g}, the direction "
+                               "does not shrink the parameters",
+                               f"cosine of direction and parameters: {cosine:.3g}",
+                               hint="the penalty's gradient is +l2 theta, and a step subtracts it")
 
     # -- arrays that belong to somebody else -------------------------------------------------------
 

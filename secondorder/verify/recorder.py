@@ -79,9 +79,9 @@ class Recorder:
         computed, reference : array_like of one shape
         error : float or array_like
             Predicted absolute error of the reference.  Infinite entries are not compared.
-        scale : float, optional
-            Size to which the tolerance refers; default the largest entry of the reference, 1 if it
-            is zero.
+        scale : float or array, optional
+            Size to which the tolerance refers, of all entries or of each; default the largest entry
+            of the reference, 1 if it is zero.
         optional : bool
             A reference that is too inaccurate is a note, not a finding: other comparisons were made
             of the same pass.
@@ -94,11 +94,14 @@ class Recorder:
         computed, reference = np.asarray(computed), np.asarray(reference)
         if computed.shape != reference.shape:
             self.broken.add(pass_name)
+            swapped = computed.shape == (*reference.shape[:-2], *reference.shape[:-3:-1])
             return self.fact(pass_name, what, False, f"{what}: wrong shape",
-                             f"{names[0]} has shape {computed.shape}, expected {reference.shape}")
+                             f"{names[0]} has shape {computed.shape}, expected {reference.shape}",
+                             "the last two axes are swapped: transpose" if swapped else hint)
         if computed.size == 0:
             return True
-        size = float(np.abs(reference).max()) or 1.0 if scale is None else float(scale)
+        scale = float(np.abs(reference).max()) or 1.0 if scale is None else np.asarray(scale)
+        size = float(np.max(scale))
         error = np.broadcast_to(np.asarray(error, dtype=float), reference.shape)
         judged = np.isfinite(error)
         if judged.any() and np.median(error[judged]) > _USABLE * max(size, self.unit):
@@ -109,7 +112,7 @@ class Recorder:
                 pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
                 f"predicted error {np.median(error[judged]):.1e} for entries up to {size:.1e}",
                 "is the function smooth and deterministic near random inputs?", kind=UNJUDGED)
-        allowed = SAFETY * error + self.tolerance * size
+        allowed = SAFETY * error + self.tolerance * scale
         with np.errstate(invalid="ignore"):
             excess = np.where(judged, np.abs(computed - reference) / allowed, 0.0)
         excess = np.where(np.isnan(excess), np.inf, excess)

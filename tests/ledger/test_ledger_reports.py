@@ -213,6 +213,20 @@ def test_transposition_is_recognised():
     assert "computed is reference transposed" in describe_mismatch(right.T, right)
     wide = np.random.default_rng(0).standard_normal((3, 2))
     assert "computed is reference transposed" in describe_mismatch(wide.T, wide)
+    batch = np.random.default_rng(0).standard_normal((4, 3, 3))
+    told = describe_mismatch(batch.swapaxes(1, 2), batch)
+    assert "computed is reference transposed in the last two axes" in told
+
+
+def test_signs_of_some_entries_are_recognised():
+    right = np.array([[1.0, 2.0], [3.0, 4.0]])
+    told = describe_mismatch(right * [[1, -1], [1, -1]], right)
+    assert "the sign is flipped in 2 of 4 entries, the others are right" in told
+    assert "sign" not in describe_mismatch(right * [[1, -1], [1, -2]], right)
+
+
+def test_a_ratio_where_nothing_is_known():
+    assert "ratio" in describe_mismatch([2.0], [1.0], error=0.5)
 
 
 def test_allowed_error_decides_what_differs():

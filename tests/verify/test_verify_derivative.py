@@ -7,6 +7,7 @@ import pytest
 
 import secondorder as so
 from secondorder.verify import derivative_of
+from secondorder.verify.findings import UNJUDGED
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(2, 4, 4))
@@ -69,6 +70,51 @@ def test_right_derivatives_pass(name, real):
     assert report.ok and len(report.checks) == 1, report
 
 
+def badly_scaled(x):
+    return 1e9 * x[0] ** 2 + np.sin(x[1])
+
+
+@pytest.mark.parametrize("wrong", [-1, 2, 1.1])
+def test_a_wrong_entry_far_below_the_others_is_noticed(wrong):
+    at = np.array([0.3, 0.2])
+    right = np.array([2e9 * at[0], np.cos(at[1])])
+    assert so.verify.derivative(badly_scaled, right, at)
+    report = so.verify.derivative(badly_scaled, right * [1, wrong], at)
+    assert not report and "entry 1" in str(report)
+
+
+def test_entries_that_differences_cannot_judge_are_a_note():
+    at = np.array([0.3, 0.2])
+    report = so.verify.derivative(only_real(badly_scaled), [2e9 * at[0], -np.cos(at[1])], at)
+    assert report and "1 of 2 entries are below" in str(report)
+
+
+def in_float32(x):
+    return float(np.tanh(np.float32(x)).sum())
+
+
+def rounded_by_the_way(x):
+    return np.tanh(x.astype(np.float32).astype(float)).sum()
+
+
+@pytest.mark.parametrize("function", [in_float32, rounded_by_the_way])
+@pytest.mark.parametrize("kind", ["gradient", "hessian"])
+def test_a_function_that_rounds_to_float32_inside(function, kind):
+    """Never "wrong" where the derivative is right; signs and factors show all the same."""
+    right = {"gradient": lambda x: 1 - np.tanh(x) ** 2,
+             "hessian": lambda x: np.diag(-2 * np.tanh(x) * (1 - np.tanh(x) ** 2))}[kind]
+    rng, judged = np.random.default_rng(0), 0
+    for _ in range(30):
+        at = rng.normal(size=4)
+        report = so.verify.derivative(function, right, at, kind)
+        assert "rounds its values" in str(report)
+        assert report or report.findings[0].kind == UNJUDGED, report
+        judged += report.ok
+        assert not so.verify.derivative(function, lambda x: -right(x), at, kind)
+        assert not so.verify.derivative(function, lambda x: 1.1 * right(x), at, kind)
+    assert judged >= 20
+
+
 @pytest.mark.parametrize("name", RIGHT)
 @pytest.mark.parametrize("real", [False, True])
 def test_a_millionth_is_noticed(name, real):
@@ -100,6 +146,7 @@ SLIPS = {
     "constant": (lambda x: f(x) + 0.7 * x.sum(), gradient, "lost: 0.7 times 1"),
     "diagonal": (f, lambda x: (A + A.T) / 2, "only the diagonal differs"),
     "beside it": (f, lambda x: np.diag(np.diag(hessian(x))), "mixed terms are lost"),
+    "two signs": (f, lambda x: gradient(x) * [1, -1, -1, 1], "flipped in 2 of 4 entries"),
     "one entry": (f, lambda x: gradient(x) * [1, 1, 0.7, 1], "only entries with index 2 differ"),
     "a row": (g, lambda x: jacobian(x) * np.array([[1], [0.9], [1]]), "with first index 1 differ"),
     "a column": (g, lambda x: jacobian(x) * np.array([1, 1, 1, 0]), "with second index 3 differ"),

@@ -272,3 +272,11 @@ def test_cancelling_terms_do_not_hide_a_wrong_factor(name):
         return tuple(1.001 * part for part in result) if isinstance(result,
                                                                     tuple) else 1.001 * result
     assert name in wrong_passes(verify.layer(planted(TwoFeatures, name, change)(), rng=1))
+
+
+def test_swapped_axes_are_named():
+    recorder = Recorder("mine", 1e-8)
+    recorder.compare("backward", "of W", np.zeros((2, 3, 4)), np.zeros((2, 4, 3)))
+    recorder.compare("forward", "of b", np.zeros((2, 3)), np.zeros((2, 4)))
+    swapped, other = recorder.report.findings
+    assert "the last two axes are swapped" in swapped.hint and not other.hint

@@ -100,6 +100,16 @@ class Uphill(Average):
         return -super().direction(evaluation)
 
 
+class NoPenalty(so.SGD):
+    def direction(self, evaluation):
+        return -evaluation.gradient
+
+
+class PenaltyUphill(so.SGD):
+    def direction(self, evaluation):
+        return -evaluation.gradient + self.l2 * self.network.theta
+
+
 class HandsOutMemory(Average):
     def direction(self, evaluation):
         super().direction(evaluation)
@@ -246,6 +256,8 @@ FAULTS = {
     Late: ({"resume"}, "count changes from step to step"),
     InPlace: ({"failure"}, "changed the memory: mean"),
     Uphill: ({"direction"}, "goes uphill"),
+    NoPenalty: ({"penalty"}, "use self.gradient(evaluation)"),
+    PenaltyUphill: ({"penalty"}, "does not shrink"),
     HandsOutMemory: ({"wrapper"}, "return no memory"),
     OfTheClass: ({"deterministic"}, "take different steps"),
     Random: ({"deterministic"}, "draw from a generator"),
@@ -280,8 +292,9 @@ def test_planted_faults_are_named(fault):
     assert any(said in text_of(report, name) for name in found), str(report)
 
 
-@pytest.mark.parametrize("fault", [Uphill, ReportsAnything, StateOfReferences, NeverMoves, Random,
-                                   InPlace, WideMemory, OwnCopy, HandsOutMemory])
+@pytest.mark.parametrize("fault", [Uphill, NoPenalty, PenaltyUphill, ReportsAnything,
+                                   StateOfReferences, NeverMoves, Random, InPlace, WideMemory,
+                                   OwnCopy, HandsOutMemory])
 def test_a_fault_is_not_told_twice(fault):
     assert wrong_passes(verify.optimizer(fault)) == FAULTS[fault][0]
 
