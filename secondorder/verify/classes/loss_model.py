@@ -57,8 +57,9 @@ def _check_far(checks, name, method, where, p):
                f"{name} = {np.array2string(result[row], precision=4, threshold=8)}")
     return checks.recorder.fact(name, "finite far out", False,
                                 f"is not finite with {checks.case} for {where}", entries,
-                                "exp overflows beyond 709 and log(0) is infinite: subtract the "
-                                "largest output before exp, and write log(exp(x)) as x")
+                                "exp and cosh overflow beyond 709, and log(0) is infinite: "
+                                "subtract the largest output before exp, write log(exp(x)) as x "
+                                "and log(cosh(x)) as |x| + log1p(exp(-2 |x|)) - log(2)")
 
 
 def _size_before_overflow(method, p):
