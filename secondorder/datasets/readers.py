@@ -156,10 +156,10 @@ def _warn_of_absent(labels, place):
     if len(absent):
         largest, first = labels.max(), int(labels.argmax())
         some = ", ".join(map(str, absent[:3])) + (" and more" if len(absent) > 3 else "")
-        warnings.warn(f"{place}: the largest label, {largest}, makes {largest + 1} classes, and "
-                      f"{len(absent)} of them never occur: {some}. The label is first in sample "
-                      f"{first + 1} of {len(labels)}. If it is wrong, correct it; if classes are "
-                      "left out, number the others from 0.", stacklevel=3)
+        warnings.warn(f"{place}: the largest label, {largest}, makes {largest + 1} classes, "
+                      f"{len(absent)} of them without a sample: {some}. The label is first in "
+                      f"sample {first + 1} of {len(labels)}. If it is wrong, correct it; if "
+                      "classes are left out, number the others from 0.", stacklevel=3)
 
 
 def _plain_or_gz(folder, name):

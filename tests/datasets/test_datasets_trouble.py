@@ -70,7 +70,7 @@ def test_labels_that_cannot_be_classes(tmp_path, label):
 def test_a_label_far_from_the_others_is_told(tmp_path):
     rows = "".join(f"0.5,{label}\n" for label in [*range(10), 200, *range(10)])
     with pytest.warns(UserWarning, match=r"t\.csv, column 'y': the largest label, 200, makes 201 "
-                      r"classes, and 190 of them never occur: 10, 11, 12 and more\. .* in sample "
+                      r"classes, 190 of them without a sample: 10, 11, 12 and more\. .* in sample "
                       r"11 of 21\."):
         csv(tmp_path, "x,y\n" + rows, classification=True)
     with pytest.warns(UserWarning, match=r"labels-idx1-ubyte: .* label, 3, .*: 1, 2\. .* sample 2"):
