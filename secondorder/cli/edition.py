@@ -18,7 +18,8 @@ what to do then:
   secondorder verify my-paper --strict         fail while a display is unchecked
   secondorder book my-paper --out book         write the edition as pages
 
-These commands find the folder in the working directory, or where --load FOLDER says.
+These commands find the folder in the working directory, or where --load FOLDER says. An edition has
+equations only. Studies, which reproduce and claims run and judge, belong to papers of the package.
 """
 NEW = """\
   secondorder edition new my-paper --tex paper.tex
@@ -40,7 +41,7 @@ TEST = """\
 The command spoils each function that a check names in `implements`, one output at a time: by 0.1 %,
 in its largest entry, in its sign. The check has to fail. The command names what goes unnoticed, and
 rewrites EQUATIONS.md. The exit status is 0 only if nothing goes unnoticed and every check passes.
-Unchecked displays are counted and do not fail it.
+Unchecked displays are counted and do not fail it, unless all displays are unchecked.
 """
 
 
@@ -97,7 +98,8 @@ def run_new(options):
 
 
 def run_test(options):
-    """Spoil implementations; status 1 if something goes unnoticed or a check fails."""
+    """Spoil implementations; status 1 if something goes unnoticed, a check fails, or none is there.
+    """
     from secondorder import files, ledger
     from secondorder.edition.loading import is_edition
     from secondorder.ledger.pages import equations_page, counts
@@ -110,6 +112,8 @@ def run_test(options):
     results = {result.labels: result for result in ledger.run(key, label, options.seed)}
     entries = [entry for entry in REGISTRY.select(key, label) if entry.verdict != "unchecked"]
     failed = [result for result in results.values() if result.failed]
+    if not entries and not failed:
+        print("nothing is checked: write a check first, and say its verdict")
     for result in failed:
         print(f"FAILED {key} {', '.join(result.labels)}: {result.message}")
     gaps, spoiled = 0, 0
@@ -130,7 +134,7 @@ def run_test(options):
     if label is None and not failed and folder is not None and is_edition(folder):
         files.write_text(folder / "EQUATIONS.md", ledger.markdown(key))
         print(f"written: {folder / 'EQUATIONS.md'}")
-    return 1 if gaps or failed else 0
+    return 1 if gaps or failed or not entries else 0
 
 
 def _count(count, noun):

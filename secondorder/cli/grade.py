@@ -10,7 +10,8 @@ from .parsing import positive
 ABOUT = """\
 Grade an exercise: its function runs inside the paper's check, in place of the edition's function.
 Every file gets a verdict: right, wrong, or not graded and why. A wrong answer gets the claim, the
-entries and the ratio, and a hint if the mistake is a usual one.
+entries and the ratio, and a hint if the mistake is a usual one. What is graded stands in the line
+GRADE of an exercise. Without that line, the name of the file has to be an exercise's name.
 
 For a FOLDER, every script and notebook is graded, and a table (CSV) is written: name, exercise,
 verdict, hint, seconds, file. The name is the student's folder, or the file in a flat folder.
@@ -46,7 +47,8 @@ def add(commands):
     parser.add_argument("--jobs", type=positive, metavar="N",
                         help="FOLDER: number of files graded at the same time (default: 1)")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="N",
-                        help="time limit for the code and the check of a file (default: 60)")
+                        help="CPU time allowed for the code and the check of a file; by the "
+                        "clock four times as long (default: 60)")
     parser.set_defaults(run=run)
     parser = commands.add_parser(
         "notebook", help="write tutorials, exercises and class plans as notebooks",

@@ -1,6 +1,7 @@
 """Users' papers on the command line: from a file, a module, or the folder of an edition."""
 
 import contextlib
+import difflib
 import importlib
 import importlib.util
 import sys
@@ -72,16 +73,31 @@ def _is_module(place):
 
 
 def load_here(name):
-    """Load the edition of that name in the working directory, where there is one.
+    """Load the edition in the working directory that a name means, where there is one.
 
     A paper that is known already, the package's own first of all, is left as it is.
-    """
-    from secondorder.ledger.registry import REGISTRY
 
-    if not name or name in REGISTRY.papers or "/" in name or "\\" in name or name in (".", ".."):
+    Raises
+    ------
+    ValueError
+        The name is nearly an edition's: the message names it.
+    """
+    from secondorder.ledger.registry import REGISTRY, paper_meant
+
+    if not name or name in REGISTRY.papers or "/" in name or "\\" in name:
         return
     from secondorder.edition import loading
 
-    folder = Path(name)
-    if loading.is_edition(folder) and loading.key_of(folder) == name:
-        loading.load(folder)
+    editions = [folder.name for folder in sorted(Path().iterdir()) if loading.is_edition(folder)]
+    if not editions:
+        return
+    titles = {paper: REGISTRY.titles[paper] for paper in REGISTRY.rooms()}
+    titles |= dict.fromkeys(editions, "")
+    try:
+        meant = name if name in editions else paper_meant(name, titles)
+    except ValueError:  # it may be a topic, unless it is nearly a key
+        if difflib.get_close_matches(name, editions, cutoff=0.8):
+            raise
+        return
+    if meant in editions and meant not in REGISTRY.papers and loading.key_of(meant) == meant:
+        loading.load(meant)

@@ -90,11 +90,11 @@ def non_negative_number(text):
     return value
 
 
-def fraction(text):
-    """A number strictly between 0 and 1."""
+def fraction_below_one(text):
+    """A number from 0, below 1."""
     value = _number(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, given {text}")
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to below 1, given {text}")
     return value
 
 

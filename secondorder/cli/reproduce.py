@@ -24,8 +24,9 @@ Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; Figure 2, 
 CLAIMS = """\
   secondorder claims                        every recorded verdict
   secondorder claims low-rank --json
+  secondorder claims low-rank figure-2      the claims of one study
 
-Write a paper in any spelling: EA-CG, low_rank, reversible.
+Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; Figure 2, fig-2.
 """
 
 
@@ -69,7 +70,9 @@ def add(commands):
         "claims", help="the papers' claims and their recorded verdicts",
         description="Print the recorded verdict on every claim: held, did not hold, undecided, or "
         "not run.\nBeside it stand effect, spread and number of seeds.", examples=CLAIMS)
-    parser.add_argument("paper", nargs="*", metavar="PAPER", help="a paper (default: all)")
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
+    parser.add_argument("keys", nargs="*", metavar="KEY", help="figure-2, claim-sigma, ... "
+                        "(default: all of the paper)")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
     parser.add_argument("--markdown", action="store_true", help="print the page of the paper")
@@ -91,9 +94,7 @@ def run(options):
         return _list(options)
     paper, keys = None, options.keys
     if options.paper != "all":
-        paper, keys = named_first(studies.STUDIES.key, options.paper, options.keys)
-        paper = studies.STUDIES.key(paper)
-        keys = _keys(keys, studies.STUDIES.of(paper))
+        paper, keys = _asked(options)
     if options.quick and options.record:
         raise ValueError("--record goes without --quick: results of the quick setting are not "
                          "recorded")
@@ -125,6 +126,15 @@ def run(options):
 def no_studies(paper):
     """What is said of a paper that reports nothing to run again."""
     return f"{paper} has no studies; its equations are run by secondorder verify {paper}"
+
+
+def _asked(options):
+    """The paper and the keys of studies that were asked for, as they are registered."""
+    from secondorder.studies import STUDIES
+
+    name, words = named_first(STUDIES.key, options.paper, options.keys)
+    paper = STUDIES.key(name)
+    return paper, _keys(words, STUDIES.of(paper))
 
 
 def _keys(words, known):
@@ -273,15 +283,19 @@ def run_claims(options):
     from secondorder.studies import STUDIES, pages, records, told
 
     width = shutil.get_terminal_size((100, 24)).columns
-    name = " ".join(options.paper)
-    papers = [STUDIES.key(name)] if name else list(STUDIES.papers)
+    papers, keys = list(STUDIES.papers), []
+    if options.paper is not None:
+        paper, keys = _asked(options)
+        papers = [paper]
     if options.write and not options.markdown:
         raise ValueError("--write goes with --markdown")
     if options.write:
         checkout("--write")
-    if name and not STUDIES.of(*papers):
+    if options.paper is not None and not STUDIES.of(*papers):
         raise ValueError(no_studies(*papers))
     if options.markdown:
+        if keys:
+            raise ValueError("--markdown is about whole papers: it goes without KEY")
         for paper in papers:
             if not STUDIES.of(paper):
                 continue
@@ -294,7 +308,7 @@ def run_claims(options):
         if options.write:
             _write_front_pages()
         return 0
-    rows = [row for paper in papers for row in records.rows(paper)]
+    rows = [row for paper in papers for row in records.rows(paper, keys)]
     if options.json:
         print(files.to_json(rows))
         return 0
@@ -304,7 +318,7 @@ def run_claims(options):
             continue
         kinds = ", ".join(f"{number} {records.HEADINGS.get(kind, kind)}"
                           for kind, number in records.counts(paper).items())
-        print(f"\n{paper}: {kinds}")
+        print(f"\n{paper}" if keys else f"\n{paper}: {kinds}")
         print("\n".join(told.table(mine, width)))
     return 0
 

@@ -11,8 +11,9 @@ from secondorder.checks import lookup
 
 from . import signals
 from .memory import require_memory
-from .parsing import (add_table_options, directory, fraction, natural, non_negative_number,
-                      positive, positive_number, positive_or_all, setting, table_options)
+from .parsing import (add_table_options, directory, fraction_below_one, natural,
+                      non_negative_number, positive, positive_number, positive_or_all, setting,
+                      table_options)
 
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
@@ -77,7 +78,8 @@ WITH_VALUE = {
                              "with the batch before)"},
     "--l2": {"type": non_negative_number, "default": 0.0,
              "help": "penalty (l2 / 2) |theta|^2 (default: 0)"},
-    "--validation": {"type": fraction, "default": 0.2, "help": "fraction held out (default: 0.2)"},
+    "--validation": {"type": fraction_below_one, "default": 0.2,
+                     "help": "fraction held out; 0 trains on all data (default: 0.2)"},
     "--dtype": {"default": "float64", "choices": ("float64", "float32"),
                 "help": "precision (default: float64)"},
     "--seed": {"type": natural, "default": 0,
@@ -217,22 +219,25 @@ def _recipe(options):
 
 
 def _data(options, rng):
-    """Scaled training and validation arrays, and the number of classes (None without classes)."""
+    """Scaled training arrays, validation arrays (None where nothing is held out), and the number
+    of classes (None without classes).
+    """
     from secondorder import datasets
 
     data = datasets.load(options.data, **table_options(options))
     classes = None if options.autoencoder else data.classes
     if data.input_range is not None:
         data = datasets.scale(data, (-1.0, 1.0))
-    training, validation = datasets.split(data, options.validation, rng)
-    pairs = [[part.inputs, part.targets] for part in (training, validation)]
+    parts = datasets.split(data, options.validation, rng) if options.validation else (data,)
+    pairs = [[part.inputs, part.targets] for part in parts]
     if data.input_range is None:
         _standardise(pairs, 0)
     if options.autoencoder:
         pairs = [[x, x] for x, _ in pairs]
     elif classes is None:
         _standardise(pairs, 1)
-    return *(tuple(pair) for pair in pairs), classes
+    training, *held_out = map(tuple, pairs)
+    return training, held_out[0] if held_out else None, classes
 
 
 def _standardise(pairs, place):
@@ -309,11 +314,17 @@ def _report(results, history, json):
     last = len(history) - 1
     for place in sorted({*range(0, last, max(1, last // 10)), last}):
         record = history.records[place]
-        accuracy = (f"   accuracy {record.train_accuracy:.3f} / {record.validation_accuracy:.3f}"
-                    if "validation_accuracy" in record else "")
-        print(f"epoch {record.epoch:4}   loss {_brief(record.train_loss)} / "
-              f"{_brief(record.validation_loss)}{accuracy}")
-    print("(training / validation)")
+        accuracy = _both(record, "accuracy", lambda value: f"{value:.3f}")
+        print(f"epoch {record.epoch:4}   loss {_both(record, 'loss', _brief)}"
+              + (f"   accuracy {accuracy}" if accuracy else ""))
+    print("(training / validation)" if "validation_loss" in history.records[0] else
+          "(training; nothing is held out)")
+
+
+def _both(record, quantity, shown):
+    """A quantity of the training set, and of the validation set where there is one."""
+    names = (f"train_{quantity}", f"validation_{quantity}")
+    return " / ".join(shown(record[name]) for name in names if name in record)
 
 
 def _brief(value):

@@ -172,9 +172,9 @@ def parse_csv(content, path, header=None):
     names = _header(rows, path, header)
     if not rows:
         raise ValueError(f"{path}: empty table")
-    columns = len(names or rows[0][1])
-    values = np.array([_numbers(row, columns, f"{path}, line {number}") for number, row in rows])
-    return names or tuple(f"column_{i}" for i in range(columns)), values
+    names = names or tuple(f"column_{i}" for i in range(len(rows[0][1])))
+    values = np.array([_numbers(row, names, f"{path}, line {number}") for number, row in rows])
+    return names, values
 
 
 def _rows(text, path):
@@ -228,11 +228,24 @@ def _is_number(entry):
     return True
 
 
-def _numbers(row, columns, place):
-    if len(row) != columns:
-        raise ValueError(f"{place}: {len(row)} entries, expected {columns} (truncated line?)")
-    for entry in row:
+def _numbers(row, names, place):
+    _require_commas(row, place)
+    if len(row) != len(names):
+        raise ValueError(f"{place}: {len(row)} entries, expected {len(names)} (truncated line?)")
+    for name, entry in zip(names, row):
+        if not entry.strip():
+            raise ValueError(f"{place}: no entry in column {name!r}; fill it in, or leave the line "
+                             "out")
         if not _is_number(entry) or not math.isfinite(float(entry)):
             shown = repr(entry) if len(entry) <= 60 else f"{entry[:50]!r}..."
-            raise ValueError(f"{place}: {shown} is not a finite number")
+            raise ValueError(f"{place}: {shown} is not a finite number (column {name!r}); a table "
+                             "holds numbers only, and class labels are whole numbers from 0")
     return [float(entry) for entry in row]
+
+
+def _require_commas(row, place):
+    """Refuse numbers with semicolons or tabs between them, as spreadsheets of some countries do."""
+    for mark, marks in ((";", "semicolons"), ("\t", "tabs")):
+        if any(mark in entry and any(map(_is_number, entry.split(mark))) for entry in row):
+            raise ValueError(f"{place}: {marks} stand between the entries; expected commas, and "
+                             "points within numbers (0.5)")

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import os
 import sys
 import tomllib
 import traceback
@@ -14,7 +15,8 @@ MARK = "edition.toml"
 
 def is_edition(folder):
     """Whether a folder holds an edition."""
-    return (Path(folder) / MARK).is_file() and (Path(folder) / "__init__.py").is_file()
+    # `os.path` says no where a folder may not be looked into, `Path` raises
+    return all(os.path.isfile(Path(folder) / name) for name in (MARK, "__init__.py"))
 
 
 def key_of(folder):

@@ -200,7 +200,10 @@ class Reader:
         if self.end_own(name, token):
             return None
         self._close("env", name, token)
-        self.prose.paragraph()
+        if self.theorems.knows(name):
+            self.prose.forget()  # what a theorem says is not said of a display behind it
+        else:
+            self.prose.paragraph()
         if name == "subequations":
             self.counters.values["equation"], self.counters.printed["equation"] = self._outer.pop()
         return "end" if name == "document" else None

@@ -58,7 +58,7 @@ from . import PRINTED, formulas, paper  # noqa: F401
 STUB = '''
 
 @paper.equation({label}, kind="claim", verdict="unchecked", formula=PRINTED[{label}],
-                where={where},
+                where={where},{names}
                 statement={statement})
 def {name}(rng):
     return []
@@ -69,7 +69,9 @@ def stub(label, name, display):
     """The check of one display that nobody has written yet."""
     section = f"; {display.section}" if display.section else ""
     statement = display.sentence or f"No sentence stands before display ({label})."
-    return STUB.format(label=text(label), name=name, where=wrapped(
+    names = ", ".join(map(text, display.names))
+    names = f"\n                names=({names},)," if names else ""
+    return STUB.format(label=text(label), name=name, names=names, where=wrapped(
         f"{display.file}, line {display.line}{section}", 22), statement=wrapped(statement, 26))
 
 
@@ -115,7 +117,7 @@ def report(key, source, reading, pairs, unnumbered, unread):
               f"They stand in `displays.tex`; `paper.equation` may check them, for example as "
               f"`PRINTED[{text(unnumbered[0][0])}]`." if unnumbered else "None.", ""]
     lines += [f"- {label}: {display.file}, line {display.line}" for label, display in unnumbered]
-    lines += ["", "## Names", ""]
+    lines += ["", "## Names", "", f"`secondorder show {key}` takes a name or its number.", ""]
     lines += [f"- {name}: ({label})" for label, display in pairs
               for name in display.names] or ["None."]
     return "\n".join(lines).rstrip() + "\n"

@@ -161,6 +161,9 @@ class CurvatureOperator(Follows, LinearOperator):
     def _adjoint(self):
         return self
 
+    def _transpose(self):
+        return self
+
     def dense(self, max_bytes=2**30):
         """The matrix as an array, from products with the unit vectors.
 

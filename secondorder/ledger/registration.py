@@ -75,6 +75,7 @@ class Equation:
     unnumbered: tuple = ()
     uses: tuple | None = None
     bears: tuple = ()
+    names: tuple = ()
 
     @property
     def condition(self):
@@ -90,7 +91,8 @@ def _is_implementation(value):
 
 
 def equation(paper, *labels, statement, kind, verdict, formula=None, corrected=None, condition=None,
-             where=None, implements=(), weight=None, ours=False, unnumbered=(), uses=None):
+             where=None, implements=(), weight=None, ours=False, unnumbered=(), uses=None,
+             names=()):
     r"""Register a function as the check of one display of a paper, under every label it bears.
 
     Parameters
@@ -132,6 +134,8 @@ def equation(paper, *labels, statement, kind, verdict, formula=None, corrected=N
     unnumbered : True or tuple of str
         Labels (True: all of them) that no display of the paper bears, as it was read.  They can be
         asked for and are not counted as equations.
+    names : str or tuple of str, optional
+        What the paper's source calls it (``eq:loss``): it can be asked for by these, too.
 
     Returns
     -------
@@ -155,7 +159,7 @@ def equation(paper, *labels, statement, kind, verdict, formula=None, corrected=N
                          tuple(one.outputs for one in named), check, weight, ours,
                          tuple(labels) if unnumbered is True else _as_tuple(unnumbered),
                          None if uses is None else _as_tuple(uses),
-                         tuple(_as_tuple(one.bears) for one in named))
+                         tuple(_as_tuple(one.bears) for one in named), _as_tuple(names))
         _validate(entry)
         registry.REGISTRY.add(entry)
         return check
@@ -179,8 +183,11 @@ def _as_tuple(value):
 def _validate(entry):
     """Refuse an incomplete or contradictory registration."""
     where = f"[{entry.paper}] {', '.join(map(str, entry.labels)) or '(no label)'}"
-    for name, value, known in (("paper", entry.paper, registry.REGISTRY.papers),
-                               ("kind", entry.kind, KINDS), ("verdict", entry.verdict, VERDICTS)):
+    if entry.paper not in registry.REGISTRY.papers:
+        raise VerificationError(
+            f"{where}: {unknown('paper', entry.paper, registry.REGISTRY.papers)}; secondorder."
+            "ledger.paper(key) makes your paper known, before its equations")
+    for name, value, known in (("kind", entry.kind, KINDS), ("verdict", entry.verdict, VERDICTS)):
         if value not in known:
             raise VerificationError(f"{where}: {unknown(name, value, known)}")
     _validate_texts(entry, where)
@@ -224,6 +231,10 @@ def _validate_marks(entry, where):
     if entry.corrected is None and entry.weight is not None:
         raise VerificationError(f"{where}: weight is for what has a corrected form, "
                                 f"got {entry.weight!r}")
+    if entry.corrected is not None and entry.weight is None:
+        raise VerificationError(f"{where}: a corrected form needs weight, one of "
+                                f"{', '.join(WEIGHTS)}: whether the erratum changes a claim, is a "
+                                "misprint, or may be lost by the text that was read")
     if entry.corrected is not None and entry.weight not in WEIGHTS:
         raise VerificationError(f"{where}: {unknown('weight', entry.weight, WEIGHTS)}")
     if not isinstance(entry.ours, bool):
@@ -232,6 +243,8 @@ def _validate_marks(entry, where):
         if label not in entry.labels:
             raise VerificationError(f"{where}: unnumbered names labels of this check, "
                                     f"got {label!r}")
+    for name in entry.names:
+        _require_text(where, "names", name)
 
 
 def _require_text(where, name, value):

@@ -142,6 +142,9 @@ class Registry:
         return matches, topic
 
     def _asked_for(self, paper, label):
+        named = [entry for entry in self.of(paper) if label in entry.names]
+        if named:
+            return named
         known = list(self._equations[paper])
         return _unique(self._equations[paper][one] for one in asked_for(label, known))
 

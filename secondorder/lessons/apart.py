@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..checks import positive_number
+from .child import PATIENCE
 
 #: What a verdict says.
 OUTCOMES = ("right", "wrong", "not graded")
@@ -68,7 +69,8 @@ def grade(path, seconds=60.0, stop=None):
     path : path
         A script or a notebook; its code is run, in the folder of the file.
     seconds : float > 0
-        How long its code and the check may take.
+        CPU time that its code and the check may take; by the clock four times as many, since a
+        busy machine runs other processes too.
     stop : threading.Event, optional
         Ends the process early once it is set: the file is not graded.
 
@@ -124,7 +126,7 @@ def _run(path, seconds, answer, trace, stop):
     reader = threading.Thread(target=_drain, args=(process, output), daemon=True)
     try:
         reader.start()
-        status = _wait(process, seconds + _STARTING, stop)
+        status = _wait(process, PATIENCE * seconds + _STARTING, stop)
     finally:  # also at Ctrl-C: nothing of it goes on
         _end(process)
     reader.join(1.0)
@@ -182,9 +184,12 @@ def _read(path):
 
 def _why(status, trace, path, seconds):
     """Why a process ended without a verdict."""
+    if status is not None and -status == getattr(signal, "SIGPROF", None):
+        return (f"still running after {seconds:g} seconds of CPU time{_where(trace, path)}: an "
+                "endless loop? (more time: --seconds)")
     if "Timeout" in trace or status is None:
-        return (f"still running after {seconds:g} seconds{_where(trace, path)}: an endless loop? "
-                "(more time: --seconds)")
+        return (f"still running after {PATIENCE * seconds:g} seconds{_where(trace, path)}: does "
+                "the code wait for something, or is the machine busy? (more time: --seconds)")
     if status >= 0:
         return (f"the code ended its process with status {status} before there was a verdict "
                 "(os._exit?)")

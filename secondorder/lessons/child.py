@@ -3,19 +3,22 @@
 import faulthandler
 import json
 import os
+import signal
 import sys
 import traceback
 import warnings
 from pathlib import Path
 
 _MEMORY, _FILE = 4 * 2**30, 2**28  # bytes
+#: The clock allows this many times the CPU time: other processes may run, the code may wait.
+PATIENCE = 4
 
 
 def main():
     """Grade a file, write the verdict as JSON, end.
 
-    The arguments of the process: the file, its seconds, where the verdict goes, and where the
-    traceback of an exercise that takes too long goes.
+    The arguments of the process: the file, its seconds of CPU time, where the verdict goes, and
+    where the traceback of an exercise that takes too long goes.
     """
     path, seconds, answer, trace = sys.argv[1:]
     del sys.argv[1:]
@@ -26,14 +29,31 @@ def main():
         _limit()
         sys.path.append(str(Path(path).parent))  # last: what lies there does not stand for NumPy
         with open(trace, "w") as stream, warnings.catch_warnings():
-            faulthandler.dump_traceback_later(float(seconds), exit=True, file=stream)
+            _watch(float(seconds), stream)
             told = _graded(grading, Path(path))
-            if os.getpid() == own:  # a copy of the process has no watching thread to wait for
-                faulthandler.cancel_dump_traceback_later()
+            if os.getpid() == own:  # a copy of the process is not watched
+                _watch_no_more()
     finally:  # threads of the exercise, its exit functions and copies of the process end here
         if told is not None and os.getpid() == own:
             Path(answer).write_text(json.dumps(told), encoding="utf-8")
         os._exit(0 if told is not None else 70)
+
+
+def _watch(seconds, stream):
+    """End the process after `seconds` of CPU time, or `PATIENCE` times as many on the clock.
+
+    Either way the traceback goes to `stream` first; CPU time ends it by SIGPROF.
+    """
+    faulthandler.dump_traceback_later(PATIENCE * seconds, exit=True, file=stream)
+    if hasattr(signal, "setitimer"):  # Windows has none
+        faulthandler.register(signal.SIGPROF, stream, chain=True)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _watch_no_more():
+    faulthandler.cancel_dump_traceback_later()
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _graded(grading, path):

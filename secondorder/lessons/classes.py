@@ -164,7 +164,7 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None):
         The table, CSV in UTF-8 with a byte order mark, so that a spreadsheet reads every name. A
         table that somebody changed is never replaced.
     seconds : float > 0
-        How long the code and the check of a file may take.
+        CPU time that the code and the check of a file may take, as in `grade`.
     jobs : int
         Files that are graded at the same time.
     say : callable

@@ -55,13 +55,14 @@ def graded(path):
     Raises
     ------
     NoExercise
-        If there is no code, no GRADE, or not what is graded.
+        If there is no code, neither GRADE nor an exercise's name, or not what is graded.
     BaseException
         Whatever the code raises.
     """
     with warnings.catch_warnings(), np.errstate():  # what the code sets is not for the check
         names = sources.run(path)
-    told = _checked(names.get("GRADE"))
+    # a solution, or an answer without the line GRADE, is known by the exercise's name
+    told = _checked(names.get("GRADE", grades().get(path.stem)))
     name = told[-1].rpartition(".")[2]
     if name not in names:
         raise NoExercise(f"the file does not define {name}, which its GRADE names")
@@ -110,7 +111,8 @@ def also_at(cases, function, right, grade):
 def _checked(told):
     """GRADE, if it is one."""
     if told is None:
-        raise NoExercise("the file is no exercise: it does not say in GRADE what is graded")
+        raise NoExercise("the file is no exercise: it does not say in GRADE what is graded, and it "
+                         "has no exercise's name; copy the line GRADE from the exercise")
     texts = isinstance(told, tuple) and all(
         isinstance(part, str) or (place == 1 and len(told) == 3 and part and isinstance(
             part, tuple) and all(isinstance(label, str) for label in part))

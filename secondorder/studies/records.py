@@ -130,10 +130,12 @@ def not_packed(study, settings, ready, lacking, quick=False):
             f"{duration((total - ready) * one)} on one core")
 
 
-def rows(paper=None):
-    """One dictionary a claim, of all studies; `verdict` is "not run" where nothing is recorded."""
+def rows(paper=None, keys=()):
+    """One dictionary a claim, of all studies or of those with these keys; `verdict` is "not run"
+    where nothing is recorded.
+    """
     table = []
-    for study in STUDIES.select(paper):
+    for study in STUDIES.select(paper, keys):
         record = recorded(study.paper, study.key)
         told = {one["letter"]: one for one in record["claims"]} if record else {}
         for letter, text in study.claims.items():

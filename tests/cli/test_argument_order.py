@@ -16,7 +16,7 @@ COMMANDS = {
     "notebook": (["folder", "one", "two"], [["--traceback"]]),
     "data": (["digits", "wine"], [["--json"], ["--target", "2"]]),
     "bench": (["one", "two"], [["--json"], ["--blocks", "3"]]),
-    "claims": (["low", "rank"], [["--json"], ["--markdown"]]),
+    "claims": (["low", "rank", "figure-2"], [["--json"], ["--markdown"]]),
     "book": (["low-rank"], [["--out", "folder"], ["--open"]]),
     "edition new": (["my-paper"], [["--tex", "paper.tex"], ["--out", "folder"]]),
     "edition test": (["my-paper", "7", "8"], [["--all"], ["--seed", "3"]]),

@@ -258,6 +258,18 @@ def test_interrupt_before_anything_was_recorded(run, monkeypatch):
     assert run("train")[0] == 130
 
 
+@pytest.mark.parametrize("data, more", [("wine", []), ("diabetes", []),
+                                        ("wine", ["--autoencoder"])])
+def test_training_on_all_data(run, data, more):
+    words = ["train", "--data", data, *more, "--validation", "0", "--out", "made"]
+    words += ["--epochs", "1", "--batch-size", "1"]
+    status, out, err = run(*words)
+    assert status == 0 and err == "" and "(training; nothing is held out)" in out
+    assert " / " not in out.partition("(training")[0]
+    record = json.loads(Path("made/history.json").read_text())["records"][-1]
+    assert record["step"] == len(datasets.load(data)) and "validation_loss" not in record
+
+
 @pytest.mark.parametrize("words", [[], ["--json"]])
 def test_training_that_stops_before_the_first_epoch(run, words):
     """A target far outside of what the training part shows: the loss of the validation part
@@ -305,7 +317,7 @@ def test_training_that_stops_before_the_first_epoch(run, words):
         (["train", "--batch-size", "0"], "--batch-size"),
         (["train", "--hidden", "0"], "--hidden"),
         (["train", "--l2", "-1"], "--l2"),
-        (["train", "--validation", "1"], "between 0 and 1"),
+        (["train", "--validation", "1"], "expected a number from 0 to below 1, given 1"),
         (["train", "--seed", "-1"], "--seed"),
         (["train", "--data", "idx:nowhere"], "nowhere"),
         (["train", "--out", "no/such/place"], "does not exist: no/such"),

@@ -114,6 +114,31 @@ def test_an_edition_is_found_where_load_says(desk, capsys, monkeypatch):
     assert status == 2 and "holds no edition" in told.err
 
 
+def test_a_display_is_found_by_its_name_in_the_source(desk, capsys):
+    (desk / "paper.tex").write_text(SOURCE.replace("2 h(x) = x.", r"\label{eq:1}\label{b} 2 h(x)."))
+    made = edition.new("my-halves", "paper.tex")
+    for name, words in (("half", "Equation (1)"), ("eq:1", "Equation (2)"), ("b", "Equation (2)")):
+        status, told = command("show", "my-halves", name, capsys=capsys)
+        assert status == 0 and words in told.out
+        assert f"- {name}: {words.split()[1]}" in (made.folder / "READING.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["My_Halves", "my halves", "halves"])
+def test_an_edition_is_found_by_any_spelling_of_its_key(desk, capsys, name):
+    edition.new("my-halves", "paper.tex")
+    status, told = command("show", name, "1", capsys=capsys)
+    assert status == 0 and "[my-halves] Equation (1)" in told.out
+
+
+@pytest.mark.parametrize("words", [("show",), ("verify",), ("edition", "test")])
+def test_what_is_nearly_the_key_of_an_edition_names_it(desk, capsys, words):
+    edition.new("my-halves", "paper.tex")
+    status, told = command(*words, "my-halvs", capsys=capsys)
+    assert status == 2 and "did you mean 'my-halves'?" in told.err
+    assert command("show", "KFAC", capsys=capsys)[0] == 0, "a topic is none"
+    assert "my-halves" not in registry.REGISTRY.papers
+
+
 def write_checks(folder, other):
     with (folder / "formulas.py").open("a") as file:
         file.write(FORMULAS)
@@ -139,6 +164,18 @@ def test_a_check_that_notices_nothing_is_named(desk, capsys):
     status, told = command("edition", "test", "my-halves", capsys=capsys)
     assert status == 1 and "unnoticed: my-halves 1: formulas.half: sign" in told.out
     assert "3 ways of being wrong unnoticed" in told.out
+
+
+def test_an_edition_without_any_check_does_not_pass(desk, capsys):
+    folder = edition.new("my-halves", "paper.tex").folder
+    status, told = command("edition", "test", "my-halves", capsys=capsys)
+    assert status == 1 and told.out.startswith("nothing is checked: write a check first")
+    write_checks(folder, "0.5 * x")
+    loading.unload("my-halves")
+    status, told = command("edition", "test", "my-halves", "2", capsys=capsys)
+    assert status == 1 and told.out.startswith("nothing is checked")
+    status, told = command("edition", "test", "my-halves", "1", capsys=capsys)
+    assert status == 0 and "nothing is checked" not in told.out
 
 
 def test_a_check_that_fails_is_told(desk, capsys):

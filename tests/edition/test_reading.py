@@ -222,6 +222,13 @@ def test_hostile_texts_end_soon(text, tmp_path):
     assert time.process_time() - begin < 10
 
 
+def test_what_a_theorem_says_is_not_said_of_a_display_behind_it(tmp_path):
+    found = of(r"""\newtheorem{thm}{Theorem} First.
+\begin{thm} Every minimum is global. $$a \tag{1}$$ and so on. \end{thm} $$b \tag{2}$$
+\begin{thm} It is one. \end{thm} Then $$c \tag{3}$$""", tmp_path)
+    assert [one.sentence for one in found.displays] == ["Every minimum is global.", "", "Then"]
+
+
 # -- what a paper by other hands has taught --------------------------------------------------------
 
 

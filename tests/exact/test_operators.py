@@ -155,7 +155,7 @@ def test_integer_vectors(case):
 
 @pytest.mark.parametrize("multiply", [
     lambda op, v: op @ v, lambda op, v: op.matvec(v), lambda op, v: op.matmat(v),
-    lambda op, v: op.dot(v), lambda op, v: op.H @ v])
+    lambda op, v: op.dot(v), lambda op, v: op.H @ v, lambda op, v: op.T @ v])
 @pytest.mark.parametrize("form", sorted(FORMS))
 def test_a_product_with_another_shape_names_both(form, multiply, case):
     op, size = FORMS[form][0](*case, **options(form)), case[0].size

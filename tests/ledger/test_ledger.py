@@ -182,6 +182,7 @@ def test_printed_shape_wants_different_shapes():
 
 @pytest.mark.parametrize("changes, expected", [
     ({"paper": "toi"}, "unknown paper 'toi': did you mean 'toy'"),
+    ({"paper": "mine"}, r"choose from .*toy; secondorder\.ledger\.paper\(key\) makes your paper"),
     ({"kind": "identities"}, "unknown kind 'identities': did you mean 'identity'"),
     ({"verdict": "hold"}, "unknown verdict 'hold': did you mean 'holds'"),
     ({"statement": " "}, "statement must be a non-empty text"),
@@ -199,13 +200,15 @@ def test_printed_shape_wants_different_shapes():
     ({"verdict": "conditional", "condition": ledger.Condition("positive", "")},
      "condition must be"),
     ({"where": " "}, "where must be"),
-    (dict(verdict="erratum", corrected="x"), "unknown weight None: choose from substance, mis"),
+    (dict(verdict="erratum", corrected="x"),
+     "a corrected form needs weight, one of substance, misprint, extraction"),
     (dict(verdict="erratum", corrected="x", weight="misprints"),
      "unknown weight 'misprints': did you mean 'misprint'"),
-    ({"verdict": "conditional", "condition": "x > 0", "corrected": "x"}, "unknown weight None"),
+    ({"verdict": "conditional", "condition": "x > 0", "corrected": "x"}, "needs weight"),
     ({"weight": "misprint"}, "weight is for what has a corrected form, got 'misprint'"),
     ({"ours": "yes"}, "ours must be True or False, got 'yes'"),
     ({"unnumbered": ("2",)}, "unnumbered names labels of this check, got '2'"),
+    ({"names": ("eq:a", " ")}, "names must be a non-empty text"),
 ])
 def test_registration_refuses(toys, changes, expected):
     with pytest.raises(VerificationError, match=expected):

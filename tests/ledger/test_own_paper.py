@@ -100,7 +100,7 @@ def test_registering_again_begins_anew(mine):
 
 
 def test_an_erratum_of_ones_own_needs_a_weight(mine):
-    with pytest.raises(VerificationError, match="unknown weight None"):
+    with pytest.raises(VerificationError, match="needs weight, one of substance, mis"):
         mine.equation("2", statement="s", formula="x", corrected="2 x", kind="identity",
                       verdict="erratum", implements=triple)(
             lambda rng: [Printed(Equal("a", [1.0], [2.0], 1e-9))])

@@ -34,6 +34,7 @@ def test_every_part_asks_and_answers_and_names_what_is_there(plan):
         "# A class of 90 minutes", "**Goal.**", "**They know.**", "**You need.**", "**How.**",
         "| part | minutes |", f"python tutorials/classes/{plan}.py")]
     assert places == sorted(places)
+    assert "`pip install .`" in head and "clone" in head, "no package index has secondorder"
     prose = "\n".join(body for kind, body in cells if kind == "markdown")
     parts = re.split(r"^## \d+\. ", prose, flags=re.M)[1:]
     for part in parts:

@@ -86,14 +86,19 @@ HOSTILE = {
     "a copy that answers": ("import os\ncopy = os.fork()\nif copy:\n    os.waitpid(copy, 0)\n"
                             "    os._exit(0)\n" + RIGHT, "not graded: .*with status 0"),
     "a flood": ("while True: print('x' * 10**6)\n", "not graded: .*output without end"),
-    "an endless loop": (inside("while True: pass"), "not graded: still running after 2 seconds, in "
-                        "line 20: an endless loop"),
+    "an endless loop": (inside("while True: pass"), "not graded: still running after 2 seconds of "
+                        "CPU time, in line 20: an endless loop"),
+    "a wait without end": (inside("import time\n    while True: time.sleep(1)"),
+                           "not graded: still running after 8 seconds, in line 21: does the code "
+                           "wait"),
+    "a wait longer than the CPU time": ("import time\ntime.sleep(3)\n" + RIGHT, "right: "),
     "an endless product": ("x = 7\nx = (7**10**7)**100 > 1\n", "not graded: still running after"),
     "stops itself": ("import os, signal\nfor _ in range(9): os.kill(os.getpid(), signal.SIGSTOP)\n",
                      "not graded: still running"),
 }
 OFTEN = ("sys.exit inside", "os._exit", "segfault", "syntax", "NUL", "input", "GRADE of numbers",
-         "recursion", "magics", "a copy that answers", "a flood", "an endless loop")
+         "recursion", "magics", "a copy that answers", "a flood", "an endless loop",
+         "a wait longer than the CPU time")
 
 
 @pytest.mark.everyday(1)
@@ -105,7 +110,7 @@ def test_there_is_a_verdict(name, tmp_path, monkeypatch):
     path = tmp_path / "anna ü (1).py"
     path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
     monkeypatch.setattr(apart, "_STARTING", 2.0 if name == "stops itself" else 30.0)
-    found = lessons.grade(path, 2.0 if "running" in words else 30.0)
+    found = lessons.grade(path, 2.0 if "running" in words or "CPU time" in name else 30.0)
     assert re.match(words, str(found)), str(found)
     assert found.ok == (found.outcome == "right") == words.startswith("right")
     assert "Traceback" not in str(found)

@@ -237,8 +237,16 @@ def test_a_notebook_can_be_graded(tmp_path, capsys):
     assert "right" in capsys.readouterr().out
 
 
+@pytest.mark.everyday(2)
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_supplied_solution_is_graded_right(name, capsys):
+    assert cli.main(["grade", str(HOME / "solutions" / name)]) == 0
+    assert ": right: " in capsys.readouterr().out
+
+
 def test_what_is_no_exercise_is_told(tmp_path, capsys):
-    for name, text, words in (("a.py", "x = 1", "no exercise"), ("b.ipynb", "{", "no notebook"),
+    for name, text, words in (("a.py", "x = 1", "copy the line GRADE"),
+                              ("b.ipynb", "{", "no notebook"),
                               ("c.py", "GRADE = ('ea-cg', '4b', 'f')", "does not define f")):
         (tmp_path / name).write_text(text)
         assert cli.main(["grade", str(tmp_path / name)]) == 1

@@ -211,8 +211,23 @@ def test_claims_of_a_paper_in_any_spelling(capsys):
     assert told[0] == told[1] == told[2] != ""
 
 
+@pytest.mark.parametrize("words", [["low-rank", "figure-2"], ["Low", "Rank", "Figure", "2"],
+                                   ["low_rank", "fig-2"]])
+def test_claims_of_one_study(words, capsys):
+    assert cli.main(["claims", *words, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["claim"] for row in rows] == list(STUDIES.of("low-rank")["figure-2"].claims)
+    assert {(row["paper"], row["key"]) for row in rows} == {("low-rank", "figure-2")}
+    assert cli.main(["claims", *words]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[1] == "low-rank" and told[2].startswith("  figure-2 (a-exact)")
+    assert not any("figure-1" in line or " not run" in line for line in told)
+
+
 @pytest.mark.parametrize("words, expected", [
-    (["bridges"], "bridges has no studies"), (["low-rnak"], "did you mean 'low-rank'")])
+    (["bridges"], "bridges has no studies"), (["low-rnak"], "did you mean 'low-rank'"),
+    (["low-rank", "figure-22"], "unknown study of low-rank 'figure-22': did you mean 'figure-2'"),
+    (["low-rank", "figure-2", "--markdown"], "--markdown is about whole papers")])
 def test_claims_of_no_paper_are_an_error(words, expected, capsys):
     assert cli.main(["claims", *words]) == 2
     assert expected in capsys.readouterr().err

@@ -6,8 +6,8 @@
 #
 # **They know.** The chain rule, Taylor polynomials, gradient descent. Python is no condition.
 #
-# **You need.** This notebook on a projector; a pencil for everybody; a laptop for every two, with
-# `pip install secondorder`, for the exercise.
+# **You need.** This notebook on a projector; a pencil for everybody; a laptop for every two, for
+# the exercise. Each laptop has a clone of the repository, and `pip install .` was run in it.
 #
 # **How.** Ask for the prediction, let everybody write it down, vote by hand, then run the cell.
 # Wrong votes are the lesson. The cell of part 4 takes about ten seconds: start it, then ask.
