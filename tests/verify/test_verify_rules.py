@@ -631,7 +631,7 @@ def test_an_inequality_may_fail_by_rounding(case, held, quadratic, parts, ok):
     M[0, 0] += parts
     case.ask, case._forms = lambda *args: (), lambda *args: (None, None, M, np.array(held))
     case._steps, case._name_what_is_wrong = lambda *args: True, lambda *args: None
-    assert case._stage("", None, None, None, Options()) == ok
+    assert case._stage("", None, None, None, Options(False, False)) == ok
 
 
 @ALLOWED
@@ -642,7 +642,8 @@ def test_a_step_may_go_beyond_its_bound_by_rounding(case, change, parts, ok, mon
     case.quadratic.change = lambda *args: change
     held, worst = np.zeros(10), np.eye(10)[0]
     held[0] = 1 - parts
-    assert case._steps("", None, held, np.ones(10), None, Options(), worst) == ok
+    assert case._steps("", None, held, np.ones(10), None, Options(False, False),
+                       worst) == ok
 
 
 @ALLOWED

@@ -23,8 +23,8 @@ class Options:
         Which of the rules `OUTPUTS` bounds the loss; layers' rules do not ask for it.
     """
 
-    clip: bool = False
-    cross: bool = False
+    clip: bool
+    cross: bool
     output: str = "diagonal"
 
 

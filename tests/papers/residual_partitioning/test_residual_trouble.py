@@ -248,7 +248,7 @@ def test_loop_equals_its_twin(rng, dtype, clip):
     made = np.full(2000, np.nan, dtype)
     compiled.partition_activation(g, Z, slope, curvature, u, clip, made)
     saved = SimpleNamespace(slope=slope, curvature=curvature)
-    twin, _ = ActivationRule.backward(None, saved, None, u, g, Z, Options(clip=clip))
+    twin, _ = ActivationRule.backward(None, saved, None, u, g, Z, Options(clip, False))
     wide = g.astype("float64") * curvature * u + np.abs(slope.astype("float64")) * Z
     assert np.array_equal(made, twin)
     assert relative(made, np.maximum(wide, 0) if clip else np.abs(wide)) < 4 * np.finfo(dtype).eps
