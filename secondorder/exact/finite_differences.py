@@ -23,7 +23,7 @@ class Difference(NamedTuple):
         return float(np.max(np.abs(reference - self.value) / self.error))
 
 
-def central(f, theta, step=None, rounding=np.finfo(np.float64).eps):
+def central(f, theta, step=None):
     """Central differences of `f` at `theta`, with a predicted error.
 
     Parameters
@@ -32,22 +32,21 @@ def central(f, theta, step=None, rounding=np.finfo(np.float64).eps):
         Maps a (P,) array to a number or an array.
     theta : (P,) array
     step : float, optional
-        Step relative to max(1, |theta_i|); default rounding^(1/3), which balances truncation
-        against rounding.
-    rounding : float
-        Relative rounding of f's values; default float64's eps.
+        Step relative to max(1, |theta_i|); default eps^(1/3), which balances truncation against
+        rounding.
 
     Returns
     -------
     Difference
         ``value`` and ``error`` of shape f(theta).shape + (P,). The error adds a truncation part,
         from comparing the step h with 2h (their difference is three times the leading term of the
-        error at h), and a rounding part, a small multiple of rounding max|f| / h.
+        error at h), and a rounding part, a small multiple of eps max|f| / h.
     """
     theta = np.array(theta, dtype=np.float64)
     if theta.ndim != 1 or theta.size == 0:
         raise ValueError(f"theta must be a vector with at least one entry, got shape {theta.shape}")
-    step = rounding ** (1 / 3) if step is None else step
+    eps = np.finfo(np.float64).eps
+    step = eps ** (1 / 3) if step is None else step
     if not (np.isfinite(step) and step > 0):
         raise ValueError(f"step must be positive and finite, got {step!r}")
     values, errors = [], []
@@ -63,7 +62,7 @@ def central(f, theta, step=None, rounding=np.finfo(np.float64).eps):
         far = (f_at[3] - f_at[0]) / ((here + 2 * h) - (here - 2 * h))
         size = max(np.max(np.abs(f)) for f in f_at)
         values.append(near)
-        errors.append(np.abs(far - near) + 5 * rounding * size / h + np.finfo(np.float64).tiny)
+        errors.append(np.abs(far - near) + 5 * eps * size / h + np.finfo(np.float64).tiny)
     return Difference(np.stack(values, axis=-1), np.stack(errors, axis=-1))
 
 

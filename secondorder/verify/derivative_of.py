@@ -9,14 +9,15 @@ import warnings
 import numpy as np
 
 from ..checks import function_of, one_of, positive_number, real_array
-from ..exact.finite_differences import Difference, central, complex_step
+from ..exact.finite_differences import Difference, complex_step
 from ..ledger.mismatch import describe_mismatch
-from .differences import measured_rounding
+from .ladder import first_differences, second_differences, tried
 from .recorder import SAFETY, Recorder
 from .slips import lost_term
 
 KINDS = ("auto", "value", "gradient", "jacobian", "hessian", "directional")
-WIDTH = 5e-4  # of second differences: rounding and what extrapolation leaves are both near 1e-8
+EPS = np.finfo(float).eps
+ACCURATE = 1e-6  # differences with a larger error, relative to the largest entry, say so
 SMALL = 1e-2  # entries far below the largest are judged to so much of themselves
 FLOOR = 1e-3  # by a tolerance that much smaller than the largest entry's, and no smaller
 STEPS = np.logspace(-1, -9, 33)  # of the picture
@@ -84,11 +85,12 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     shape = point.shape_of(kind)
     if computed.shape != shape:
         return _wrong_shape(recorder, kind, computed, point)
-    if point.rounding > np.finfo(float).eps:
-        recorder.note(f"f rounds its values to {point.rounding:.0e} of their size (float32 inside?)"
-                      ": differences take wider steps and say less")
     reference, how = point.reference(kind, direction)
     scale = _scale(reference, how, tolerance)
+    coarse = float(np.median(reference.error, axis=None)) / np.max(scale)
+    if np.isfinite(coarse) and coarse > ACCURATE:
+        recorder.note(f"differences are good to {coarse:.0e} of the largest entry only: f rounds "
+                      "coarsely (float32 inside?) or is not smooth here")
     names = "df", "differences" if how.startswith("diff") else "reference"
     agrees = recorder.compare(kind, f"df against {how} of f", computed, reference.value,
                               reference.error, names=names, scale=scale)
@@ -126,7 +128,6 @@ class _Point:
         self.value = np.asarray(self(self.theta))
         if self.value.dtype.kind not in "biuf" or not np.isfinite(self.value).all():
             raise ValueError(f"f must return finite real numbers, got {self.value!r} at the point")
-        self.rounding = measured_rounding(self, self.theta)
 
     def __call__(self, theta):
         """f at a vector (n,), on a copy of its own; numbers are handed over as numbers."""
@@ -148,27 +149,27 @@ class _Point:
     def reference(self, kind, direction):
         """A `Difference`, and how it was made."""
         if kind == "value":
-            eps = np.finfo(float).eps
-            return Difference(self.value, self.rounding * np.abs(self.value) + eps), "the value"
+            return Difference(self.value, np.full(self.value.shape, EPS)), "the value"
         if kind == "hessian":
             return self._second()
-        function, start = self, self.theta
+        function, start, size = self, self.theta, 1.0
         if kind == "directional":
             v = direction.reshape(-1)
-            function, start = lambda t: self(self.theta + t[0] * v), np.zeros(1)
-        difference, how = first(function, start, self.rounding)
+            size = np.max(np.abs(v) / np.maximum(1, np.abs(self.theta)), initial=0) or 1.0
+            function, start = lambda t: self(self.theta + t[0] / size * v), np.zeros(1)
+        difference, how = first(function, start)
         shape = self.shape_of(kind)
-        return Difference(*(part.reshape(shape) for part in difference)), how
+        return Difference(*(size * part.reshape(shape) for part in difference)), how
 
     def _second(self):
         """Differences of the complex step where it can be taken, else differences twice."""
         shape = self.shape_of("hessian")
-        _, how = first(self, self.theta, self.rounding)
+        _, how = first(self, self.theta)
         if how.startswith("the complex"):
-            derivatives = central(lambda theta: complex_step(self, theta), self.theta)
+            derivatives = first_differences(lambda theta: complex_step(self, theta), self.theta)
             return (Difference(*(part.reshape(shape) for part in derivatives)),
                     "differences of the complex step")
-        derivatives = second(self, self.theta, self.rounding)
+        derivatives = second_differences(self, self.theta)
         return Difference(*(part.reshape(shape) for part in derivatives)), "differences"
 
     def curve(self, computed, kind, direction):
@@ -177,59 +178,40 @@ class _Point:
         along = computed if kind == "directional" else \
             computed.reshape(*self.value.shape, -1) @ v
         size = float(np.linalg.norm(along)) or 1.0
-        errors = [np.linalg.norm((self(self.theta + h * v) - self(self.theta - h * v)) / (2 * h)
-                                 - along) / size for h in STEPS]
+        errors = []
+        for h in STEPS:
+            plus, minus = tried(self, (self.theta + h * v, self.theta - h * v))
+            with np.errstate(all="ignore"):
+                errors.append(np.linalg.norm((plus - minus) / (2 * h) - along) / size)
         return STEPS, np.array(errors)
 
 
-def first(function, theta, rounding=np.finfo(float).eps):
+def first(function, theta):
     """First derivatives (..., n) as a `Difference`, and how they were made.
 
-    The complex step is believed only where central differences agree with it: a function that drops
-    the imaginary part, as `abs` and comparisons do, is not analytic.
+    The complex step is believed only where differences along two lines agree with it: a function
+    that drops the imaginary part, as `abs` and comparisons do, is not analytic.
     """
-    differences = central(function, theta, rounding=rounding)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             exact = complex_step(function, theta)
     except Exception:  # whatever a function does that is not made for complex numbers
-        return differences, "differences"
-    if exact.shape == differences.value.shape and np.isfinite(exact).all() and (
-            np.abs(exact - differences.value) <= SAFETY * differences.error).all():
-        eps = np.finfo(float).eps
-        return Difference(exact, 100 * eps * (np.abs(exact) + eps)), "the complex step"
-    return differences, "differences"
+        return first_differences(function, theta), "differences"
+    if np.isfinite(exact).all() and all(
+            _confirmed(function, theta, exact, line)
+            for line in np.random.default_rng(0).normal(size=(2, theta.size))):
+        return Difference(exact, 100 * EPS * (np.abs(exact) + EPS)), "the complex step"
+    return first_differences(function, theta), "differences"
 
 
-def second(function, theta, rounding=np.finfo(float).eps):
-    """Second derivatives (..., n, n) as a `Difference`.
-
-    D_ij(h) = (f(+ +) - f(+ -) - f(- +) + f(- -)) / (4 h_i h_j), with signs of h_i e_i and h_j e_j,
-    is extrapolated from h and 2 h, and from h and 3 h: how far apart these are bounds the error
-    by truncation, with a tenth of what the extrapolation adds. The rounding is that of four values.
-    """
-    n, eps = theta.size, np.finfo(float).eps
-    steps = WIDTH * (rounding / eps) ** (1 / 4) * np.maximum(1, np.abs(theta))
-    columns = np.diag(steps)
-
-    def difference(i, j, k):
-        a, b = k * columns[i], k * columns[j]
-        at = [function(theta + a + b), function(theta + a - b), function(theta - a + b),
-              function(theta - a - b)]
-        size = max(np.abs(value).max() for value in at)
-        return ((at[0] - at[1] - at[2] + at[3]) / (4 * k**2 * steps[i] * steps[j]),
-                8 * rounding * size / (steps[i] * steps[j]))
-
-    values = np.empty((*np.shape(function(theta)), n, n))
-    errors = np.empty_like(values)
-    for i in range(n):
-        for j in range(i + 1):
-            (near, noise), (far, _), (farther, _) = (difference(i, j, k) for k in (1, 2, 3))
-            values[..., i, j] = values[..., j, i] = value = near + (near - far) / 3
-            apart = np.abs(value - near - (near - farther) / 8)
-            errors[..., i, j] = errors[..., j, i] = apart + np.abs(far - near) / 10 + noise
-    return Difference(values, errors)
+def _confirmed(function, theta, exact, line):
+    """Whether differences along a line say what exact derivatives do, and say it well."""
+    v = line * np.maximum(1, np.abs(theta))
+    along, error = first_differences(lambda t: function(theta + t[0] * v), np.zeros(1))
+    gap = np.abs(exact @ v - along[..., 0])
+    return bool((gap <= SAFETY * error[..., 0]).all()
+                and (error <= ACCURATE * (np.abs(exact) @ np.abs(v)).max()).all())
 
 
 # -- arguments -------------------------------------------------------------------------------------

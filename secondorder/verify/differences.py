@@ -1,14 +1,10 @@
-"""Second derivatives by differences of differences, and how a function rounds its values."""
-
-import itertools
+"""Second derivatives by differences of differences, with a predicted error."""
 
 import numpy as np
 
 from ..exact.finite_differences import Difference
 
 _STEP = 2e-3
-_NARROW = (1e-6, 2e-5)  # steps in which a smooth function hardly changes; float32 rounds anew
-_COARSE = 1e5  # float32 rounds 5e8 times as coarsely as float64
 
 
 def nested(function):
@@ -31,32 +27,6 @@ def nested(function):
     far = (at[2].value - at[-2].value) / (4 * _STEP)
     noise = np.max([at[k].error for k in at], axis=0) / _STEP
     return Difference(near + (near - far) / 3, np.abs(far - near) / 10 + noise)
-
-
-def measured_rounding(function, theta):
-    """Relative rounding of a function's values: eps, or what is measured where that is far more.
-
-    A fourth difference over small steps leaves nothing of a smooth function; of rounding by r it
-    leaves about r sqrt(70). A function that works in float32 inside shows here. Four lines are
-    looked along, as it may keep its value along one.
-
-    Parameters
-    ----------
-    function : callable, (n,) -> number or array
-    theta : (n,) array
-
-    Returns
-    -------
-    float
-    """
-    eps = np.finfo(float).eps
-    measured = [eps]
-    for step, phase in itertools.product(_NARROW, (0, 2)):
-        along = step * np.maximum(1, np.abs(theta)) * np.cos(np.arange(theta.size) + phase)
-        values = np.array([function(theta + k * along) for k in range(9)], dtype=float)
-        left = np.sqrt(np.mean(np.diff(values, 4, axis=0) ** 2, axis=0)).max() / np.sqrt(70)
-        measured.append(2 * left / (np.abs(values).max() or 1.0))
-    return float(max(measured)) if max(measured) > _COARSE * eps else eps
 
 
 def rounding(unit):

@@ -104,14 +104,16 @@ class Recorder:
         size = float(np.max(scale))
         error = np.broadcast_to(np.asarray(error, dtype=float), reference.shape)
         judged = np.isfinite(error)
-        if judged.any() and np.median(error[judged]) > _USABLE * max(size, self.unit):
+        middle = np.median(error[judged]) if judged.any() else np.inf
+        if not middle <= _USABLE * max(size, self.unit):
             if optional or self.lenient:
                 self.note(f"{what}: not judged, the differences are too inaccurate")
                 return True
             return self.fact(
                 pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
-                f"predicted error {np.median(error[judged]):.1e} for entries up to {size:.1e}",
-                "is the function smooth and deterministic near random inputs?", kind=UNJUDGED)
+                f"predicted error {middle:.1e} for entries up to {size:.1e}",
+                "is the function smooth and deterministic there, and defined around it?",
+                kind=UNJUDGED)
         allowed = SAFETY * error + self.tolerance * scale
         with np.errstate(invalid="ignore"):
             excess = np.where(judged, np.abs(computed - reference) / allowed, 0.0)

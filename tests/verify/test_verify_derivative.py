@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.verify import derivative_of
+from secondorder.verify import derivative_of, ladder
 from secondorder.verify.findings import UNJUDGED
 
 RNG = np.random.default_rng(0)
@@ -107,7 +107,7 @@ def test_a_function_that_rounds_to_float32_inside(function, kind):
     for _ in range(30):
         at = rng.normal(size=4)
         report = so.verify.derivative(function, right, at, kind)
-        assert "rounds its values" in str(report)
+        assert "rounds coarsely" in str(report)
         assert report or report.findings[0].kind == UNJUDGED, report
         judged += report.ok
         assert not so.verify.derivative(function, lambda x: -right(x), at, kind)
@@ -207,9 +207,66 @@ def test_the_error_of_the_complex_step_is_relative_to_the_value():
 
 
 def test_the_error_of_second_differences_is_that_of_four_values():
-    """Of a constant nothing but their rounding is left."""
-    found = derivative_of.second(lambda theta: np.full(1, -3.0), np.array([0.5, 4.0]))
-    steps = derivative_of.WIDTH * np.array([1.0, 4.0])
+    """Of a constant nothing but their rounding is left, least at the widest step that counts."""
+    found = ladder.second_differences(lambda theta: np.full(1, -3.0), np.array([0.5, 4.0]))
+    steps = ladder.SECOND[2] * np.array([1.0, 4.0])
     assert np.array_equal(found.value, np.zeros((1, 2, 2)))
     np.testing.assert_allclose(
         found.error[0], 8 * np.finfo(float).eps * 3 / np.outer(steps, steps), rtol=1e-12)
+
+
+def entropy(q):
+    return -(q * np.log(q)).sum()
+
+
+NARROW = {  # what a step of ordinary size leaves the domain of, or bends in
+    "log": (np.log, lambda x: 1 / x, 1e-3), "sqrt": (np.sqrt, lambda x: 0.5 / np.sqrt(x), 3e-3),
+    "probabilities": (lambda q: np.log(q).sum(), lambda q: 1 / q, np.array([0.9, 0.0999, 1e-4])),
+    "entropy": (entropy, lambda q: -np.log(q) - 1, np.array([0.9, 0.0999, 1e-4])),
+    "Hessian": (entropy, lambda q: -np.diag(1 / q), np.array([0.999, 9e-4, 1e-4])),
+    "norm": (np.linalg.norm, lambda z: z / np.linalg.norm(z), np.full(2, 1e-4)),
+    "determinant": (lambda A: 2 * np.log(np.diag(np.linalg.cholesky(A))).sum(), np.linalg.inv,
+                    np.diag([1e-4, 1.0])),
+    "steep": (lambda x: np.exp(1000 * x), lambda x: 1000 * np.exp(1000 * x), 0.003),
+    "long": (np.sin, np.cos, 1e3)}
+
+
+@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.parametrize("real", [False, True])
+def test_the_step_follows_the_function(name, real):
+    function, right, at = NARROW[name]
+    function = only_real(function) if real else function
+    with np.errstate(all="ignore"):
+        assert so.verify.derivative(function, right, at)
+        for wrong in (-1, 1.001):
+            report = so.verify.derivative(function, lambda x: wrong * right(x), at)
+            assert not report and "differ" in str(report)
+        assert not so.verify.derivative(function, lambda x: np.nan * right(x), at)
+
+
+def test_a_direction_of_any_length():
+    for length in (1e-6, 1e6):
+        v = length * V
+        assert so.verify.derivative(only_real(f), lambda x, v: gradient(x) @ v, AT, direction=v)
+
+
+def test_a_function_that_is_defined_at_the_point_alone_is_not_judged():
+    at = np.array([0.3, 0.2])
+    report = so.verify.derivative(lambda x: 1.0 if np.array_equal(x, at) else np.nan, 0 * at, at)
+    assert not report and report.findings[0].kind == UNJUDGED
+    assert "defined around it" in report.findings[0].hint
+
+
+def test_rounding_is_measured():
+    """In float64 by eps of the value, in float32 by that of float32, whatever the curvature."""
+    fine, coarse = (ladder.rounding_of(function, AT) for function in (f, in_float32))
+    assert fine < 1e-14 and 1e-9 < coarse < 1e-6
+    assert ladder.rounding_of(np.log, np.array([1e-3])) < 1e-13
+
+def test_extrapolated_differences_are_as_good_as_they_say():
+    theta = np.array([0.3, -1.2])
+    for found, right, good in (
+            (ladder.first_differences(lambda x: np.exp(x).sum(), theta), np.exp(theta), 1e-11),
+            (ladder.second_differences(lambda x: np.exp(x).sum(), theta), np.diag(np.exp(theta)),
+             1e-8)):
+        assert found.error.max() < good and (np.abs(found.value - right) <= found.error).all()

@@ -1,0 +1,113 @@
+"""Differences of a function at steps of many sizes, of which the size is taken where they settle.
+
+Wide steps leave terms of higher order, narrow ones leave rounding, and some leave the domain of the
+function: no size is good for all functions. Between them is a stretch where the extrapolated
+differences agree, and how far they are apart there is their error. How the function rounds is
+measured, as some work in float32 inside.
+"""
+
+import numpy as np
+
+from ..exact.finite_differences import Difference
+
+FIRST, SECOND = 0.1 * 4.0 ** -np.arange(14), 0.2 * 2.0 ** -np.arange(20)  # steps, falling
+LINES, POINTS = (1e-5, 1e-6, 1e-7), 9  # steps and points of the lines along which rounding shows
+EPS = np.finfo(float).eps
+
+
+def first_differences(function, theta, steps=FIRST):
+    """First derivatives, (..., n), as a `Difference`.
+
+    D_i(h) = (f(theta + h e_i) - f(theta - h e_i)) / (2 h), h relative to max(1, |theta_i|).
+
+    Parameters
+    ----------
+    function : callable, (n,) -> number or array
+        What it raises at a step is a step that leaves its domain.
+    theta : (n,) array
+    steps : sequence of float
+        Each the same factor narrower than the one before.
+    """
+    reach = np.maximum(1, np.abs(theta))
+    noise, columns = rounding_of(function, theta), []
+    for i, unit in enumerate(np.eye(theta.size)):
+        found = []
+        for h in steps * reach[i]:
+            plus, minus = tried(function, (theta + h * unit, theta - h * unit))
+            found.append(((plus - minus) / (2 * h),
+                          max(2 * noise, 5 * EPS * _size(plus, minus)) / h))
+        columns.append(_settled(found, steps[0] / steps[1]))
+    return Difference(*(np.stack(parts, axis=-1) for parts in zip(*columns)))
+
+
+def second_differences(function, theta, steps=SECOND):
+    """Second derivatives, (..., n, n), as a `Difference`.
+
+    D_ij(h) = (f(+ +) - f(+ -) - f(- +) + f(- -)) / (4 h_i h_j), with signs of h_i e_i and h_j e_j.
+    """
+    n, reach, noise = theta.size, np.maximum(1, np.abs(theta)), rounding_of(function, theta)
+    values = np.empty((*np.shape(function(theta)), n, n))
+    errors = np.empty_like(values)
+    for i in range(n):
+        for j in range(i + 1):
+            found = []
+            for h in steps:
+                a, b = h * reach[i] * np.eye(n)[i], h * reach[j] * np.eye(n)[j]
+                at = tried(function, (theta + a + b, theta + a - b, theta - a + b, theta - a - b))
+                area = 4 * h**2 * reach[i] * reach[j]
+                found.append(((at[0] - at[1] - at[2] + at[3]) / area,
+                              max(8 * noise, 32 * EPS * _size(*at)) / area))
+            values[..., i, j], errors[..., i, j] = _settled(found, steps[0] / steps[1])
+            values[..., j, i], errors[..., j, i] = values[..., i, j], errors[..., i, j]
+    return Difference(values, errors)
+
+
+def rounding_of(function, theta):
+    """How much rounding moves the values of a function, as a number.
+
+    A fourth difference over small steps leaves nothing of a smooth function, and r sqrt(70) of
+    rounding by r. What is smooth falls with the step, and what is rounding stays: the least over
+    three steps counts. Four lines are looked along, as a function may keep its value along some.
+    """
+    found = [0.0]
+    for phase in range(4):
+        line, along = np.maximum(1, np.abs(theta)) * np.cos(np.arange(theta.size) + phase), []
+        for step in LINES:
+            points = tried(function, [theta + k * step * line for k in range(POINTS)])
+            with np.errstate(all="ignore"):
+                left = np.diff(points, 4, axis=0)
+                along.append(np.sqrt(np.mean(left**2, axis=0)).max() / np.sqrt(70))
+        found.append(min((left for left in along if np.isfinite(left)), default=0.0))
+    return 2 * float(max(found))
+
+
+def tried(function, points):
+    """The function at some points; NaN at all of them where one is not in its domain."""
+    try:
+        with np.errstate(all="ignore"):
+            return [np.asarray(function(point), dtype=float) for point in points]
+    except Exception:  # whatever a user's function raises: it cannot be asked there
+        return [np.nan] * len(points)
+
+
+def _size(*values):
+    return max(np.abs(value).max(initial=0) for value in values)
+
+
+def _settled(found, q):
+    """Value and error from (difference, its rounding) at steps of which each is h / q after h.
+
+    E_k = D_k+1 + (D_k+1 - D_k) / (q^2 - 1) is without the leading term; of three E that follow each
+    other the middle one is taken where they agree best.
+    """
+    shape = np.broadcast_shapes(*(np.shape(difference) for difference, _ in found))
+    D = np.array([np.broadcast_to(difference, shape) for difference, _ in found])
+    rounding = np.array([error for _, error in found]).reshape(-1, *[1] * len(shape))
+    with np.errstate(all="ignore"):
+        E = D[1:] + (D[1:] - D[:-1]) / (q**2 - 1)
+        apart = np.abs(np.diff(E, axis=0))
+        error = apart[:-1] + apart[1:] + rounding[2:-1]
+    error = np.where(np.isfinite(error), error, np.inf)
+    best = np.argmin(error, axis=0)[None]
+    return (np.take_along_axis(E[1:-1], best, axis=0)[0],
+            np.take_along_axis(error, best, axis=0)[0] + np.finfo(float).tiny)
