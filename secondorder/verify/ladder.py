@@ -31,12 +31,12 @@ def first_differences(function, theta, steps=FIRST):
     reach = np.maximum(1, np.abs(theta))
     noise, columns = rounding_of(function, theta), []
     for i, unit in enumerate(np.eye(theta.size)):
-        found = []
+        rungs = []
         for h in steps * reach[i]:
             plus, minus = tried(function, (theta + h * unit, theta - h * unit))
-            found.append(((plus - minus) / (2 * h),
+            rungs.append(((plus - minus) / (2 * h),
                           max(2 * noise, 5 * EPS * _size(plus, minus)) / h))
-        columns.append(_settled(found, steps[0] / steps[1]))
+        columns.append(_settled(rungs, steps[0] / steps[1]))
     return Difference(*(np.stack(parts, axis=-1) for parts in zip(*columns)))
 
 
@@ -50,14 +50,14 @@ def second_differences(function, theta, steps=SECOND):
     errors = np.empty_like(values)
     for i in range(n):
         for j in range(i + 1):
-            found = []
+            rungs = []
             for h in steps:
                 a, b = h * reach[i] * np.eye(n)[i], h * reach[j] * np.eye(n)[j]
                 at = tried(function, (theta + a + b, theta + a - b, theta - a + b, theta - a - b))
                 area = 4 * h**2 * reach[i] * reach[j]
-                found.append(((at[0] - at[1] - at[2] + at[3]) / area,
+                rungs.append(((at[0] - at[1] - at[2] + at[3]) / area,
                               max(8 * noise, 32 * EPS * _size(*at)) / area))
-            values[..., i, j], errors[..., i, j] = _settled(found, steps[0] / steps[1])
+            values[..., i, j], errors[..., i, j] = _settled(rungs, steps[0] / steps[1])
             values[..., j, i], errors[..., j, i] = values[..., i, j], errors[..., i, j]
     return Difference(values, errors)
 
@@ -69,7 +69,7 @@ def rounding_of(function, theta):
     rounding by r. What is smooth falls with the step, and what is rounding stays: the least over
     three steps counts. Four lines are looked along, as a function may keep its value along some.
     """
-    found = [0.0]
+    sizes = [0.0]
     for phase in range(4):
         line, along = np.maximum(1, np.abs(theta)) * np.cos(np.arange(theta.size) + phase), []
         for step in LINES:
@@ -77,8 +77,8 @@ def rounding_of(function, theta):
             with np.errstate(all="ignore"):
                 left = np.diff(points, 4, axis=0)
                 along.append(np.sqrt(np.mean(left**2, axis=0)).max() / np.sqrt(70))
-        found.append(min((left for left in along if np.isfinite(left)), default=0.0))
-    return 2 * float(max(found))
+        sizes.append(min((left for left in along if np.isfinite(left)), default=0.0))
+    return 2 * float(max(sizes))
 
 
 def tried(function, points):
@@ -94,15 +94,15 @@ def _size(*values):
     return max(np.abs(value).max(initial=0) for value in values)
 
 
-def _settled(found, q):
+def _settled(rungs, q):
     """Value and error from (difference, its rounding) at steps of which each is h / q after h.
 
     E_k = D_k+1 + (D_k+1 - D_k) / (q^2 - 1) is without the leading term; of three E that follow each
     other the middle one is taken where they agree best.
     """
-    shape = np.broadcast_shapes(*(np.shape(difference) for difference, _ in found))
-    D = np.array([np.broadcast_to(difference, shape) for difference, _ in found])
-    rounding = np.array([error for _, error in found]).reshape(-1, *[1] * len(shape))
+    shape = np.broadcast_shapes(*(np.shape(difference) for difference, _ in rungs))
+    D = np.array([np.broadcast_to(difference, shape) for difference, _ in rungs])
+    rounding = np.array([error for _, error in rungs]).reshape(-1, *[1] * len(shape))
     with np.errstate(all="ignore"):
         E = D[1:] + (D[1:] - D[:-1]) / (q**2 - 1)
         apart = np.abs(np.diff(E, axis=0))
