@@ -31,7 +31,7 @@ class CubicRegularization(Wrapper):
 
     with a = g . gradient and h = g^T H g exact; the step is its minimiser times g. The base's own
     learning rate plays no part, unless its direction depends on it. A step costs about one gradient
-    more than the base's.
+    more than the base's by count; around gradient descent it takes three times the time.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from harness import made_up
 from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton.studies import (batch_overfit, compared, cost,
                                                                 figure_15, lazy_explains, training)
-from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Results
+from secondorder.studies import DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, UNDECIDED, Results
 
 LOST = {"diverged": "epoch 3"}
 
@@ -34,12 +34,13 @@ def lost_where(method, make):
     return lose
 
 
-def test_figure_13():
-    def decayed(end):
-        def make(seed, epochs, l2=0.0, **_):
-            return run(1.5 if not l2 else end if l2 == 1e-3 else 2.2, epochs, seed)
-        return make
+def decayed(end):
+    def make(seed, epochs, l2=0.0, **_):
+        return run(1.5 if not l2 else end if l2 == 1e-3 else 2.2, epochs, seed)
+    return make
 
+
+def test_figure_13():
     assert verdicts(judged("figure-13", decayed(1.48))) == {HELD}
     assert verdicts(judged("figure-13", decayed(1.2))) == {DID_NOT_HOLD}
     assert verdicts(judged("figure-13", decayed(1.48), seeds=2)) == {UNDECIDED}
@@ -123,32 +124,85 @@ def test_a_loss_is_out_of_bounds_above_a_thousand_times_the_first(losses, expect
     assert training.out_of_bounds(losses) is expected
 
 
-def test_regularisation():
-    def without(ratio):
-        def make(method, seed, epochs, **_):
-            return run(1.5 * (ratio if method == "exact" else 1), epochs, seed)
-        return make
+def without(ratio):
+    def make(method, seed, epochs, **_):
+        return run(1.5 * (ratio if method == "exact" else 1), epochs, seed)
+    return make
 
+
+def test_regularisation():
     assert verdicts(judged("claim-regularisation", without(1.3))) == {HELD}
     assert verdicts(judged("claim-regularisation", without(1.0))) == {DID_NOT_HOLD}
     assert verdicts(judged("claim-regularisation", without(1.3), seeds=2)) == {UNDECIDED}
     assert verdicts(judged("claim-regularisation", lost_where("exact", without(1.0)))) == {HELD}
 
 
-def test_tolerance():
-    def at(ends):
-        def make(method, seed, epochs, options=None, **_):
-            if method == "adam":
-                return run(1.2, epochs, seed)
-            strength = (options or {"strength": 0.01})["strength"]
-            return run(ends[strength], epochs, seed, saturates=ends[strength] > 1.2)
-        return make
+def at(ends):
+    def make(method, seed, epochs, options=None, **_):
+        if method == "adam":
+            return run(1.2, epochs, seed)
+        strength = (options or {"strength": 0.01})["strength"]
+        return run(ends[strength], epochs, seed, saturates=ends[strength] > 1.2)
+    return make
 
+
+def test_tolerance():
     same, other = {0.001: 1.8, 0.01: 1.7, 0.1: 1.9}, {0.001: 0.9, 0.01: 1.7, 0.1: 1.9}
     assert verdicts(judged("claim-tolerance", at(same))) == {HELD}
     assert verdicts(judged("claim-tolerance", at(other))) == {DID_NOT_HOLD}
     assert verdicts(judged("claim-tolerance", at(same), seeds=2)) == {UNDECIDED}
     assert judged("claim-tolerance", lost_where("adam", at(same)))["a"] == UNDECIDED
+
+
+RATES = {name: (grid[2], grid[3]) for name, grid in compared.RATES.items()}  # by rule P, by rule B
+
+
+def by_rates(of_rule_p, of_rule_b):
+    """Rule P chooses the third rate of each method, rule B the fourth, where it runs otherwise."""
+    def make(method, rate, seed, epochs, **more):
+        by_epoch_1, later = RATES["gn" if method == "exact" else method]
+        if seed == compared.CHOOSING and not more.keys() & {"options", "l2"}:
+            start, end = {by_epoch_1: (1.0, 0.9), later: (1.5, 0.1)}.get(rate, (2.0, 2.0))
+            losses = np.linspace(start, end, epochs).tolist()
+            return run(1.0, epochs) | {"loss": losses, "test": losses}
+        rule = of_rule_p if rate == by_epoch_1 else of_rule_b
+        return rule(method=method, rate=rate, seed=seed, epochs=epochs, **more)
+    return make
+
+
+def taken_over(mixed, back):
+    def make(method, seed, epochs, then=None, **_):
+        end = ({"gn": 1.8, "adam": 1.2}[method] if then is None else
+               mixed if method == "adam" else back)
+        return run(end, epochs, seed, saturates=True)
+    return make
+
+
+def by_key():
+    """Key -> runs that a claim holds of, and runs that it does not."""
+    return {
+        "figure-7": (taken_over(1.5, 1.5), taken_over(1.1, 1.9)),
+        "figure-13": (decayed(1.48), decayed(1.2)),
+        "claim-regularisation": (without(1.3), without(1.0)),
+        "claim-tolerance": (at({0.001: 1.8, 0.01: 1.7, 0.1: 1.9}),
+                            at({0.001: 0.9, 0.01: 1.7, 0.1: 1.9}))}
+
+
+@pytest.mark.everyday(2)
+@pytest.mark.parametrize("key", by_key())
+def test_a_claim_is_judged_by_both_rules_of_rates(key):
+    yes, no = by_key()[key]
+    alone = judged(key, by_rates(yes, yes)), judged(key, by_rates(no, no))
+    held, refused = judged(key, by_rates(yes, no)), judged(key, by_rates(no, yes))
+    assert HELD in alone[0].values() and DID_NOT_HOLD in alone[1].values()
+    for letter in held:
+        first, second = (one[letter] for one in alone)
+        if (first, second) == (HELD, DID_NOT_HOLD):
+            assert (held[letter], refused[letter]) == (HELD_BY_RULE, UNDECIDED)
+        elif first == second:
+            assert held[letter] == refused[letter] == first
+        else:
+            assert held[letter] == refused[letter] == UNDECIDED
 
 
 def test_batch_overfit():

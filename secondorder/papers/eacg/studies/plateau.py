@@ -90,7 +90,7 @@ class Plateau:
                 ("gain", {"gain": 4.0}, settings["updates"])):
             updates = [one["update"] for one in results.of(name="ea-cg", **wanted)]
             verdicts[letter] = counted([update <= limit for update in updates], updates,
-                                       "updates until the start", least=3)
+                                       f"updates until the start ({limit + 1}: never)", least=3)
         return verdicts
 
     def draw(self, results, figure, settings):

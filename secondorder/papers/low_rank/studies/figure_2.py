@@ -65,7 +65,8 @@ class Figure2:
         if not best:
             return undecided("no control runs")
         return counted([plateau.leave(cubic[seed]) < best[seed] for seed in cubic],
-                       list(best.values()), "iterations to leave at the best constant rate")
+                       list(best.values()), "iterations to leave at the best constant "
+                       "rate (2001: never)")
 
     def draw(self, results, figure, settings):
         settings = results.arguments()[0]

@@ -161,7 +161,8 @@ class Saddle:
             first = [ours["exit"] < min(sgd["exit"], adam["exit"])
                      for ours, sgd, adam in zip(*exits[case].values())] if case in exits else []
             verdicts[letter] = counted(first, [one["exit"] for one in exits[case]["partitioning"]]
-                                       if case in exits else None, "step of leaving")
+                                       if case in exits else None,
+                                       f"its step of leaving ({settings['steps'] + 1}: never)")
         autoencoders = [case for case in cases if case[0] == "autoencoder"]
         negative = [max(one["negative"]) for case in autoencoders
                     for one in exits[case]["partitioning"]]

@@ -18,7 +18,6 @@ RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 2.0, 4.0), "adam": (1e-5, 1e-4, 3e-4, 1e-3, 
          "sgd": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)}
 METHODS = ("gn", "adam", "sgd")
 RULES = {"P": "most progress in epoch 1", "B": "least loss later on"}
-P_ALONE = "by the paper's rule of rates; the best rate is not run"
 CHOOSING = 100
 THICK_AND_THIN = "thick: rate by epoch 1, thin: best later"
 STYLES = {"gn": ("C3", "-"), "adam": ("C0", "--"), "sgd": ("C4", ":"), "mp": ("C2", "-.")}
@@ -63,6 +62,11 @@ def rates(results, settings, name, method, **more):
     curves = [results.of(**run.arguments)[0] for run in runs]
     told = {"P": early(curves), "B": late(curves)}
     return {rule: grid(settings, method)[place] for rule, place in told.items()}
+
+
+def unique(runs):
+    """Runs without repetition, in their order: two rules may choose one rate."""
+    return list({run.name: run for run in runs}.values())
 
 
 def early(curves):
@@ -134,6 +138,13 @@ def agreed(told):
     return undecided(f"depends on the rate: {said}", first.seeds, first.effect, first.measure)
 
 
+def agreed_by_letter(told):
+    """Letter -> the verdict that is the same by all rules, of rule -> letter -> verdict."""
+    letters = next(iter(told.values()))
+    return {letter: agreed({rule: verdicts[letter] for rule, verdicts in told.items()})
+            for letter in letters}
+
+
 # -- what is read off a run ------------------------------------------------------------------------
 
 
@@ -191,6 +202,28 @@ def draw_curves(panel, curves, colour, style, label, step=1, start=1):
     if len(block) > 1:
         panel.fill_between(at, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
                            linewidth=0)
+
+
+def panels_by_rule(figure):
+    """Rule -> a panel of training losses by epoch, side by side."""
+    panels = dict(zip(RULES, figure.subplots(1, len(RULES), sharey=True)))
+    for rule, panel in panels.items():
+        panel.set(xlabel="epoch", yscale="log")
+        panel.set_title(f"rates: {RULES[rule]}", fontsize=9)
+    panels["P"].set_ylabel("training loss")
+    return panels
+
+
+def grid_by_rule(figure):
+    """Rule -> (training losses, test losses), two panels by epoch, a row a rule."""
+    rows = dict(zip(RULES, figure.subplots(len(RULES), 2, sharex=True, squeeze=False)))
+    for rule, row in rows.items():
+        for panel, name in zip(row, ("training loss", "test loss")):
+            panel.set(ylabel=name, yscale="log")
+            panel.set_title(f"rates: {RULES[rule]}", fontsize=9)
+    for panel in row:
+        panel.set_xlabel("epoch")
+    return rows
 
 
 def draw_by_rule(panel, told, name, log=True):

@@ -8,9 +8,9 @@ from .. import PAPER
 from . import compared
 
 
-def switched(settings, results, seed, first, second):
-    """Half of the epochs by one method, the others by another, both at the paper's rates."""
-    rate = {method: compared.rates(results, settings, "cifar", method)["P"]
+def switched(settings, results, rule, seed, first, second):
+    """Half of the epochs by one method, the others by another, at their rates by a rule."""
+    rate = {method: compared.rates(results, settings, "cifar", method)[rule]
             for method in (first, second)}
     half = settings["cifar"]["epochs"] // 2
     return compared.one(settings, "cifar", seed, first, rate[first], looks=0,
@@ -25,25 +25,30 @@ PAIRS = (("adam", "gn"), ("gn", "adam"))
                "b": "it ends below Gauss-Newton alone",
                "c": "Gauss-Newton and then Adam ends below the least loss of Gauss-Newton alone"},
        full=compared.FULL, quick=compared.QUICK, seconds=(2500, 4), needs=("cifar-10",),
-       deviation=compared.DEVIATION + "; 50 and 50 epochs, the second method's memory fresh; the "
-       "paper's rule for rates alone")
+       deviation=compared.DEVIATION + "; 50 and 50 epochs, the second method's memory fresh")
 class Figure7:
     packed = staticmethod(compared.packed)
 
     def runs(self, settings, results):
-        wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
+        wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         if all(run in results for run in compared.choosing(settings, "cifar", ("gn", "adam"))):
-            wanted += [switched(settings, results, seed, *pair) for pair in PAIRS
-                       for seed in settings["seeds"]]
-        return wanted
+            wanted += [switched(settings, results, rule, seed, *pair) for rule in compared.RULES
+                       for pair in PAIRS for seed in settings["seeds"]]
+        return compared.unique(wanted)
 
     def _told(self, results, settings):
-        alone = compared.by_rule(results, settings, methods=("gn", "adam"), rules=("P",))["P"]
-        return alone | {pair: [results.of(**switched(settings, results, seed, *pair).arguments)[0]
-                               for seed in settings["seeds"]] for pair in PAIRS}
+        """Rule -> method, or pair of them -> runs."""
+        alone = compared.by_rule(results, settings, methods=("gn", "adam"))
+        return {rule: runs | {pair: [
+            results.of(**switched(settings, results, rule, seed, *pair).arguments)[0]
+            for seed in settings["seeds"]] for pair in PAIRS} for rule, runs in alone.items()}
 
     def judge(self, results, settings):
-        told = self._told(results, settings)
+        return compared.agreed_by_letter({rule: self._judged(told) for rule, told
+                                          in self._told(results, settings).items()})
+
+    def _judged(self, told):
+        """The verdicts on the runs by one rule: method, or pair of them -> runs."""
         mixed, back = (told[pair] for pair in PAIRS)
         least = [compared.lowest(run) for run in told["gn"]]
         last = [compared.final(run) for run in back]
@@ -52,14 +57,13 @@ class Figure7:
                 "c": paired(np.log(least) - np.log(last), "log ratio")}
 
     def draw(self, results, figure, settings):
-        told = self._told(results, settings)
-        panel = figure.subplots()
         looks = {"gn": ("C3", "-", "Gauss-Newton"), "adam": ("C0", "--", "Adam"),
                  PAIRS[0]: ("C1", "-.", "Adam, then Gauss-Newton"),
                  PAIRS[1]: ("C2", ":", "Gauss-Newton, then Adam")}
-        for name, (colour, style, label) in looks.items():
-            compared.draw_curves(panel, [run["loss"] for run in finished(told[name])], colour,
-                                 style, label)
-        panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
-        legend_below(figure, panel)
+        panels = compared.panels_by_rule(figure)
+        for rule, told in self._told(results, settings).items():
+            for name, (colour, style, label) in looks.items():
+                compared.draw_curves(panels[rule], [run["loss"] for run in finished(told[name])],
+                                     colour, style, label)
+        legend_below(figure, panels["P"])
         headline(figure, f"Taking over half-way: {compared.title_of(settings)}", settings)

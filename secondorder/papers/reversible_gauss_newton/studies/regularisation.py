@@ -16,45 +16,58 @@ SETS = ("cifar", "mnist")
        claims={name: "without a tolerance it diverges, or ends more than 10 % above itself with "
                      f"1 % ({name})" for name in SETS},
        full=compared.FULL, quick=compared.QUICK, seconds=(2600, 5), needs=("mnist", "cifar-10"),
-       deviation=compared.DEVIATION + "; both at the rate of rule P for 1 %")
+       deviation=compared.DEVIATION + "; both at the rates of the two rules for 1 %")
 class Regularisation:
     packed = staticmethod(compared.packed)
 
     def runs(self, settings, results):
-        wanted = compared.wanted(settings, results, SETS, ("gn",), ("P",))
+        wanted = compared.wanted(settings, results, SETS, ("gn",))
         for name in SETS:
-            choice = compared.rates(results, settings, name, "gn")
-            if choice:
-                wanted += [compared.one(settings, name, seed, "exact", choice["P"], looks=0)
-                           for seed in settings["seeds"]]
-        return wanted
+            choice = compared.rates(results, settings, name, "gn") or {}
+            wanted += [self._exact(settings, name, seed, rate) for rate in choice.values()
+                       for seed in settings["seeds"]]
+        return compared.unique(wanted)
+
+    def _exact(self, settings, name, seed, rate):
+        return compared.one(settings, name, seed, "exact", rate, looks=0)
 
     def _told(self, results, settings, name):
-        told = compared.by_rule(results, settings, name, ("gn",), ("P",))["P"]
-        exact = results.by_seed(method="exact", task=settings[name]["task"])
-        return told | {"exact": [exact[seed] for seed in settings["seeds"]]}
+        """Rule -> method -> runs, "exact" without the tolerance."""
+        told = compared.by_rule(results, settings, name, ("gn",))
+        return {rule: told[rule] | {"exact": [
+            results.of(**self._exact(settings, name, seed, rate).arguments)[0]
+            for seed in settings["seeds"]]}
+            for rule, rate in compared.rates(results, settings, name, "gn").items()}
 
     def judge(self, results, settings):
-        verdicts = {}
-        for name in SETS:
-            told = self._told(results, settings, name)
+        def worse_without(told):
             ratios = [compared.final(one) / compared.final(other)
                       for one, other in zip(told["exact"], told["gn"])]
             met = [diverged(one) or ratio > 1.1 for one, ratio in zip(told["exact"], ratios)]
-            verdicts[name] = counted(met, ratios, "end without over end with 1 %", 3)
-        return verdicts
+            return counted(met, ratios, "end without over end with 1 %", 3)
+
+        return {name: compared.agreed({rule: worse_without(told) for rule, told in
+                                       self._told(results, settings, name).items()})
+                for name in SETS}
 
     def draw(self, results, figure, settings):
+        looks = {"gn": ("C3", "-", "1 %"), "exact": ("k", "--", "no tolerance")}
         for panel, name in zip(figure.subplots(1, 2), SETS):
-            for method, runs in self._told(results, settings, name).items():
-                colour, style = ("C3", "-") if method == "gn" else ("k", "--")
-                label = "1 %" if method == "gn" else "no tolerance"
-                compared.draw_curves(panel, [run["loss"] for run in finished(runs)], colour, style,
-                                     label)
+            rates = compared.rates(results, settings, name, "gn")
+            for rate in dict.fromkeys(rates.values()):
+                rule = next(rule for rule in rates if rates[rule] == rate)
+                for method, runs in self._told(results, settings, name)[rule].items():
+                    colour, style, label = looks[method]
+                    before = len(panel.lines)
+                    compared.draw_curves(panel, [run["loss"] for run in finished(runs)], colour,
+                                         style, label if rule == "P" else None)
+                    for line in panel.lines[before:]:
+                        line.set(linewidth=1.6 if rule == "P" else 0.8)
             panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
             panel.set_title(compared.title_of(settings, (name,)), fontsize=8)
         legend_below(figure, panel)
-        headline(figure, "Gauss-Newton's pseudo-inverse with and without a tolerance", settings)
+        headline(figure, "Gauss-Newton's pseudo-inverse with and without a tolerance\n"
+                 f"{compared.THICK_AND_THIN}", settings)
 
 
 @study(PAPER, "claim-tolerance",
@@ -62,28 +75,35 @@ class Regularisation:
        claims={"a": "whether Adam ends below is the same at all three",
                "b": "whether Gauss-Newton saturates, and Adam does not, is the same at all three"},
        full=compared.FULL, quick=compared.QUICK, seconds=(3200, 5), needs=("cifar-10",),
-       deviation=compared.DEVIATION + "; all at the rate of rule P for 1 %")
+       deviation=compared.DEVIATION + "; all at the rates of the two rules for 1 %")
 class Tolerance:
     packed = staticmethod(compared.packed)
 
     def runs(self, settings, results):
-        wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
-        rates = compared.rates(results, settings, "cifar", "gn")
-        if rates:
-            wanted += [regularised(settings, seed, rates["P"], "truncate", strength)
-                       for strength in STRENGTHS if strength != 0.01
-                       for seed in settings["seeds"]]
-        return wanted
+        wanted = compared.wanted(settings, results, methods=("gn", "adam"))
+        rates = compared.rates(results, settings, "cifar", "gn") or {}
+        wanted += [regularised(settings, seed, rate, "truncate", strength)
+                   for rate in rates.values() for strength in STRENGTHS if strength != 0.01
+                   for seed in settings["seeds"]]
+        return compared.unique(wanted)
 
     def _told(self, results, settings):
-        rate = compared.rates(results, settings, "cifar", "gn")["P"]
-        adam = compared.by_rule(results, settings, methods=("adam",), rules=("P",))["P"]["adam"]
-        return {strength: {"adam": adam, "gn": [
+        """Rule -> tolerance -> method -> runs."""
+        rates = compared.rates(results, settings, "cifar", "gn")
+        adam = compared.by_rule(results, settings, methods=("adam",))
+        return {rule: {strength: adam[rule] | {"gn": [
             results.of(**regularised(settings, seed, rate, "truncate", strength).arguments)[0]
             for seed in settings["seeds"]]} for strength in STRENGTHS}
+            for rule, rate in rates.items()}
 
     def judge(self, results, settings):
-        told, verdicts = self._told(results, settings), {}
+        return compared.agreed_by_letter({
+            rule: self._judged(told, settings)
+            for rule, told in self._told(results, settings).items()})
+
+    def _judged(self, told, settings):
+        """The verdicts on the runs by one rule: tolerance -> method -> runs."""
+        verdicts = {}
         for letter, judge in (("a", ends_below), ("b", saturation_of)):
             judged = {strength: judge(runs).verdict for strength, runs in told.items()}
             decided = set(judged.values()) - {UNDECIDED}
@@ -95,13 +115,13 @@ class Tolerance:
         return verdicts
 
     def draw(self, results, figure, settings):
-        panel = figure.subplots()
-        told = self._told(results, settings)
-        for k, (strength, runs) in enumerate(told.items()):
-            compared.draw_curves(panel, [run["loss"] for run in finished(runs["gn"])], f"C{k}",
-                                 ("-", "--", "-.")[k], f"Gauss-Newton, {100 * strength:g} %")
-        compared.draw_curves(panel, [run["loss"] for run in finished(told[0.01]["adam"])], "k", ":",
-                             "Adam")
-        panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
-        legend_below(figure, panel)
+        panels = compared.panels_by_rule(figure)
+        for rule, told in self._told(results, settings).items():
+            for k, (strength, runs) in enumerate(told.items()):
+                compared.draw_curves(panels[rule], [run["loss"] for run in finished(runs["gn"])],
+                                     f"C{k}", ("-", "--", "-.")[k],
+                                     f"Gauss-Newton, {100 * strength:g} %")
+            adam = finished(told[STRENGTHS[0]]["adam"])
+            compared.draw_curves(panels[rule], [run["loss"] for run in adam], "k", ":", "Adam")
+        legend_below(figure, panels["P"])
         headline(figure, f"Tolerances: {compared.title_of(settings)}", settings)
