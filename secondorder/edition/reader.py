@@ -205,7 +205,7 @@ class Reader:
         else:
             self.prose.paragraph()
         if name == "subequations":
-            self.counters.values["equation"], self.counters.printed["equation"] = self._outer.pop()
+            self._end_subequations()
         return "end" if name == "document" else None
 
     def _begin_subequations(self):
@@ -213,9 +213,22 @@ class Reader:
         counters.step("equation")
         parent = counters.the("equation")
         before = counters.printed.get("equation", [("arabic", "equation")])
-        self._outer.append((counters.values["equation"], before))
+        self._outer.append((counters.values["equation"], before, len(self.reading.displays), []))
         counters.printed["equation"] = [parent, ("alph", "equation")]
         counters.values["equation"], self.last_number = 0, parent
+
+    def _end_subequations(self):
+        """Count on as before it; its names are those of every display in it."""
+        number, printed, first, names = self._outer.pop()
+        self.counters.values["equation"], self.counters.printed["equation"] = number, printed
+        for display in self.reading.displays[first:]:
+            display.names += tuple(names)
+
+    def call(self, name):
+        r"""A `\label` of the text: it names the last number, or the `subequations` around it."""
+        self.names[name] = self.last_number
+        if self._open and self._open[-1][1] == "subequations":
+            self._outer[-1][-1].append(name)
 
     def _dollar(self, token):
         following = self.stream.next()

@@ -111,11 +111,14 @@ def report(key, source, reading, pairs, unnumbered, unread):
              "read or need a look.", "", "## Could not be read, or needs a look", ""]
     lines += [f"- {one}" for one in unread] or ["Nothing."]
     lines += ["", "## Theorems", ""]
+    lines += ["None has a check. `show` finds one as soon as a check of yours bears its name: "
+              '`@paper.equation("theorem-1", ...)`.', ""] * bool(reading.theorems)
     lines += [f"- {theorem}: {theorem.file}, line {theorem.line}"
               for theorem in reading.theorems] or ["None."]
     lines += ["", "## Displays without a number", "",
               f"They stand in `displays.tex`; `paper.equation` may check them, for example as "
-              f"`PRINTED[{text(unnumbered[0][0])}]`." if unnumbered else "None.", ""]
+              f"`PRINTED[{text(unnumbered[0][0])}]`. Until then `show` only says where they stand."
+              if unnumbered else "None.", ""]
     lines += [f"- {label}: {display.file}, line {display.line}" for label, display in unnumbered]
     lines += ["", "## Names", "", f"`secondorder show {key}` takes a name or its number.", ""]
     lines += [f"- {name}: ({label})" for label, display in pairs

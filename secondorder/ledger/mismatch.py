@@ -120,12 +120,14 @@ def _describe_shapes(left, right, names):
 
 def _allowed(left, right, error):
     """Absolute differences allowed; never zero, so that excess ratios stay defined."""
-    if error is None:
+    error = np.asarray(np.nan if error is None else error, dtype=np.float64)
+    if np.isnan(error).any():  # as relative to entries of which one is NaN
         finite = np.abs(np.concatenate([left.ravel(), right.ravel()]))
         finite = finite[np.isfinite(finite)]
-        error = _DEFAULT_RELATIVE_ERROR * (finite.max() if finite.size else 1.0)
+        default = _DEFAULT_RELATIVE_ERROR * (finite.max() if finite.size else 1.0)
+        error = np.where(np.isnan(error), default, error)
     tiny = np.finfo(np.float64).tiny
-    return np.broadcast_to(np.maximum(np.asarray(error, dtype=np.float64), tiny), left.shape)
+    return np.broadcast_to(np.maximum(error, tiny), left.shape)
 
 
 def hints(left, right, allowed, names=("computed", "reference")):

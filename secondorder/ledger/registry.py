@@ -136,9 +136,11 @@ class Registry:
             matches = self.about(label, papers)
         if not matches:
             known = [known for name in papers for known in self._equations[name]]
+            called = [called for name in papers for one in entries[name] for called in one.names]
             where = f"paper {papers[0]!r} has no label" if paper is not None \
                 else "no paper has a label"
-            raise ValueError(f"{where} {str(label)!r}{_close(canonical(label), known)}")
+            raise ValueError(f"{where} {str(label)!r}"
+                             f"{_close(canonical(label), known) or _close(label, called)}")
         return matches, topic
 
     def _asked_for(self, paper, label):

@@ -64,9 +64,9 @@ class Optimizer:
     ``direction(evaluation)`` is the formula, and must be defined. It returns what is added at
     learning rate 1, a (P,) array of the network's dtype. The base puts a guard before it where the
     class is defined. A call from outside checks the evaluation, puts memory back after a failure,
-    and copies the result. ``super().direction(evaluation)``, in a formula, is the parent's formula
-    without the guard. ``self.learning_rate`` is the rate of this step; a
-    method that uses it here says ``depends_on_rate = True``.
+    and copies the result; a wrapper gets a copy, too. ``super().direction(evaluation)``, in a
+    formula, is the parent's formula without the guard. ``self.learning_rate`` is the rate of this
+    step; a method that uses it here says ``depends_on_rate = True``.
 
     ``self.gradient(evaluation)`` and ``self.objective(evaluation)`` are the gradient, (P,) and
     read-only, and the value of the objective, penalty included.

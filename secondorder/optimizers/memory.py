@@ -13,6 +13,8 @@ import numpy as np
 from ..checks import whole_number
 from .stepping import at_once, before
 
+KINDS = "memory is an array, a number or None"
+
 
 def wrapped(optimizer):
     """The optimizer, the one that it wraps, and so on."""
@@ -68,6 +70,11 @@ def check(optimizer, state):
         _require_alike(name, getattr(optimizer, name), state[name])
 
 
+def is_memory(value):
+    """Whether a value is of a kind that can be saved, restored and compared."""
+    return value is None or isinstance(value, (np.ndarray, numbers.Real, np.bool_))
+
+
 def _own(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
@@ -78,14 +85,20 @@ def _as_kept(mine, theirs):
     return theirs.item() if lone else theirs
 
 
+def _shown(value):
+    return f"an array {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+
+
 def _require_alike(name, mine, theirs):
     """Raise unless both are like arrays or both numbers; None is an array that is made later."""
+    if not is_memory(theirs):
+        raise ValueError(f"state: {name} is of type {type(theirs).__name__}: {KINDS}")
     is_array = isinstance(theirs, np.ndarray)
     is_number = isinstance(theirs, (numbers.Real, np.bool_))
     made_later = mine is None and (theirs is None or is_array or is_number)
     if not isinstance(mine, np.ndarray):
         if not (is_number or made_later):
-            raise ValueError(f"state: {name} must be a number, got {theirs!r}")
+            raise ValueError(f"state: {name} must be a number, got {_shown(theirs)}")
     elif not is_array:
         raise ValueError(f"state: {name} must be an array, got {theirs!r}")
     elif mine.shape != theirs.shape or mine.dtype != theirs.dtype:

@@ -8,11 +8,11 @@ from .stepping import proposed
 class Wrapper(Optimizer):
     """A method that takes the direction of another, its base, and decides how far to go along it.
 
-    A subclass overrides ``change(evaluation, direction, rate)``. `direction` is the base's, and
-    `rate` comes from the base's schedule. What ``change`` returns, of any length, is added to the
-    parameters. The base's own `change` (its rate, its halvings) is not called. Instead `observe`
-    gives the base the change that is made. A method that learns from its steps, as
-    `TruncatedNewton` does, goes on learning.
+    A subclass overrides ``change(evaluation, direction, rate)``. `direction` is a copy of the
+    base's, to write into, and `rate` comes from the base's schedule. What ``change`` returns, of
+    any length, is added to the parameters. The base's own `change` (its rate, its halvings) is not
+    called. Instead `observe` gives the base the change that is made. A method that learns from its
+    steps, as `TruncatedNewton` does, goes on learning.
 
     Network, loss, penalty, learning rate and schedule are the base's. The evaluation is made once
     and shared. With every step of the wrapper the base's count of steps advances, and with it its
@@ -76,8 +76,10 @@ class Wrapper(Optimizer):
         return self.base.depends_on_rate
 
     def direction(self, evaluation):
-        """The base's."""
-        return proposed(self.base, evaluation)
+        """The base's, copied: `change` may write into it, and the base's may be its memory."""
+        copied = self._array("of the base")
+        copied[...] = proposed(self.base, evaluation)
+        return copied
 
     def observe(self, evaluation, change):
         self.base.observe(evaluation, change)

@@ -17,13 +17,16 @@ def parameter_blocks(network):
     Returns
     -------
     list of (str, int, int)
-        Name (``W1``, ``b1``, ``W2``, ... by affine layer), first index, index after the last.
+        Name (``W1``, ``b1``, ``W2``, ...), first index, index after the last. The number counts
+        the layers of the network that have parameters, fixed ones too; of a layer that has trained
+        and fixed ones in it, the trained ones.
     """
     blocks, start, number = [], 0, 0
     for layer in instance_of(network, Network, "network").layers:
-        for part in layer.sublayers():
-            if not part.trainable or not part.parameters:
-                continue
+        parts = [part for part in layer.sublayers() if part.parameters]
+        trained = [part for part in parts if part.trainable]
+        number += 0 if trained else len(parts)
+        for part in trained:
             number += 1
             for name, value in part.parameters.items():
                 label = {"weight": f"W{number}", "bias": f"b{number}"}.get(name, f"{name}{number}")

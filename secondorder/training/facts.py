@@ -54,7 +54,8 @@ def computing(optimizer):
 
 def _settings_untold(optimizer):
     """Settings that `optimizers.settings` leaves out, such as functions."""
-    known, name = settings(optimizer), type(optimizer).__name__
+    # `added`: left out by `settings` where it changes nothing
+    known, name = {*settings(optimizer), *optimizer.added}, type(optimizer).__name__
     taken = inspect.signature(type(optimizer).__init__).parameters
     untold = [f"{argument} of {name}" for argument, given in list(taken.items())[1:]
               if argument not in {*known, *APART, *optimizer.state_names}

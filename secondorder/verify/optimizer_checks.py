@@ -16,6 +16,7 @@ from ..nets import Network, SoftmaxCrossEntropy, mlp
 from ..optimizers.base import Optimizer
 from ..optimizers.contract import KEPT
 from ..optimizers.first_order import SGD
+from ..optimizers.memory import KINDS, is_memory, wrapped
 from ..optimizers.norms import norm
 from ..optimizers.wrapper import Wrapper
 from .classes.loss_targets import default_targets
@@ -134,8 +135,9 @@ class OptimizerChecks:
     def run(self):
         """Run all of them; where runs are not repeatable the others would only say so again."""
         if not (self._attempt("names", self._names)
-                and self._attempt("step", self._runs) and self._attempt("deterministic",
-                                                                    self._deterministic)):
+                and self._attempt("step", self._runs)
+                and self._attempt("state_names", self._kinds)
+                and self._attempt("deterministic", self._deterministic)):
             self.recorder.note("all other checks were left out: they compare runs")
             return
         for name, check in {"resume": self._resume, "state_dict": self._state_is_a_copy,
@@ -179,6 +181,15 @@ class OptimizerChecks:
         self.recorder.fact("step", "moves the parameters",
                            any(not np.array_equal(theta, start) for theta, _ in self.whole),
                            "no step has moved the parameters")
+
+    def _kinds(self):
+        for method in wrapped(self.runs.at(1)):
+            for name in method.state_names:
+                value = getattr(method, name)
+                self.recorder.fact(
+                    "state_names", name, is_memory(value),
+                    f"{name} is of type {type(value).__name__}: {KINDS}",
+                    hint="several arrays: stack them in one, or give each a name")
 
     def _deterministic(self):
         self._same("deterministic", "two runs alike", self.whole, self.runs.trace(
@@ -416,8 +427,7 @@ class OptimizerChecks:
                 "wrapper", "steps inside a wrapper that adds rate * direction against steps alone",
                 actual, expected, 1e2 * np.finfo(actual.dtype).eps * (1 + np.abs(expected)),
                 names=("wrapped", "alone"),
-                hint="the direction belongs to the wrapper, which may write into it: return no "
-                     "memory; and self.learning_rate is the rate of this step")
+                hint="a wrapper calls direction and observe, not step: advance memory in them")
         method = self.runs.at(self.half)
         info = self.whole[-1][1]
         while method.base is not None:

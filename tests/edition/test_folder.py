@@ -123,6 +123,31 @@ def test_a_display_is_found_by_its_name_in_the_source(desk, capsys):
         assert f"- {name}: {words.split()[1]}" in (made.folder / "READING.md").read_text()
 
 
+def test_a_name_of_subequations_is_that_of_all_of_them(desk, capsys):
+    (desk / "paper.tex").write_text(r"""
+\begin{equation} x = 1 \label{eq:global} \end{equation}
+\begin{subequations}\label{eq:sub} \begin{align} a &= b \\ c &= d \label{eq:d} \end{align}
+\end{subequations} \label{eq:behind} By \eqref{eq:sub}, \begin{equation} y = 2. \end{equation}""")
+    made = edition.new("mine", "paper.tex")
+    assert [display.names for display in made.reading.displays] == [
+        ("eq:global",), ("eq:sub",), ("eq:d", "eq:sub"), ()]
+    assert made.reading.displays[-1].sentence == "By (2),"
+    status, told = command("show", "mine", "eq:sub", capsys=capsys)
+    assert status == 0 and "Equation (2a)" in told.out and "Equation (2b)" in told.out
+    status, told = command("show", "mine", "eq:glo", capsys=capsys)
+    assert status == 2 and "did you mean 'eq:global'" in told.err
+
+
+def test_what_reading_lists_and_no_check_bears_is_placed(desk, capsys):
+    (desk / "paper.tex").write_text(SOURCE + r"\begin{theorem}[On all] All. \end{theorem}")
+    edition.new("mine", "paper.tex")
+    for name, words in (("Theorem 1", "Theorem 1: paper.tex, line 6. No check bears this label"),
+                        ("unnumbered-1", "unnumbered-1: paper.tex, line 4. No check")):
+        status, told = command("show", "mine", name, capsys=capsys)
+        assert status == 0 and words in told.out
+    assert command("show", "mine", "Theorem 2", capsys=capsys)[0] == 2
+
+
 @pytest.mark.parametrize("name", ["My_Halves", "my halves", "halves"])
 def test_an_edition_is_found_by_any_spelling_of_its_key(desk, capsys, name):
     edition.new("my-halves", "paper.tex")

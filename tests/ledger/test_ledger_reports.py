@@ -234,6 +234,15 @@ def test_allowed_error_decides_what_differs():
     assert "1 of 2 entries differ" in describe_mismatch([1.0, 2.0], [1.01, 2.0], error=[1e-3, 1.0])
 
 
+def test_equal_entries_beside_a_nan_do_not_differ():
+    """Also where what is allowed is relative to the largest entry, which is NaN then."""
+    left, right = [1.0, np.nan, 3.0], [1.0, np.nan, 2.0]
+    for error in (np.nan, [np.nan] * 3, None):
+        told = describe_mismatch(left, right, error)
+        assert "2 of 3 entries differ (shape (3,))" in told and "ratio 1" not in told.replace(
+            "ratio 1.5", "")
+
+
 def test_mismatch_survives_zeros_nans_and_scalars():
     text = describe_mismatch([np.nan, 1.0, 0.0], [1.0, 0.0, 0.0])
     assert (

@@ -47,7 +47,11 @@ def test_blocks_cover_theta(net):
     )
     assert plots.parameter_blocks(net) == [("W1", 0, 6), ("b1", 6, 8), ("W2", 8, 12),
                                            ("b2", 12, 14)]
-    assert plots.parameter_blocks(nested) == [("W1", 0, 9), ("b1", 9, 12), ("W2", 12, 16)]
+    assert plots.parameter_blocks(nested) == [("W1", 0, 9), ("b1", 9, 12), ("W3", 12, 16)], (
+        "the number is that of the layer in the network, whose second is fixed")
+    reversible = so.reversible_gauss_newton.RevMLP(4, 1, 6, outputs=2, rng=0)
+    assert [name for name, *_ in plots.parameter_blocks(reversible)] == ["W1", "W2"], (
+        "of a coupling, whose V is fixed, the trained part counts")
     assert nested.size == 16
 
 

@@ -298,6 +298,19 @@ class Memory(Bent):
         self.lock, self.itself = threading.Lock(), self
 
 
+def test_an_argument_that_older_checkpoints_lack_is_told(tmp_path):
+    """`safeguard` of residual partitioning stands in `added`; False is silent, True is refused."""
+    def made(**options):
+        return so.ResidualPartitioning(net(), CROSS(), **options)
+
+    train(tmp_path / "c", made())
+    with pytest.raises(ValueError, match="safeguard"):
+        train(tmp_path / "c", made(safeguard=True), epochs=4, resume=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(tmp_path / "c", made(), epochs=4, resume=True)
+
+
 def test_attributes_of_any_kind(tmp_path):
     def coupled(kind, function=None):
         coupling = kind(4, 3, "first", activation=LeakyReLU(0.1) if function is None else function,

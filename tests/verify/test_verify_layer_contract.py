@@ -191,6 +191,22 @@ def test_what_forward_owes(change, expected):
     assert expected in text_of(report, "forward")
 
 
+def test_outputs_that_are_nan_here_and_there_are_told_once():
+    def root(forward, self, x):
+        y, saved = forward(self, x)
+        y = np.where(y < 0, np.nan, y)
+        return y, saved._replace(output=y)
+    report = verify.layer(planted(Quadratic, "forward", root)(3))
+    assert [finding.compared for finding in report.findings] == [
+        "gives non-finite outputs for ordinary inputs"]
+
+
+def test_a_leak_is_told_once_without_another_cause():
+    report = verify.layer(planted(Quadratic, "forward",
+                                  lambda f, self, x: f(self, x - x.mean(axis=0)))(3))
+    assert str(report).count("a sample leaks") == 1 and "term is missing" not in str(report)
+
+
 def test_size_must_count_the_parameters():
     class Short(Quadratic):
         pass

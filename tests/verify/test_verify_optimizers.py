@@ -116,6 +116,32 @@ class HandsOutMemory(Average):
         return self.mean
 
 
+class KeepsAList(Average):
+    """A memory that no checkpoint takes."""
+
+    state_names = ("recent",)
+    recent = []
+
+    def direction(self, evaluation):
+        self.recent = [*self.recent, self.gradient(evaluation).copy()][-3:]
+        return -sum(self.recent) / len(self.recent)
+
+
+class AdvancesInStep(Average):
+    """Its warm-up counts in `step`, which no wrapper calls."""
+
+    state_names = ("mean", "warm")
+    warm = 0
+
+    def direction(self, evaluation):
+        return super().direction(evaluation) * min(1.0, 0.1 + 0.2 * self.warm)
+
+    def step(self, x, y):
+        info = super().step(x, y)
+        self.warm = self.warm + 1
+        return info
+
+
 class OfTheClass(Average):
     shared = {}
 
@@ -258,7 +284,8 @@ FAULTS = {
     Uphill: ({"direction"}, "goes uphill"),
     NoPenalty: ({"penalty"}, "use self.gradient(evaluation)"),
     PenaltyUphill: ({"penalty"}, "does not shrink"),
-    HandsOutMemory: ({"wrapper"}, "return no memory"),
+    KeepsAList: ({"state_names"}, "recent is of type list: memory is an array, a number or None"),
+    AdvancesInStep: ({"wrapper"}, "direction and observe, not step"),
     OfTheClass: ({"deterministic"}, "take different steps"),
     Random: ({"deterministic"}, "draw from a generator"),
     OwnParameters: ({"parameters"}, "keep no copy of it"),
@@ -282,6 +309,11 @@ def test_the_ground_of_the_faults_is_ok():
     assert verify.optimizer(Average), str(verify.optimizer(Average))
 
 
+def test_a_direction_may_be_memory():
+    """Callers and wrappers, who may write into a direction, get a copy."""
+    assert verify.optimizer(HandsOutMemory), str(verify.optimizer(HandsOutMemory))
+
+
 @pytest.mark.everyday(7)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_are_named(fault):
@@ -294,9 +326,20 @@ def test_planted_faults_are_named(fault):
 
 @pytest.mark.parametrize("fault", [Uphill, NoPenalty, PenaltyUphill, ReportsAnything,
                                    StateOfReferences, NeverMoves, Random, InPlace, WideMemory,
-                                   OwnCopy, HandsOutMemory])
+                                   OwnCopy, KeepsAList])
 def test_a_fault_is_not_told_twice(fault):
     assert wrong_passes(verify.optimizer(fault)) == FAULTS[fault][0]
+
+
+def test_memory_of_a_wrong_kind_is_told_without_its_entries():
+    assert len(str(verify.optimizer(KeepsAList)).splitlines()) < 6
+    optimizer = Average(so.mlp([3, 2], rng=0), so.SquaredError())
+    for wrong, said in (([1.0], "is of type list"), (0.5, "must be an array, got 0.5")):
+        with pytest.raises(ValueError, match=said):
+            optimizer.load_state_dict(optimizer.state_dict() | {"mean": wrong})
+    optimizer.mean = 0.0
+    with pytest.raises(ValueError, match=r"must be a number, got an array \(9,\)$"):
+        optimizer.load_state_dict(optimizer.state_dict() | {"mean": np.zeros(9)})
 
 
 def test_a_wrapper_that_hides_its_base():

@@ -145,6 +145,38 @@ def test_a_function_that_overflows_is_looked_at_as_far_as_it_is_finite():
     assert report and "looked at x from -768 to 384" in str(report), str(report)
 
 
+class Root:
+    """Defined from 0 on: NaN below."""
+
+    kinks = (-3.0,)
+
+    def value(self, x):
+        return np.sqrt(x)
+
+    def slope(self, x):
+        return 0.5 / np.sqrt(x)
+
+    def curvature(self, x):
+        return -0.25 * x**-1.5
+
+
+def test_nothing_is_asked_outside_of_an_interval():
+    with np.errstate(invalid="raise"):
+        report = verify.activation(Root(), interval=(0.5, 5))
+    assert report, str(report)
+
+
+def test_far_inputs_inside_of_an_interval_are_asked():
+    with np.errstate(invalid="ignore", over="ignore"):
+        report = verify.activation(Tangent(), interval=(-10, 1e4))
+    assert "NaN for x = 750" in str(report)
+
+
+class Tangent(nets.Tanh):
+    def value(self, x):
+        return np.sinh(x) / np.cosh(x)
+
+
 @pytest.mark.parametrize("interval, error",
                          [(3, TypeError), ((1, 2, 3), TypeError), ("ab", TypeError),
                                              ((2, 1), ValueError), ((0, np.inf), ValueError)])

@@ -50,7 +50,7 @@ def text_command(reader, token):
         stream.option(text)
         reader.reading.title = " ".join(_words(stream.argument(text)).split())
     elif text == r"\label":
-        reader.names[stream.name(text)] = reader.last_number
+        reader.call(stream.name(text))
     elif text == r"\footnote":
         _footnote(reader, token)
     elif text in _CITING:

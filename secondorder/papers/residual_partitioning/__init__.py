@@ -26,7 +26,7 @@ lambda           ``learning_rate``            step size, a number
 (not named)      ``Z = Y_ddot * u``           what the fast path carries down without a division
 f(y | x_s)       ``loss.value`` (S,)          loss of sample s, a function of the outputs; ours is
                                               over S
-\mathcal L       ``bound.value``              change of the objective; with a tilde its bound
+\mathcal L       ``bound.value``              objective at theta + delta; with a tilde its bound
 L                ``len(layers)``              number of layers; the outputs are y^(L)
 m_l              ``layer.in_features``        number of units that enter layer l
 S                ``len(x)``                   number of samples of a batch; s counts them

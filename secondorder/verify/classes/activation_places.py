@@ -216,7 +216,7 @@ class Places:
         """At a kink value is continuous, the slope is one of the one-sided slopes or between them,
         nothing is NaN.
         """
-        for kink in self.kinks:
+        for kink in self.kinks[(self.core[0] < self.kinks) & (self.kinks < self.core[1])]:
             at = {name: float(self.of(name, np.array([kink]))[0]) for name in METHODS}
             self.recorder.fact("kinks", f"finite at {kink:.4g}",
                                all(np.isfinite(list(at.values()))),

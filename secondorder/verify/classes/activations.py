@@ -15,6 +15,7 @@ from .shared import error_by_step, keeps_dtype, remainders, require_methods
 _RANGE = 6.0
 _POINTS = 60
 _TAIL_POINTS = 40
+_EXTREMES = np.array([-750.0, 750.0])  # exp of them overflows, or is 0
 
 
 def activation(function, rng=0, tolerance=1e-8, interval=None):
@@ -75,6 +76,8 @@ class _ActivationChecks(Places):
                              f"{tuple(self.kinks.tolist())}")
         self.x = np.sort(points[:len(points) // 2 * 2]).reshape(2, -1)
         self.tails = [] if interval is not None else [*self._blocks(-1.0), *self._blocks(1.0)]
+        self.extremes = _EXTREMES if interval is None else _EXTREMES[
+            (_EXTREMES > interval[0]) & (_EXTREMES < interval[1])]
         self.undeclared = []
 
     def _blocks(self, side):
@@ -140,7 +143,8 @@ class _ActivationChecks(Places):
             return False
         keeps_dtype(recorder, name, "float64", result, "x")
         keeps_dtype(recorder, name, "float32", narrow, "x")
-        recorder.fact(name, "no NaN", not np.isnan(extreme).any(), "is NaN for inputs of +-750",
+        nan = ", ".join(f"{x:g}" for x in self.extremes[np.isnan(extreme)])
+        recorder.fact(name, "no NaN", not nan, f"is NaN for x = {nan}",
                       hint="inf / inf or inf - inf: choose the form by the sign of x")
         return (recorder.fact(name, "finite", np.isfinite(result).all(),
                               "is not finite for ordinary inputs")
@@ -151,7 +155,7 @@ class _ActivationChecks(Places):
 
     def _extremes(self, name):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self.of(name, np.array([-750.0, 750.0]))
+            return self.of(name, self.extremes)
 
     # -- derivatives -------------------------------------------------------------------------------
 
