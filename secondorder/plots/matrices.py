@@ -18,8 +18,8 @@ def parameter_blocks(network):
     -------
     list of (str, int, int)
         Name (``W1``, ``b1``, ``W2``, ...), first index, index after the last. The number counts
-        the layers of the network that have parameters, fixed ones too; of a layer that has trained
-        and fixed ones in it, the trained ones.
+        the layers of the network that have parameters, fixed ones too. In a layer with both
+        kinds inside, it counts the trained ones.
     """
     blocks, start, number = [], 0, 0
     for layer in instance_of(network, Network, "network").layers:

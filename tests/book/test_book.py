@@ -236,7 +236,7 @@ def recorded(tmp_path, monkeypatch):
                           claims={"a": "it is faster"}, deviation="fewer steps", ours=(),
                           twice={})
     monkeypatch.setattr(records, "folder", lambda: tmp_path / "results")
-    monkeypatch.setattr(STUDIES, "select", lambda paper=None: [one])
+    monkeypatch.setattr(STUDIES, "select", lambda paper=None, keys=(): [one])
     place = tmp_path / "results" / "low-rank"
     place.mkdir(parents=True)
     files.write_json(place / "figure-1.json", record("did not hold"))
