@@ -111,7 +111,7 @@ def report(key, source, reading, pairs, unnumbered, unread):
              "read or need a look.", "", "## Could not be read, or needs a look", ""]
     lines += [f"- {one}" for one in unread] or ["Nothing."]
     lines += ["", "## Theorems", ""]
-    lines += ["None has a check. `show` finds one as soon as a check of yours bears its name: "
+    lines += ["None has a check. `show` finds one as soon as your check bears its name: "
               '`@paper.equation("theorem-1", ...)`.', ""] * bool(reading.theorems)
     lines += [f"- {theorem}: {theorem.file}, line {theorem.line}"
               for theorem in reading.theorems] or ["None."]

@@ -233,8 +233,8 @@ def _validate_marks(entry, where):
                                 f"got {entry.weight!r}")
     if entry.corrected is not None and entry.weight is None:
         raise VerificationError(f"{where}: a corrected form needs weight, one of "
-                                f"{', '.join(WEIGHTS)}: whether the erratum changes a claim, is a "
-                                "misprint, or may be lost by the text that was read")
+                                f"{', '.join(WEIGHTS)}. It says whether the erratum changes a "
+                                "claim, is a misprint, or may come from how the text was read")
     if entry.corrected is not None and entry.weight not in WEIGHTS:
         raise VerificationError(f"{where}: {unknown('weight', entry.weight, WEIGHTS)}")
     if not isinstance(entry.ours, bool):

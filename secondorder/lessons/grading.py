@@ -112,7 +112,7 @@ def _checked(told):
     """GRADE, if it is one."""
     if told is None:
         raise NoExercise("the file is no exercise: it does not say in GRADE what is graded, and it "
-                         "has no exercise's name; copy the line GRADE from the exercise")
+                         "has no exercise's name. Copy the line GRADE from the exercise")
     texts = isinstance(told, tuple) and all(
         isinstance(part, str) or (place == 1 and len(told) == 3 and part and isinstance(
             part, tuple) and all(isinstance(label, str) for label in part))

@@ -270,3 +270,9 @@ def test_extrapolated_differences_are_as_good_as_they_say():
             (ladder.second_differences(lambda x: np.exp(x).sum(), theta), np.diag(np.exp(theta)),
              1e-8)):
         assert found.error.max() < good and (np.abs(found.value - right) <= found.error).all()
+
+
+def test_a_function_that_drops_one_imaginary_part_has_no_complex_step():
+    found, how = derivative_of.first(lambda x: x[0] ** 2 + np.abs(x[1]), np.array([0.5, -2.0]))
+    assert how == "differences"
+    np.testing.assert_allclose(found.value, [1.0, -1.0], rtol=1e-10)
