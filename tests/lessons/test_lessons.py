@@ -245,7 +245,7 @@ def test_a_supplied_solution_is_graded_right(name, capsys):
 
 
 def test_what_is_no_exercise_is_told(tmp_path, capsys):
-    for name, text, words in (("a.py", "x = 1", "copy the line GRADE"),
+    for name, text, words in (("a.py", "x = 1", "Copy the line GRADE"),
                               ("b.ipynb", "{", "no notebook"),
                               ("c.py", "GRADE = ('ea-cg', '4b', 'f')", "does not define f")):
         (tmp_path / name).write_text(text)
