@@ -133,8 +133,10 @@ class Blocks:
             for value in entry.implements:
                 if self.home.setdefault(plain(value), entry) is not entry:
                     self.named.add(plain(value))
-        checks = [check_and_helpers(entry.check) for entry in entries]
-        calls = [helper for check in checks for helper in check[1:]]
+        for entry in entries:  # of an author's own paper, where checks call what stands beside
+            self.named.update(helper for helper in check_and_helpers(entry.check)[1:]
+                              if self.home.get(helper, entry) is not entry)
+        calls = [helper for entry in entries for helper in self._check(entry)[1:]]
         self.shared = sorted({helper for helper in calls if calls.count(helper) > 1},
                              key=lambda helper: (helper.__module__, code.address(helper)))
         self.shared_links = {helper.__name__: f"#{code.address(helper)}"
@@ -155,18 +157,23 @@ class Blocks:
     def _at_home(self, value, entry):
         return self.home[plain(value)] is entry
 
+    def _check(self, entry):
+        """The check, and its helpers but those that an article shows as its code."""
+        check, *helpers = check_and_helpers(entry.check)
+        return [check, *(helper for helper in helpers if helper not in self.home)]
+
     def other_side(self, entry):
         """The check and those of its helpers that no other check calls."""
         own = numbered.ids(entry)
         return [code.block(function, self.paper, self.shared_links, own=own)
-                for function in check_and_helpers(entry.check) if function not in self.shared]
+                for function in self._check(entry) if function not in self.shared]
 
     def address_of(self, entry, line, word, label):
         """Where on the page a line stands that is a display's own: it, or the block that has it."""
         function = plain(line.function)
         here = [plain(value) for k, value in enumerate(entry.implements)
                 if not k or self._at_home(value, entry)]
-        others = [one for one in check_and_helpers(entry.check) if one not in self.shared]
+        others = [one for one in self._check(entry) if one not in self.shared]
         return f"#{word}-eq-{label}" if function in here + others else f"#{code.address(function)}"
 
     def helpers(self):

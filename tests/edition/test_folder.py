@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -168,6 +169,31 @@ def write_checks(folder, other):
     with (folder / "formulas.py").open("a") as file:
         file.write(FORMULAS)
     (folder / "equations.py").write_text(CHECKED.replace("OTHER", other))
+
+
+SECOND = """
+
+@paper.equation("3", statement="Once.", formula="h", kind="identity", verdict="holds", names="once",
+                implements=(formulas.once, formulas.half))
+def equation_3(rng):
+    return [Equal("once", formulas.once(2.0), 2 * formulas.half(2.0), 1e-12)]
+"""
+
+
+@pytest.mark.parametrize("second", ["", SECOND])
+def test_every_address_on_the_page_is_there_once(desk, capsys, second):
+    """A check calls what the article shows as its code: it is no helper of the check."""
+    folder = edition.new("my-halves", "paper.tex").folder
+    write_checks(folder, "0.5 * x")
+    with (folder / "formulas.py").open("a") as file:
+        file.write("\n\ndef once(x):\n    return 2 * half(x)\n")
+    with (folder / "equations.py").open("a") as file:
+        file.write(second)
+    assert command("book", "my-halves", "--out", "book", capsys=capsys)[0] == 0
+    page = (desk / "book" / "my-halves.html").read_text()
+    addresses = re.findall(r'\bid="?([\w.-]+)', page)
+    assert len(addresses) == len(set(addresses)) and "code-eq-1" in addresses
+    assert set(re.findall(r'href="?#([\w.-]+)', page)) <= set(addresses)
 
 
 def test_a_check_that_notices_everything(desk, capsys):
