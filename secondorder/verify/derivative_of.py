@@ -11,6 +11,7 @@ import numpy as np
 from ..checks import function_of, one_of, positive_number, real_array
 from ..exact.finite_differences import Difference, complex_step
 from ..ledger.mismatch import describe_mismatch
+from .findings import UNJUDGED
 from .ladder import first_differences, second_differences, tried
 from .recorder import SAFETY, Recorder
 from .slips import lost_term
@@ -94,6 +95,11 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     names = "df", "differences" if how.startswith("diff") else "reference"
     agrees = recorder.compare(kind, f"df against {how} of f", computed, reference.value,
                               reference.error, names=names, scale=scale)
+    unknown = ~np.isfinite(reference.error)
+    if agrees and unknown.any():
+        agrees = recorder.fact(kind, "all entries", False, f"{unknown.sum()} of {unknown.size} "
+                               "entries cannot be judged: f is not defined around the point",
+                               kind=UNJUDGED)
     allowed = SAFETY * reference.error + tolerance * scale
     small = (computed != 0) & (np.abs(computed) < allowed)
     if agrees and small.any():
@@ -112,7 +118,7 @@ def _scale(reference, how, tolerance):
     """What the tolerance refers to: the largest entry. Where all entries are exact, one far below
     it is judged to a hundredth of itself, so that a wrong sign or factor shows.
     """
-    sizes = np.abs(reference.value)
+    sizes = np.where(np.isfinite(reference.error), np.abs(reference.value), 0.0)
     largest = sizes.max(initial=0) or 1.0
     if how != "the complex step":
         return largest

@@ -30,10 +30,11 @@ def first_differences(function, theta, steps=FIRST):
     """
     reach = np.maximum(1, np.abs(theta))
     noise, columns = rounding_of(function, theta), []
-    for i, unit in enumerate(np.eye(theta.size)):
+    for i in range(theta.size):
         rungs = []
         for h in steps * reach[i]:
-            plus, minus = tried(function, (theta + h * unit, theta - h * unit))
+            a = _along(theta, i, h)
+            plus, minus = tried(function, (theta + a, theta - a))
             rungs.append(((plus - minus) / (2 * h),
                           max(2 * noise, 5 * EPS * _size(plus, minus)) / h))
         columns.append(_settled(rungs, steps[0] / steps[1]))
@@ -52,7 +53,7 @@ def second_differences(function, theta, steps=SECOND):
         for j in range(i + 1):
             rungs = []
             for h in steps:
-                a, b = h * reach[i] * np.eye(n)[i], h * reach[j] * np.eye(n)[j]
+                a, b = _along(theta, i, h * reach[i]), _along(theta, j, h * reach[j])
                 at = tried(function, (theta + a + b, theta + a - b, theta - a + b, theta - a - b))
                 area = 4 * h**2 * reach[i] * reach[j]
                 rungs.append(((at[0] - at[1] - at[2] + at[3]) / area,
@@ -88,6 +89,13 @@ def tried(function, points):
             return [np.asarray(function(point), dtype=float) for point in points]
     except Exception:  # whatever a user's function raises: it cannot be asked there
         return [np.nan] * len(points)
+
+
+def _along(theta, i, h):
+    """h e_i, without a matrix of unit vectors: n may be thousands."""
+    step = np.zeros_like(theta)
+    step[i] = h
+    return step
 
 
 def _size(*values):

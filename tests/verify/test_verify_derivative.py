@@ -257,6 +257,17 @@ def test_a_function_that_is_defined_at_the_point_alone_is_not_judged():
     assert "defined around it" in report.findings[0].hint
 
 
+def test_entries_that_cannot_be_judged_leave_the_others_judged():
+    at = np.array([0.3, 0.2])
+    half = lambda x: np.array([x[0] ** 2, 1.0 if x[1] == 0.2 else np.nan])  # noqa: E731
+    right = np.array([[0.6, 0.0], [0.0, 0.0]])
+    report = so.verify.derivative(half, right, at)
+    assert not report and report.findings[0].kind == UNJUDGED
+    assert "1 of 4 entries cannot be judged" in str(report)
+    report = so.verify.derivative(half, -right, at)
+    assert not report and "entry (0, 0): df -0.6" in str(report)
+
+
 def test_rounding_is_measured():
     """In float64 by eps of the value, in float32 by that of float32, whatever the curvature."""
     fine, coarse = (ladder.rounding_of(function, AT) for function in (f, in_float32))
