@@ -183,6 +183,8 @@ def equation_3(rng):
 @pytest.mark.parametrize("second", ["", SECOND])
 def test_every_address_on_the_page_is_there_once(desk, capsys, second):
     """A check calls what the article shows as its code: it is no helper of the check."""
+    for needed in ("jinja2", "pygments", "math_core"):
+        pytest.importorskip(needed, reason="the extra [book] is not installed")
     folder = edition.new("my-halves", "paper.tex").folder
     write_checks(folder, "0.5 * x")
     with (folder / "formulas.py").open("a") as file:
