@@ -17,9 +17,18 @@ EXAMPLES = """\
   secondorder race --problem digits --minutes 3 --out race
   secondorder race --methods adam ea-cg --load method.py    a method of your own joins
 
-methods of --methods, in any spelling:
-  momentum (SGD), adam, partitioning, cubic-sgd, cubic-adam, ea-cg, gauss-newton, kfac,
-  truncated-newton; without curvature: square-root, unit
+methods of --methods, by either name and in any spelling:
+  momentum          SGD, momentum 0.9
+  adam              Adam
+  partitioning      residual partitioning
+  cubic-sgd         cubic steps around SGD
+  cubic-adam        cubic steps around Adam
+  ea-cg             EA-CG, PCH-1
+  gauss-newton      exact Gauss-Newton
+  kfac              KFAC
+  truncated-newton  truncated Newton
+  square-root       cubic steps without curvature (a control)
+  unit              gradient over its norm (a control)
 
 problems of --problem:
   digits, wine, reversible, one-batch, convolution, plateau, classifier, autoencoder, digits-10,
@@ -83,12 +92,17 @@ def run(options: argparse.Namespace):
 
 
 def named(table, name, what):
-    """The problem or method with this key, in any spelling; ValueError names what may be meant."""
+    """The problem or method with this key or title, in any spelling.
+
+    A title may stop at its comma ("SGD"). ValueError names what may be meant.
+    """
     from secondorder.ledger.labels import plain
 
-    keys = {plain(key): key for key in table}
-    if plain(name) in keys:
-        return table[keys[plain(name)]]
+    found = [one for key, one in table.items() if plain(name) == plain(key)] or [
+        one for one in table.values()
+        if plain(name) in map(plain, (one.title, one.title.partition(",")[0]))]
+    if len(found) == 1:
+        return found[0]
     in_title = [key for key, one in table.items()
                 if len(plain(name)) > 2 and plain(name) in plain(one.title)]
     if not in_title:

@@ -131,7 +131,10 @@ def default_rate(method):
 
 
 def table(results):
-    """Lines of a table, the lowest training loss first; what did not run stands below."""
+    """Lines of a table, the lowest training loss first; what did not run stands below.
+
+    The last lines say what orders it, and who has the least loss on held-out samples.
+    """
     rows = [result.row() for result in results]
     ran = sorted((row for row in rows if "loss" in row), key=lambda row: row["loss"])
     lines = [f"{'method':<32}{'tuned':>16}{'steps':>8}{'work':>10}{'seconds':>9}{'loss':>10}"
@@ -142,6 +145,10 @@ def table(results):
                      f"{row['work']:>10.0f}{row['seconds']:>9.2f}{row['loss']:>10.4g}"
                      f"{row['held_out']:>10.4g}" + ("  diverged" if "diverged" in row else ""))
     lines += [f"{row['method']:<32}{row['why']}" for row in rows if "loss" not in row]
+    if ran:
+        best = min(ran, key=lambda row: row["held_out"])
+        lines += ["", "The lowest training loss stands first; work is in gradients of the batch.",
+                  f"The least loss held out: {best['method']} ({best['held_out']:.4g})."]
     return lines
 
 

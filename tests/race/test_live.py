@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from secondorder import cli
+from secondorder.cli.race import named
 from secondorder.race import live
 from secondorder.race.entrants import ENTRANTS
 from secondorder.race.problems import PROBLEMS
@@ -50,9 +51,10 @@ def test_the_table_has_the_lowest_loss_first_and_says_who_did_not_run(capsys):
                      "partitioning", "adam", "momentum"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == PROBLEMS["reversible"].title
-    assert lines[-1].startswith("residual partitioning") and "Coupling" in lines[-1]
+    assert lines[4].startswith("residual partitioning") and "Coupling" in lines[4]
     losses = [float(line[32:].split()[5]) for line in lines[2:4]]
     assert losses == sorted(losses)
+    assert lines[-1].startswith("The least loss held out: ")
 
 
 def test_names_in_any_spelling(monkeypatch):
@@ -62,19 +64,49 @@ def test_names_in_any_spelling(monkeypatch):
     assert raced[0][:2] == ("digits-10", [ENTRANTS["adam"], ENTRANTS["ea-cg"]])
 
 
+@pytest.mark.parametrize("name, key", [
+    ("SGD", "momentum"), ("SGD, momentum 0.9", "momentum"), ("EA-CG, PCH-1", "ea-cg"),
+    ("Cubic steps around SGD", "cubic-sgd"), ("truncated Newton", "truncated-newton")])
+def test_the_names_that_a_table_prints_are_names_of_methods(name, key, monkeypatch):
+    raced = []
+    monkeypatch.setattr(live, "race", lambda *given: raced.append(given) or [])
+    assert cli.main(["race", "--methods", name]) == 0
+    assert raced[0][1] == [ENTRANTS[key]]
+
+
+def test_a_key_comes_before_a_title():
+    for table in (ENTRANTS, PROBLEMS):
+        assert all(named(table, key, "") is one for key, one in table.items())
+        assert all(named(table, one.title, "") is one for one in table.values())
+
+
+def test_the_table_names_the_least_loss_held_out():
+    def ended(key, loss, held_out):
+        return live.Result(ENTRANTS[key], 0, {"steps": [5], "seconds": [1.0], "work": [5.0],
+                                              "loss": [loss], "held_out": [held_out]})
+
+    lines = live.table([ended("adam", 0.5, 0.75), ended("unit", 1e-45, 20.0)])
+    assert lines[1].startswith(ENTRANTS["unit"].title)
+    assert lines[-1] == "The least loss held out: Adam (0.75)."
+    assert lines[-2].startswith("The lowest training loss stands first")
+    assert len(live.table([live.Result(ENTRANTS["adam"], why="none")])) == 2
+
+
 def test_help_lists_every_name(capsys):
     with pytest.raises(SystemExit):
         cli.main(["race", "--help"])
     methods, problems = re.search(r"methods of --methods.*?:\n(.*)\n\nproblems of --problem:\n(.*)",
                                   capsys.readouterr().out, re.S).groups()
-    words = re.sub(r"\(SGD\)|without curvature:", "", methods)
-    assert re.findall(r"[\w-]+", words) == list(ENTRANTS)
+    lines = [re.split(r"\s{2,}", line.strip()) for line in methods.splitlines()]
+    assert {key: title.removesuffix(" (a control)") for key, title in lines} == {
+        key: one.title for key, one in ENTRANTS.items()}
     assert re.findall(r"[\w-]+", problems) == list(PROBLEMS)
 
 
 @pytest.mark.parametrize("arguments, told", [
     (["--problem", "digit"], "digits"), (["--methods", "addam"], "adam"),
-    (["--methods", "sgd"], "did you mean 'momentum' or 'cubic-sgd'?"),
+    (["--methods", "cubic steps"], "did you mean 'cubic-sgd' or 'cubic-adam' or 'square-root'?"),
+    (["--problem", "6000 images of MNIST"], "'plateau' or 'classifier' or 'autoencoder'?"),
     (["--methods", "ADDAM"], "did you mean 'adam'"), (["--methods", ""], "choose from"),
     (["--load", "no.py"], "no such file"), (["--minutes", "0"], "minutes")])
 def test_what_is_wrong_is_told_in_a_line(arguments, told, capsys):
