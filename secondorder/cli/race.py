@@ -98,11 +98,11 @@ def named(table, name, what):
     """
     from secondorder.ledger.labels import plain
 
-    found = [one for key, one in table.items() if plain(name) == plain(key)] or [
+    meant = [one for key, one in table.items() if plain(name) == plain(key)] or [
         one for one in table.values()
         if plain(name) in map(plain, (one.title, one.title.partition(",")[0]))]
-    if len(found) == 1:
-        return found[0]
+    if len(meant) == 1:
+        return meant[0]
     in_title = [key for key, one in table.items()
                 if len(plain(name)) > 2 and plain(name) in plain(one.title)]
     if not in_title:

@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 from harness import made_up
 from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton.studies import (batch_overfit, compared, cost,
-                                                                figure_15, lazy_explains, training)
+                                                                figure_8, figure_15, lazy_explains,
+                                                                training)
 from secondorder.studies import DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, UNDECIDED, Results
 
 LOST = {"diverged": "epoch 3"}
@@ -178,10 +179,19 @@ def taken_over(mixed, back):
     return make
 
 
+def sizes(ends, saturates):
+    def make(method, seed, epochs, init=1e-3, **_):
+        return run(1.25 if method == "adam" else ends[init], epochs, seed, saturates=saturates)
+    return make
+
+
 def by_key():
     """Key -> runs that a claim holds of, and runs that it does not."""
+    rising = dict(zip(figure_8.SIGMAS, (0.8, 0.9, 1.0, 1.1, 1.3)))
+    falling = dict(zip(figure_8.SIGMAS, (2.0, 1.9, 1.8, 1.7, 1.6)))
     return {
         "figure-7": (taken_over(1.5, 1.5), taken_over(1.1, 1.9)),
+        "figure-8": (sizes(falling, True), sizes(rising, False)),
         "figure-13": (decayed(1.48), decayed(1.2)),
         "claim-regularisation": (without(1.3), without(1.0)),
         "claim-tolerance": (at({0.001: 1.8, 0.01: 1.7, 0.1: 1.9}),

@@ -18,28 +18,36 @@ SIGMAS = (1e-4, 1e-3, 1e-2, 0.03, "xavier")  # rising: Xavier's is about 0.05 he
                "c": "from all of them it saturates"},
        full=compared.FULL, quick=compared.QUICK, seconds=(3500, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; sizes stand in the image only: 1e-4, 1e-3, 1e-2, 0.03 and "
-       "Xavier; all at the rate that rule P chooses from 1e-3; Adam from 1e-3")
+       "Xavier; all at the rates that the two rules choose from 1e-3; Adam from 1e-3")
 class Figure8:
     packed = staticmethod(compared.packed)
 
     def runs(self, settings, results):
-        wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
-        rates = compared.rates(results, settings, "cifar", "gn")
-        return wanted + [self._run(settings, seed, rates["P"], sigma) for sigma in SIGMAS
-                         if rates and sigma != 1e-3 for seed in settings["seeds"]]
+        wanted = compared.wanted(settings, results, methods=("gn", "adam"))
+        rates = compared.rates(results, settings, "cifar", "gn") or {}
+        return compared.unique(wanted + [self._run(settings, seed, rate, sigma)
+                                         for rate in rates.values() for sigma in SIGMAS
+                                         if sigma != 1e-3 for seed in settings["seeds"]])
 
     def _run(self, settings, seed, rate, sigma):
         more = {} if sigma == 1e-3 else {"init": sigma, "looks": 0}
         return compared.one(settings, "cifar", seed, "gn", rate, **more)
 
     def _told(self, results, settings):
-        rate = compared.rates(results, settings, "cifar", "gn")["P"]
-        return {sigma: [results.of(**self._run(settings, seed, rate, sigma).arguments)[0]
-                        for seed in settings["seeds"]] for sigma in SIGMAS}
+        """Rule -> deviation -> Gauss-Newton's runs; rule -> Adam's."""
+        rates = compared.rates(results, settings, "cifar", "gn")
+        adam = compared.by_rule(results, settings, methods=("adam",))
+        return {rule: {sigma: [results.of(**self._run(settings, seed, rate, sigma).arguments)[0]
+                               for seed in settings["seeds"]] for sigma in SIGMAS}
+                for rule, rate in rates.items()}, {rule: adam[rule]["adam"] for rule in rates}
 
     def judge(self, results, settings):
-        told = self._told(results, settings)
-        adam = compared.by_rule(results, settings, methods=("adam",), rules=("P",))["P"]["adam"]
+        told, adam = self._told(results, settings)
+        return compared.agreed_by_letter({rule: self._judged(told[rule], adam[rule])
+                                          for rule in told})
+
+    def _judged(self, told, adam):
+        """The verdicts on the runs by one rule: deviation -> Gauss-Newton's, and Adam's."""
         ends = np.array([[compared.final(run) for run in runs] for runs in told.values()])
         orders = [correlation(column) for column in ends.T]
         gaps = [float(np.log(column.min() / compared.final(run)))
@@ -56,19 +64,16 @@ class Figure8:
                 "c": cut_off or counted(every, measure="seeds in which it is so", least=3)}
 
     def draw(self, results, figure, settings):
-        left, right = figure.subplots(1, 2)
-        for k, (sigma, runs) in enumerate(self._told(results, settings).items()):
-            for panel, name in ((left, "loss"), (right, "test")):
-                compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
-                                     LINE_STYLES[k], f"deviation {sigma}")
-        runs = compared.by_rule(results, settings, methods=("adam",), rules=("P",))["P"]["adam"]
-        for panel, name in ((left, "loss"), (right, "test")):
-            compared.draw_curves(panel, [run[name] for run in finished(runs)], "0.5",
-                                 LINE_STYLES[-1], "Adam")
-            panel.set(xlabel="epoch", yscale="log")
-        left.set_ylabel("training loss")
-        right.set_ylabel("test loss")
-        legend_below(figure, left, rows=2)
+        told, adam = self._told(results, settings)
+        for rule, row in compared.grid_by_rule(figure).items():
+            for panel, name in zip(row, ("loss", "test")):
+                for k, (sigma, runs) in enumerate(told[rule].items()):
+                    compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
+                                         LINE_STYLES[k],
+                                         f"deviation {str(sigma).capitalize()}")
+                compared.draw_curves(panel, [run[name] for run in finished(adam[rule])], "0.5",
+                                     LINE_STYLES[-1], "Adam")
+        legend_below(figure, figure.axes[0], rows=2)
         headline(figure, f"Initial weights: {compared.title_of(settings)}", settings)
 
 
