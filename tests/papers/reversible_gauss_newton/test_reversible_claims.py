@@ -193,6 +193,8 @@ def by_key():
         "figure-7": (taken_over(1.5, 1.5), taken_over(1.1, 1.9)),
         "figure-8": (sizes(falling, True), sizes(rising, False)),
         "figure-13": (decayed(1.48), decayed(1.2)),
+        "figure-14": (forms({"truncate": 1.80, "damp": 1.77, "tikhonov": 1.78, "noise": 1.9}),
+                      forms({"truncate": 1.1, "damp": 1.15, "tikhonov": 1.4, "noise": 0.9})),
         "claim-regularisation": (without(1.3), without(1.0)),
         "claim-tolerance": (at({0.001: 1.8, 0.01: 1.7, 0.1: 1.9}),
                             at({0.001: 0.9, 0.01: 1.7, 0.1: 1.9}))}

@@ -51,7 +51,7 @@ class Figure10(TwoOfThem, WideCurves):
 
 
 @study(PAPER, "figure-11", shows="PCH-1 and PCH-2, bounded criterion, Cifar-10", claims=CLAIMS,
-       full=FULL, quick=training.QUICK, seconds=(2500, 6), needs=("cifar-10",),
+       full=FULL | training.TEN, quick=training.QUICK, seconds=(2500, 6), needs=("cifar-10",),
        deviation=training.DEVIATION)
 class Figure11(TwoOfThem, Curves):
     criterion = "bounded"

@@ -1,7 +1,9 @@
 """Figure 14: other pseudo-inverses than the truncated one."""
 
-from secondorder.studies import (LINE_STYLES, alike, both, chosen, finished, headline, legend_below,
-                                 paired, study)
+import itertools
+
+from secondorder.studies import (LINE_STYLES, alike, both, chosen, finished, headline, paired,
+                                 study)
 
 from .. import PAPER
 from . import compared
@@ -19,9 +21,10 @@ def regularised(settings, seed, rate, form, strength, **more):
                         options={"pseudo_inverse": form, "strength": strength})
 
 
-def strength_of(results, form):
+def strength_of(results, form, rate):
     """The strength with the least training loss on the seed for choosing; None before that."""
-    options = [{"options": {"pseudo_inverse": form, "strength": value}} for value in STRENGTHS]
+    options = [{"options": {"pseudo_inverse": form, "strength": value}, "rate": rate}
+               for value in STRENGTHS]
     choice = chosen(results, options, compared.final, (compared.CHOOSING,))
     return choice and choice["options"]["strength"]
 
@@ -35,33 +38,40 @@ def strength_of(results, form):
                "c": "all of them end above Adam"},
        full=compared.FULL, quick=compared.QUICK, seconds=(4300, 7), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; strengths 0.1, 1 and 10 %, chosen on seed 100 by training "
-       "loss; the rate by rule P of truncation at 1 %")
+       "loss; the rates by both rules of truncation at 1 %")
 class Figure14:
     packed = staticmethod(compared.packed)
 
     def runs(self, settings, results):
-        wanted = compared.wanted(settings, results, methods=("gn", "adam"), rules=("P",))
-        rates = compared.rates(results, settings, "cifar", "gn")
-        if rates is None:
-            return wanted
-        for form in FORMS:
-            wanted += [regularised(settings, compared.CHOOSING, rates["P"], form, strength,
+        wanted = compared.wanted(settings, results, methods=("gn", "adam"))
+        rates = compared.rates(results, settings, "cifar", "gn") or {}
+        for rate, form in itertools.product(rates.values(), FORMS):
+            wanted += [regularised(settings, compared.CHOOSING, rate, form, strength,
                                    epochs=settings["choosing"]["cifar"]) for strength in STRENGTHS]
-            strength = strength_of(results, form)
-            wanted += [regularised(settings, seed, rates["P"], form, strength)
+            strength = strength_of(results, form, rate)
+            wanted += [regularised(settings, seed, rate, form, strength)
                        for seed in settings["seeds"] if strength]
-        return list({run.name: run for run in wanted}.values())
+        return compared.unique(wanted)
 
     def _told(self, results, settings):
-        rate = compared.rates(results, settings, "cifar", "gn")["P"]
-        told = {form: [results.of(**regularised(settings, seed, rate, form,
-                                                strength_of(results, form)).arguments)[0]
-                       for seed in settings["seeds"]] for form in FORMS}
-        return told | {"adam": compared.by_rule(results, settings, methods=("adam",),
-                                                rules=("P",))["P"]["adam"]}
+        """Rule -> form -> its runs, Adam's among them; rule -> form -> its strength."""
+        rates = compared.rates(results, settings, "cifar", "gn")
+        strengths = {rule: {form: strength_of(results, form, rate) for form in FORMS}
+                     for rule, rate in rates.items()}
+        adam = compared.by_rule(results, settings, methods=("adam",))
+        return {rule: {form: [
+            results.of(**regularised(settings, seed, rate, form, strengths[rule][form])
+                       .arguments)[0] for seed in settings["seeds"]] for form in FORMS}
+            | adam[rule] for rule, rate in rates.items()}, strengths
 
     def judge(self, results, settings):
-        told, verdicts = self._told(results, settings), {}
+        told, strengths = self._told(results, settings)
+        return compared.agreed_by_letter({rule: self._judged(runs, strengths[rule])
+                                          for rule, runs in told.items()})
+
+    def _judged(self, told, strengths):
+        """The verdicts on the runs by one rule: form -> runs, and form -> strength."""
+        verdicts = {}
         for letter, form in (("a", "damp"), ("a-tikhonov", "tikhonov")):
             logs = compared.logs(told["truncate"], told[form])
             verdicts[letter] = both(paired(logs, "log ratio"), alike(logs, 0.05, "log ratio"))
@@ -69,19 +79,16 @@ class Figure14:
                                for form in ("truncate", "damp")))
         verdicts["c"] = both(*(paired(compared.logs(told[form], told["adam"]), f"log ratio, {form}")
                                for form in FORMS))
-        note = ", ".join(f"{form} {strength_of(results, form):g}" for form in FORMS)
+        note = ", ".join(f"{form} {strength:g}" for form, strength in strengths.items())
         return {letter: one.with_note(note) for letter, one in verdicts.items()}
 
     def draw(self, results, figure, settings):
-        left, right = figure.subplots(1, 2)
-        for k, (form, runs) in enumerate(self._told(results, settings).items()):
-            for panel, name in ((left, "loss"), (right, "test")):
-                label = (f"{FORMS[form]}, {strength_of(results, form):g}" if form in FORMS
-                         else "Adam")
-                compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
-                                     LINE_STYLES[k], label)
-                panel.set(xlabel="epoch", yscale="log")
-        left.set_ylabel("training loss")
-        right.set_ylabel("test loss")
-        legend_below(figure, left)
+        told, strengths = self._told(results, settings)
+        for rule, row in compared.grid_by_rule(figure).items():
+            for k, (form, runs) in enumerate(told[rule].items()):
+                label = (f"{FORMS[form]}, {strengths[rule][form]:g}" if form in FORMS else "Adam")
+                for panel, name in zip(row, ("loss", "test")):
+                    compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
+                                         LINE_STYLES[k], label)
+            row[1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=7)
         headline(figure, f"Pseudo-inverses: {compared.title_of(settings)}", settings)
