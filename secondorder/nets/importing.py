@@ -180,7 +180,7 @@ def _flatten(module, options):
 
 
 def _softplus(module, options):
-    options.require(beta=(1, 1.0), threshold=(20, 20.0))
+    options.require(beta=(1,), threshold=(20,))
     return Activation("softplus")
 
 

@@ -153,7 +153,8 @@ OTHER = [("Conv2d", dict(groups=2)), ("Conv2d", dict(dilation=2)), ("Conv2d", di
          ("AvgPool2d", dict(ceil_mode=True)), ("AvgPool2d", dict(divisor_override=1)),
          ("LayerNorm", dict(elementwise_affine=False)), ("Flatten", dict(start_dim=0)),
          ("Flatten", dict(start_dim=2)), ("Flatten", dict(end_dim=-2)),
-         ("Flatten", dict(end_dim=1)), ("Softplus", dict(beta=2)), ("Softplus", dict(threshold=10))]
+         ("Flatten", dict(end_dim=1)), ("Softplus", dict(beta=2)), ("Softplus", dict(threshold=10)),
+         ("Softplus", dict(threshold=21))]
 
 
 @pytest.mark.parametrize("kind, option", OTHER, ids=str)

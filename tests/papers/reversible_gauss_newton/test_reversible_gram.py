@@ -140,6 +140,12 @@ def test_independent_features_of_a_small_side_are_counted_to_the_last_digits(sha
     assert features._independent(F, False) == min(shape)
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (70, 80)])
+def test_features_that_are_all_zero_are_dependent(shape):
+    assert features._independent(np.zeros(shape), False) == 0
+    assert features._independent(np.zeros(shape), True) == 1  # the ones of a bias
+
+
 @pytest.mark.parametrize("form", ("exact", "truncate", "damp", "tikhonov"))
 def test_a_decomposition_of_the_features_themselves_loses_nothing(form, rng):
     F, E = rng.normal(size=(4, 6)), rng.normal(size=(4, 2))

@@ -71,7 +71,7 @@ def instance_blocks(evaluation):
 
 
 @study(PAPER, "claim-covariance",
-       shows="The covariance that (8b) drops, relative to the mean block, by layer while training",
+       shows="The covariance that (5) drops, relative to the mean block, by layer while training",
        claims={"a": "below 0.1 in every layer, at every look"},
        full={"case": "R5", "samples": 4000, "epochs": 10, "every": 40, "seeds": (1, 2, 3, 4, 5)},
        quick={"case": "Q", "samples": 300, "epochs": 1, "every": 2, "seeds": (1,)},
@@ -96,7 +96,7 @@ class Covariance:
                       markersize=4, label=f"layer {k + 1}")
         axes.axhline(0.1, color="0.5", linewidth=0.8)
         axes.set(xlabel="update", ylabel="norm of the covariance / norm of the mean block",
-                 yscale="log", title="What (8b) drops, while training (line: 0.1):\n"
+                 yscale="log", title="What (5) drops, while training (line: 0.1):\n"
                  + networks.title_of(results.arguments()[0]["case"]) + "; "
                  + over_seeds(settings["seeds"], "mean"))
         axes.title.set_fontsize(9)

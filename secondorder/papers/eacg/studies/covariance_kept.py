@@ -1,4 +1,7 @@
-"""Ours: what keeping the covariance that (8b) drops changes, in a step and in training."""
+"""Ours: what keeping the covariance of the inputs changes, in a step and in training.
+
+(11a) less (11b) is Cov(h) (x) B. The covariance that (5) drops is missing from both.
+"""
 
 import numpy as np
 
@@ -42,7 +45,8 @@ def steps_apart(seed, case, samples, epochs, every, alpha):
 
 
 @study(PAPER, "claim-covariance-kept",
-       shows="Steps and trainings with the covariance that (8b) drops, and without it",
+       shows="Steps and trainings with the covariance of the inputs, which (11b) drops, and without "
+             "it",
        claims={"step": "the directions with and without it have a cosine above 0.9, in the mean "
                        "over a training",
                "training": "the final training losses with and without it are alike, within 10 %"},

@@ -98,7 +98,7 @@ def negative_share(network, loss, x, y):
              "steps": 4000, "every": 100, "watched": 2000, "trial": True, "seeds": (1, 2, 3, 4, 5)},
        quick={"cases": (("autoencoder", "digits"), ("plateau", "digits")), "steps": 100,
               "every": 20, "watched": 200, "trial": False, "seeds": (1,)},
-       seconds=(3000, 6), needs=("mnist", "cifar-10"),
+       seconds=(3000, 6), needs=("mnist", "cifar-10"), ours=("c",),
        deviation="'efficiently' has no number in print: leaving first is our reading. At "
                  "most 4000 steps; (c) has no second derivative to correct and tests the scaling "
                  "alone")

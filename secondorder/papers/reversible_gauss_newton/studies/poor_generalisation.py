@@ -90,6 +90,7 @@ def claims():
        shows="Test loss at equal training loss: right inverse, Moore-Penrose, Adam and SGD over "
              "the ratio of samples to features",
        claims=claims(), full=FULL, quick=QUICK, seconds=(1500, 12), needs=("mnist",),
+       twice={"gn-0.1": "claim-poor-generalisation (exact-0.1)"},
        deviation="96 images of MNIST in one batch, and digits with noise in mini-batches, instead "
                  "of 1024 of each set. Moore-Penrose solves with a kernel of ten times the "
                  "samples. Every method at the rate that generalises best on seed 100, of four; "
