@@ -6,8 +6,9 @@ import pytest
 
 import secondorder as so
 from harness import made_up
-from secondorder.papers.eacg.studies import (clock, covariance, covariance_kept, error_tables,
-                                             memory, networks, plateau, training)
+from secondorder.papers.eacg.studies import (clock, covariance, covariance_added,
+                                             covariance_kept, error_tables, memory, networks,
+                                             plateau, training)
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 from secondorder.studies.results import Results
 
@@ -282,7 +283,62 @@ def test_covariance():
     assert judged("claim-covariance", lambda **_: {"diverged": "x"}) == {"a": DID_NOT_HOLD}
 
 
+def test_covariance_added():
+    def make(covariance, seed, rate, ratio=1.05, cosine=0.95, **_):
+        wobble = 1 + 1e-3 * seed
+        end = (ratio if covariance else 1.0) * wobble * (1 if rate == 0.2 else 2)
+        return {"loss": [2.3, end], "cosine": [cosine * wobble], "length": [1.0]}
+
+    def judge(**more):
+        return judged("claim-covariance-added", lambda **told: make(**told, **more))
+
+    assert set(judge().values()) == {HELD}
+    for ratio in (1.2, 0.8):
+        assert judge(ratio=ratio) == {"step": HELD, "training": DID_NOT_HOLD,
+                                      "training-digits": DID_NOT_HOLD}
+    assert judge(cosine=0.8)["step"] == DID_NOT_HOLD
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_directions_with_the_covariance_solve_the_dense_blocks(kept):
+    """Of E[B_i (x) h_i h_i^T], or E[B_i] (x) E[h_i h_i^T], written out for every image."""
+    network, rng = so.mlp([3, 4, 3, 2], activation="sigmoid", rng=1), np.random.default_rng(0)
+    x, y = rng.normal(size=(7, 3)), rng.integers(0, 2, 7)
+    evaluation = network.evaluate(so.SoftmaxCrossEntropy(), x, y)
+    found = covariance_added.directions(evaluation, 0.1, kept)
+    start = 0
+    for (h, B, g), (D, bias) in zip(covariance_added.positive_blocks(evaluation), found):
+        pairs = [np.outer(row, row) for row in h]
+        H = (sum(map(np.kron, B, pairs)) / 7 if kept
+             else np.kron(sum(B) / 7, sum(pairs) / 7))
+        G = evaluation.gradient[start:start + D.size]
+        b = evaluation.gradient[start + D.size:start + D.size + bias.size]
+        start += D.size + bias.size
+        np.testing.assert_allclose(
+            D.ravel(), np.linalg.solve(0.9 * H + 0.1 * np.eye(D.size), -G), atol=1e-6)
+        np.testing.assert_allclose(
+            (0.9 * sum(B) / 7 + 0.1 * np.eye(bias.size)) @ bias, -b, atol=1e-12)
+        assert np.linalg.eigvalsh(B).min() > -1e-12
+
+
+def test_positive_blocks_differ_from_the_exact_ones_by_negative_entries_alone():
+    """The layer below the top one: the diagonal's negative entries change their sign."""
+    network, rng = so.mlp([3, 4, 2], activation="sigmoid", rng=1), np.random.default_rng(0)
+    evaluation = network.evaluate(so.SoftmaxCrossEntropy(), rng.normal(size=(7, 3)),
+                                  rng.integers(0, 2, 7))
+    (_, exact), (_, positive, _) = (blocks(evaluation)[0] for blocks in (
+        covariance.instance_blocks, covariance_added.positive_blocks))
+    gap, units = positive - exact, np.arange(4)
+    diagonal = gap[:, units, units]
+    second = evaluation.saved[1].curvature * evaluation.deltas[1]
+    np.testing.assert_allclose(diagonal, 2 * np.maximum(-second, 0), atol=1e-15)
+    gap[:, units, units] = 0
+    np.testing.assert_allclose(gap, 0, atol=1e-15)
+
+
 @pytest.mark.parametrize("look, names", [
+    (lambda every, **told: covariance_added.trained(
+        **told, rate=0.2, alpha=0.02, covariance=False, every=every), ("cosine", "length")),
     (lambda **told: covariance.shares(**told), ("shares",)),
     (lambda **told: covariance_kept.steps_apart(**told, alpha=0.02), ("cosine", "length"))])
 def test_who_looks_at_every_third_update_sees_what_stands_there(look, names):

@@ -324,8 +324,10 @@ def test_figure_9():
 
 
 def test_figure_12():
-    def made(ends, halved):
+    def made(ends, halved, goes_on=()):
         def make(method, seed, epochs, rate, halve=0, **_):
+            if method == "gn" and rate in goes_on and not halve:
+                return run(slow, epochs, seed=seed)
             end = 1.2 if method == "adam" else halved if halve else ends(rate)
             # rule P takes 1: it is the fastest at first
             start = 2.0 if rate in (1.0, 1e-3) else 2.2
@@ -333,8 +335,10 @@ def test_figure_12():
         return make
 
     assert verdicts(judged("figure-12", made(lambda rate: 1.8, 1.5))) == {HELD}
-    found = judged("figure-12", made(lambda rate: 1.1 if rate == 0.2 else 1.8, 1.8))
+    found = judged("figure-12", made(lambda rate: 1.8, 1.8, goes_on=(0.2,)))
     assert verdicts(found) == {DID_NOT_HOLD}
+    found = judged("figure-12", made(lambda rate: 1.8, 1.5, goes_on=(2.0,)))
+    assert found["d"] == HELD  # above the rate of the paper's rule
     assert verdicts(judged("figure-12", made(lambda rate: 1.8, 1.5), seeds=2)) == {UNDECIDED}
 
     def lost(method, rate, **rest):
@@ -342,3 +346,9 @@ def test_figure_12():
         return one | LOST if method == "gn" and rate >= 2.0 else one
 
     assert verdicts(judged("figure-12", lost)) == {HELD}
+
+    def lost_below(method, rate, **rest):
+        one = made(lambda rate: 1.8, 1.5)(method=method, rate=rate, **rest)
+        return one | LOST if method == "gn" and rate == 0.1 else one
+
+    assert judged("figure-12", lost_below)["d"] == UNDECIDED

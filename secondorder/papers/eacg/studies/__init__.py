@@ -6,4 +6,5 @@ grid and reads off the numbers that the figures are about. See :mod:`secondorder
 
 from . import cifar_figures, wide_figures, pch_figures  # noqa: F401
 from . import table_1, error_tables  # noqa: F401
-from . import plateau, controls, solvers, memory, covariance, covariance_kept, conclusions  # noqa: F401
+from . import plateau, controls, solvers, memory  # noqa: F401
+from . import covariance, covariance_added, covariance_kept, conclusions  # noqa: F401

@@ -45,8 +45,8 @@ def steps_apart(seed, case, samples, epochs, every, alpha):
 
 
 @study(PAPER, "claim-covariance-kept",
-       shows="Steps and trainings with the covariance of the inputs, which (11b) drops, and without "
-             "it",
+       shows="Steps and trainings with the covariance of the inputs, which (11b) drops, and "
+             "without it",
        claims={"step": "the directions with and without it have a cosine above 0.9, in the mean "
                        "over a training",
                "training": "the final training losses with and without it are alike, within 10 %"},

@@ -3,7 +3,7 @@
 import numpy as np
 
 from secondorder.studies import (LINE_STYLES, counted, diverged, finished, headline, legend_below,
-                                 paired, study)
+                                 paired, saturation, study, undecided)
 
 from .. import PAPER
 from . import compared
@@ -17,7 +17,8 @@ HEADROOM = 1.3  # the picture ends so far above the first loss; one rate would f
        claims={"a": "at every rate Gauss-Newton ends above Adam",
                "b": "at none does it end more than 2 % below the rate of the paper's rule",
                "c": "control, ours: the rate, halved every 10 epochs, ends more than 5 % below "
-                    "itself constant"},
+                    "itself constant",
+               "d": "at every rate slower than by the paper's rule it saturates"},
        full=compared.FULL, quick=compared.QUICK, seconds=(4400, 6), needs=("cifar-10",),
        ours=("c",),
        deviation=compared.DEVIATION + "; the rates are not stated: 0.1, 0.2, 0.5, 1, 2, 4. Full "
@@ -68,7 +69,18 @@ class Figure12:
         return {"a": compared.agreed(above).with_note(note),
                 "b": counted([value >= 0.98 for value in best], best, "least end over the rule's",
                              3).with_note(note),
-                "c": compared.agreed(lower).with_note(note)}
+                "c": compared.agreed(lower).with_note(note),
+                "d": self._slower(constant, rates["P"]).with_note(note)}
+
+    def _slower(self, constant, usual):
+        """(d), of rate -> runs and the rate of the paper's rule."""
+        slower = [runs for rate, runs in constant.items() if rate < usual]
+        lost = compared.cut_off(run for runs in slower for run in runs)
+        if lost or not slower:
+            return lost or undecided("the grid has no rate below that of the paper's rule")
+        gains = [max(saturation(run["loss"]) for run in of_seed) for of_seed in zip(*slower)]
+        return counted([gain < 1.02 for gain in gains], gains,
+                       "loss half-way over the least after, largest of these rates", 3)
 
     def draw(self, results, figure, settings):
         panel = figure.subplots()
