@@ -121,6 +121,13 @@ class Optimizer:
         self._workspace, self._trials = Workspace(), Workspace()
         self._arrays, self._spares, self._busy = {}, {}, {}  # see `stepping`
 
+    def __getattr__(self, name):  # of what is missing alone
+        if "_workspace" in vars(self) or name.startswith("__"):
+            return object.__getattribute__(self, name)  # raises what there is to say
+        cls = type(self).__name__
+        raise AttributeError(f"{cls} has no {name}: Optimizer.__init__ was not called. Begin "
+                             f"{cls}.__init__ with super().__init__(network, loss, learning_rate)")
+
     network = property(attrgetter("_network"),
                        doc="The network that is trained, for good: the memory fits no other.")
 

@@ -75,6 +75,8 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     """
     function_of(f, "f", 1, "a function of a point")
     at = real_array(at, "at").astype(float)
+    if not at.size:
+        raise ValueError(f"at is empty, of shape {at.shape}: there is nothing to differentiate in")
     one_of(KINDS, kind, "kind")
     tolerance = positive_number(tolerance, "tolerance")
     direction = _direction(direction, at, kind)

@@ -287,3 +287,8 @@ def test_a_function_that_drops_one_imaginary_part_has_no_complex_step():
     found, how = derivative_of.first(lambda x: x[0] ** 2 + np.abs(x[1]), np.array([0.5, -2.0]))
     assert how == "differences"
     np.testing.assert_allclose(found.value, [1.0, -1.0], rtol=1e-10)
+
+
+def test_a_point_without_entries_is_refused():
+    with pytest.raises(ValueError, match=r"at is empty, of shape \(0,\)"):
+        so.verify.derivative(lambda v: v.sum(), np.ones_like, np.ones(0))

@@ -181,7 +181,7 @@ def test_a_buffer_that_is_used_again_is_found(name):
     (lambda f, self, x: (f(self, x)[0], f(self, x)[1]._replace(input=2 * x)),
      "saved.input against x"),
     (lambda f, self, x: (f(self, x)[0][:, :2], f(self, x)[1]._replace(output=f(self, x)[0][:, :2])),
-     "output_shape"),
+     "define output_shape(self, input_shape)"),
     (lambda f, self, x: [][0], "raised IndexError"),
 ])
 @pytest.mark.filterwarnings("ignore:divide by zero")

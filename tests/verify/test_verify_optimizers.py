@@ -100,6 +100,13 @@ class Uphill(Average):
         return -super().direction(evaluation)
 
 
+class MovesTheta(Average):
+    def direction(self, evaluation):
+        direction = super().direction(evaluation)
+        self.network.theta = self.network.theta + self.network.dtype.type(0.1) * direction
+        return direction
+
+
 class NoPenalty(so.SGD):
     def direction(self, evaluation):
         return -evaluation.gradient
@@ -282,6 +289,7 @@ FAULTS = {
     Late: ({"resume"}, "count changes from step to step"),
     InPlace: ({"failure"}, "changed the memory: mean"),
     Uphill: ({"direction"}, "goes uphill"),
+    MovesTheta: ({"direction"}, "return the change; step adds it"),
     NoPenalty: ({"penalty"}, "use self.gradient(evaluation)"),
     PenaltyUphill: ({"penalty"}, "does not shrink"),
     KeepsAList: ({"state_names"}, "recent is of type list: memory is an array, a number or None"),
@@ -307,6 +315,28 @@ FAULTS = {
 
 def test_the_ground_of_the_faults_is_ok():
     assert verify.optimizer(Average), str(verify.optimizer(Average))
+
+
+def test_an_init_that_was_not_called_is_named():
+    class Bare(so.optimizers.Optimizer):
+        def __init__(self, network, loss, learning_rate=0.1):
+            self.rate = learning_rate
+
+        def direction(self, evaluation):
+            return -self.gradient(evaluation)
+
+        @property
+        def broken(self):
+            return self.missing
+
+    network, loss = so.mlp([3, 2], rng=0), so.SoftmaxCrossEntropy()
+    for ask in (lambda: verify.optimizer(Bare), lambda: Bare(network, loss).network,
+                lambda: Bare(network, loss).step(np.ones((2, 3)), np.array([0, 1]))):
+        with pytest.raises(AttributeError, match="Optimizer.__init__ was not called. Begin Bare"):
+            ask()
+    Bare.__init__ = so.optimizers.Optimizer.__init__
+    with pytest.raises(AttributeError, match="'Bare' object has no attribute 'missing'"):
+        Bare(network, loss, 0.1).broken
 
 
 def test_a_direction_may_be_memory():

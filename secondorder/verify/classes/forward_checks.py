@@ -207,7 +207,9 @@ def _check_layer_contract(subject, y):
         said = f"{type(problem).__name__}: {problem}"
     ok &= recorder.fact("forward", "output_shape", said == y.shape[1:],
                         f"output_shape({subject.shape[1:]}) says {said}, forward gives rows of "
-                        f"shape {y.shape[1:]}")
+                        f"shape {y.shape[1:]}",
+                        hint="define output_shape(self, input_shape): where a layer has none, the "
+                        "shape of the input is meant" if said == subject.shape[1:] else "")
     if ok and subject.theta.size:
         ok &= _check_moved(subject)
     return ok
