@@ -108,7 +108,7 @@ OFTEN = ("sys.exit inside", "os._exit", "segfault", "syntax", "NUL", "input", "G
 def test_there_is_a_verdict(name, tmp_path, monkeypatch):
     text, words = HOSTILE[name]
     path = tmp_path / "anna ü (1).py"
-    path.write_bytes(text if isinstance(text, bytes) else f"{text}\n# GRADE".encode())
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
     monkeypatch.setattr(apart, "_STARTING", 2.0 if name == "stops itself" else 30.0)
     found = lessons.grade(path, 2.0 if "running" in words or "CPU time" in name else 30.0)
     assert re.match(words, str(found)), str(found)
@@ -116,10 +116,13 @@ def test_there_is_a_verdict(name, tmp_path, monkeypatch):
     assert "Traceback" not in str(found)
 
 
-def test_what_is_no_exercise_is_not_run(tmp_path):
-    path = tmp_path / "15_plateau.py"
+@pytest.mark.parametrize("name, words", [("15_what_leaves_a_plateau", "the file is no exercise"),
+                                         ("90_steps", "the file is no exercise"),
+                                         ("my_steps", "it runs")])
+def test_a_tutorial_that_is_handed_in_is_not_run(name, words, tmp_path):
+    path = tmp_path / f"{name}.py"
     path.write_text("raise SystemError('it runs')\n")
-    assert "the file is no exercise" in str(lessons.grade(path, 30.0))
+    assert words in str(lessons.grade(path, 30.0))
 
 
 def test_a_function_of_the_edition_is_no_answer(tmp_path):
@@ -205,7 +208,7 @@ def test_one_bad_file_does_not_keep_the_others_from_a_verdict(tmp_path, capsys, 
 def test_ctrl_c_ends_grading_and_the_code(tmp_path):
     path, told = tmp_path / "a.py", tmp_path / "pid"
     path.write_text(f"import os\nopen({str(told)!r}, 'w').write(str(os.getpid()))\n"
-                    "while True: pass  # GRADE\n")
+                    "while True: pass\n")
     process = subprocess.Popen([sys.executable, "-m", "secondorder", "grade", str(path)],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for _ in range(600):

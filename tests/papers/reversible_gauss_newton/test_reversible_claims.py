@@ -171,6 +171,16 @@ def by_rates(of_rule_p, of_rule_b):
     return make
 
 
+def long_runs(yes):
+    def make(method, seed, epochs, **_):
+        low = 1.8 if (method == "gn") == yes else 1.2
+        found = run(low, epochs, seed, saturates=method == "gn" and yes)
+        if method == "gn" and yes:
+            found["loss"][-20:] = [2.0] * 20
+        return found
+    return make
+
+
 def taken_over(mixed, back):
     def make(method, seed, epochs, then=None, **_):
         end = ({"gn": 1.8, "adam": 1.2}[method] if then is None else
@@ -190,6 +200,7 @@ def by_key():
     rising = dict(zip(figure_8.SIGMAS, (0.8, 0.9, 1.0, 1.1, 1.3)))
     falling = dict(zip(figure_8.SIGMAS, (2.0, 1.9, 1.8, 1.7, 1.6)))
     return {
+        "figure-6": (long_runs(True), long_runs(False)),
         "figure-7": (taken_over(1.5, 1.5), taken_over(1.1, 1.9)),
         "figure-8": (sizes(falling, True), sizes(rising, False)),
         "figure-13": (decayed(1.48), decayed(1.2)),

@@ -77,7 +77,7 @@ class Figure12:
         slower = [runs for rate, runs in constant.items() if rate < usual]
         lost = compared.cut_off(run for runs in slower for run in runs)
         if lost or not slower:
-            return lost or undecided("the grid has no rate below that of the paper's rule")
+            return lost or undecided("the paper's rule takes the least rate of the grid")
         gains = [max(saturation(run["loss"]) for run in of_seed) for of_seed in zip(*slower)]
         return counted([gain < 1.02 for gain in gains], gains,
                        "loss half-way over the least after, largest of these rates", 3)

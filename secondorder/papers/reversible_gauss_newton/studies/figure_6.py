@@ -17,8 +17,7 @@ METHODS = ("gn", "sgd")
                "c": "SGD ends below the least loss of Gauss-Newton"},
        full=compared.FULL | {"long": 400}, quick=compared.QUICK | {"long": 8}, seconds=(3600, 5),
        needs=("cifar-10",),
-       deviation=compared.DEVIATION + "; 400 epochs instead of 1000, and the paper's rule for "
-       "rates alone")
+       deviation=compared.DEVIATION + "; 400 epochs instead of 1000")
 class Figure6:
     packed = staticmethod(compared.packed)
 
@@ -26,13 +25,19 @@ class Figure6:
         return settings | {"cifar": settings["cifar"] | {"epochs": settings["long"], "looks": 0}}
 
     def runs(self, settings, results):
-        return compared.wanted(self._long(settings), results, methods=METHODS, rules=("P",))
+        return compared.wanted(self._long(settings), results, methods=METHODS)
 
     def _told(self, results, settings):
-        return compared.by_rule(results, self._long(settings), methods=METHODS, rules=("P",))["P"]
+        """Rule -> method -> runs."""
+        return compared.by_rule(results, self._long(settings), methods=METHODS)
 
     def judge(self, results, settings):
-        told = self._told(results, settings)
+        return compared.agreed_by_letter({
+            rule: self._judged(told, settings)
+            for rule, told in self._told(results, settings).items()})
+
+    def _judged(self, told, settings):
+        """The verdicts on the runs by one rule, method -> runs."""
         early, middle = settings["long"] // 8, 3 * settings["long"] // 8  # 50 and 150 of 400
         gains, rises, cut_off = [], [], compared.cut_off(told["gn"])
         for run in told["gn"]:
@@ -51,10 +56,11 @@ class Figure6:
 
     def draw(self, results, figure, settings):
         settings |= {"long": max(one["epochs"] for one in results.arguments())}
-        told = {"P": self._told(results, settings)}
+        told = self._told(results, settings)
         for panel, name, label in zip(figure.subplots(1, 2), ("loss", "size"), (
                 "training loss", "|θ|")):
             compared.draw_by_rule(panel, told, name)
             panel.set(ylabel=label)
         legend_below(figure, figure.axes[0])
-        headline(figure, f"Long runs: {compared.title_of(settings)}", settings)
+        headline(figure, f"Long runs ({compared.THICK_AND_THIN})\n{compared.title_of(settings)}",
+                 settings)
