@@ -21,7 +21,7 @@ def test_repeated_claims_have_the_verdict_and_the_number_of_the_first():
     again = {where: row for where, row in ROWS.items() if row["twice"]}
     assert len(again) >= 7
     for (paper, _, _), row in again.items():
-        key, letter = re.fullmatch(r"([\w-]+) \(([\w-]+)\)", row["twice"]).groups()
+        key, letter = re.fullmatch(r"([\w-]+) \(([\w.-]+)\)", row["twice"]).groups()
         first = ROWS[paper, key, letter]
         assert not first["twice"]
         for name in ("verdict", "effect", "spread", "seeds"):

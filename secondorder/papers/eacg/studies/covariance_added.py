@@ -126,8 +126,8 @@ def last(run):
               "seeds": (1,), "digits": {"samples": 200, "epochs": 1, "rates": (0.2, 0.4),
                                         "seeds": (1,)}},
        seconds=(1500, 3), needs=("cifar-10",), ours=("step", "training", "training-digits"),
-       deviation="a control of ours: the blocks are those of single images, made positive as in "
-                 "PCH-1; 20 products of conjugate gradients for a layer")
+       deviation="a control of ours: every image has its block, made positive as in PCH-1; 20 "
+                 "products of conjugate gradients for a layer")
 class CovarianceAdded:
     def run(self, settings, seed, covariance, **more):
         return Run(trained, {"seed": seed, "covariance": covariance, **{
