@@ -330,3 +330,12 @@ def test_half_a_model_gets_a_note():
     report = verify.loss(OnlyFisher())
     assert report and "fisher is defined and sample_targets is not" in str(report)
     assert not any("is defined" in note for note in verify.loss(LogCosh()).notes)
+
+
+def test_a_mean_over_the_batch_is_told_as_one():
+    class Mean(SquaredError):
+        def gradient(self, p, target):
+            return super().gradient(p, target) / len(p)
+
+    told = str(verify.loss(Mean()))
+    assert "a mean over 5 where a sum is meant" in told and "too much" not in told

@@ -251,8 +251,8 @@ class LossChecks:
                          names=("float32", "float64"), error=1e-5 * max(1.0, np.abs(result).max()),
                          scale=max(1.0, np.abs(result).max()), kind=INACCURATE)
         return recorder.compare(
-            name, f"{name} of sample 0 alone against row 0 of the batch", alone, result[:1],
-            names=("alone", "in the batch"), scale=np.abs(result).max() or 1.0,
+            name, f"{name} of sample 0 in the batch against sample 0 alone", result[:1], alone,
+            names=("in the batch", "alone"), scale=np.abs(result).max() or 1.0,
             hint="a sample leaks into another one, or something is averaged over the batch")
 
     def _narrow(self, method, extra):
