@@ -271,7 +271,7 @@ MODEL_BUGS = {
                       lambda f, self, p: f(self, p) * np.eye(p.shape[1], dtype=p.dtype), SCORES),
     "negative": (SquaredError, "fisher", lambda f, self, p: -f(self, p), "has the eigenvalue -1"),
     "mean over the batch": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: f(self, p) / len(p),
-                            "row 0 of the batch"),
+                            "a mean over 5 where a sum is meant"),
     "shape": (SquaredError, "fisher", lambda f, self, p: f(self, p).sum(axis=0),
               "one matrix a sample"),
     "float64": (SquaredError, "fisher", lambda f, self, p: f(self, p).astype(float),

@@ -131,9 +131,9 @@ def _check_fisher(checks):
         positive = recorder.fact(
             "fisher", "no negative eigenvalue", lowest >= -1e-12 * width * scale,
             f"has the eigenvalue {lowest:.6g}: a mean of score score^T has none below zero")
-        alone = recorder.compare("fisher", "fisher of sample 0 alone against row 0 of the batch",
-                                 np.asarray(loss.fisher(p[:1].copy())), F[:1],
-                                 names=("alone", "in the batch"), scale=scale,
+        alone = recorder.compare("fisher", "fisher of sample 0 in the batch against sample 0 alone",
+                                 F[:1], np.asarray(loss.fisher(p[:1].copy())),
+                                 names=("in the batch", "alone"), scale=scale,
                                  hint="a sample leaks into another one, or the batch is averaged")
         if not (symmetric and positive and alone):
             return False

@@ -297,6 +297,9 @@ def test_covariance_added():
         assert judge(ratio=ratio) == {"step": HELD, "training": DID_NOT_HOLD,
                                       "training-digits": DID_NOT_HOLD}
     assert judge(cosine=0.8)["step"] == DID_NOT_HOLD
+    lost = judged("claim-covariance-added", lambda case, rate, **told: {"diverged": "epoch 1"}
+                  if case == "R5" else make(rate=rate, **told))
+    assert lost["step"] == lost["training"] == UNDECIDED and lost["training-digits"] == HELD
 
 
 @pytest.mark.parametrize("kept", [True, False])

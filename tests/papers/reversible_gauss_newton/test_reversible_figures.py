@@ -339,6 +339,14 @@ def test_figure_12():
     assert verdicts(found) == {DID_NOT_HOLD}
     found = judged("figure-12", made(lambda rate: 1.8, 1.5, goes_on=(2.0,)))
     assert found["d"] == HELD  # above the rate of the paper's rule
+
+    def at_its_own(method, rate, epochs, seed, halve=0, **rest):
+        one = made(lambda rate: 1.8, 1.5)(method, seed, epochs, rate, halve, **rest)
+        # no other rate falls as fast at first, and it goes on
+        return (run(lambda at: slow(at) - 0.3, epochs, seed=seed)
+                if method == "gn" and rate == 1.0 and not halve else one)
+
+    assert judged("figure-12", at_its_own)["d"] == HELD
     assert verdicts(judged("figure-12", made(lambda rate: 1.8, 1.5), seeds=2)) == {UNDECIDED}
 
     def lost(method, rate, **rest):

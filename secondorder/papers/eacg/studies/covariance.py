@@ -70,6 +70,21 @@ def instance_blocks(evaluation):
     return blocks[::-1]
 
 
+def apart(with_it, without):
+    """(cosine of two directions, the first one's length over the second one's)."""
+    lengths = [float(np.linalg.norm(one)) for one in (with_it, without)]
+    return float(with_it @ without) / (lengths[0] * lengths[1]), lengths[0] / lengths[1]
+
+
+def draw_apart(axes, runs, every):
+    """``cosine`` and ``length`` of each run over updates."""
+    for k, run in enumerate(runs):
+        updates = every * np.arange(len(run["cosine"]))
+        axes.plot(updates, run["cosine"], color="C0", label="" if k else "cosine")
+        axes.plot(updates, run["length"], "--", color="C1", label="" if k else "ratio of lengths")
+    axes.set(xlabel="update", title="Directions at the same points; a line a seed")
+
+
 @study(PAPER, "claim-covariance",
        shows="The covariance that (5) drops, relative to the mean block, by layer while training",
        claims={"a": "below 0.1 in every layer, at every look"},

@@ -5,10 +5,11 @@ from textwrap import fill
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from secondorder.studies import Run, alike, chosen, diverged, over_seeds, paired, study
+from secondorder.studies import Run, alike, chosen, diverged, finished, over_seeds, paired, study
 
 from .. import PAPER
 from . import networks
+from .covariance import apart, draw_apart
 from .networks import CRITERIA
 
 PRODUCTS = 20  # of conjugate gradients, a layer
@@ -85,7 +86,7 @@ def trained(seed, case, samples, epochs, rate, alpha, covariance, every=None):
     network, loss = networks.network_of(case, seed), CRITERIA["cross-entropy"]()
     rng, update = np.random.default_rng([seed, 1]), 0
     record = {"loss": [network.evaluate(loss, x, y).loss], "cosine": [], "length": []}
-    for epoch in range(epochs):
+    for _ in range(epochs):
         order = rng.permutation(len(x))
         for start in range(0, len(x) - 99, 100):
             rows = order[start:start + 100]
@@ -94,16 +95,13 @@ def trained(seed, case, samples, epochs, rate, alpha, covariance, every=None):
             if every and update % every == 0:
                 one, other = (np.concatenate([D.ravel() for D, _ in both]) for both in (
                     directions(evaluation, alpha, True), directions(evaluation, alpha, False)))
-                lengths = np.linalg.norm(one), np.linalg.norm(other)
-                record["cosine"].append(float(one @ other / (lengths[0] * lengths[1])))
-                record["length"].append(float(lengths[0] / lengths[1]))
+                for name, value in zip(("cosine", "length"), apart(one, other)):
+                    record[name].append(value)
             for layer, (D, bias) in zip((one for one in network.layers if one.size), step):
                 layer.weight[...] += rate * D
                 layer.bias[...] += rate * bias
             update += 1
         record["loss"].append(network.evaluate(loss, x, y).loss)
-        if not np.isfinite(record["loss"][-1]):
-            return record | {"diverged": f"epoch {epoch}"}
     return record
 
 
@@ -126,8 +124,8 @@ def last(run):
               "seeds": (1,), "digits": {"samples": 200, "epochs": 1, "rates": (0.2, 0.4),
                                         "seeds": (1,)}},
        seconds=(1500, 3), needs=("cifar-10",), ours=("step", "training", "training-digits"),
-       deviation="a control of ours: every image has its block, made positive as in PCH-1; 20 "
-                 "products of conjugate gradients for a layer")
+       deviation="a control of ours on 4000 images: each has its block, made positive as in PCH-1; "
+                 "20 products of conjugate gradients for a layer")
 class CovarianceAdded:
     def run(self, settings, seed, covariance, **more):
         return Run(trained, {"seed": seed, "covariance": covariance, **{
@@ -172,8 +170,8 @@ class CovarianceAdded:
 
     def judge(self, results, settings):
         images, digits = self._told(settings, results)
-        verdicts = {"step": paired([np.mean(run["cosine"]) for run in images[False]],
-                                   "mean cosine; 0.9 is asked for", 0.9)}
+        cosines = [np.nan if diverged(run) else np.mean(run["cosine"]) for run in images[False]]
+        verdicts = {"step": paired(cosines, "mean cosine; 0.9 is asked for", 0.9)}
         for letter, told in (("training", images), ("training-digits", digits)):
             logs = [float(np.log(last(one) / last(other)))
                     for one, other in zip(told[True], told[False])]
@@ -183,18 +181,13 @@ class CovarianceAdded:
     def draw(self, results, figure, settings):
         images, digits = self._told(settings, results)
         left, middle, right = figure.subplots(1, 3)
-        for k, run in enumerate(images[False]):
-            updates = settings["every"] * np.arange(len(run["cosine"]))
-            left.plot(updates, run["cosine"], color="C0", label="" if k else "cosine")
-            left.plot(updates, run["length"], "--", color="C1",
-                      label="" if k else "ratio of lengths")
-        left.set(xlabel="update", ylabel="with the covariance, over without it",
-                 title="Directions at the same points; a line a seed")
+        draw_apart(left, finished(images[False]), settings["every"])
+        left.set(ylabel="with the covariance, over without it")
         for panel, told, case, seeds in (
                 (middle, images, settings["case"], settings["seeds"]),
                 (right, digits, "Q", settings["digits"]["seeds"])):
             for (covariance, name), style in zip(NAMES.items(), ("s-", "o--")):
-                losses = [run["loss"] for run in told[covariance]]
+                losses = [run["loss"] for run in finished(told[covariance])]
                 panel.plot(np.mean(losses, axis=0), style, markersize=4, label=name)
             panel.set(xlabel="epoch", ylabel="training loss, cross-entropy", yscale="log",
                       title=fill(f"{networks.title_of(case)}; {over_seeds(seeds, 'mean')}", 40))

@@ -9,6 +9,7 @@ from secondorder.studies import Run, alike, over_seeds, paired, study
 
 from .. import PAPER, direction
 from . import networks, training
+from .covariance import apart, draw_apart
 from .networks import CRITERIA
 
 PAIR = (("cg", "pch-1"), ("ea-cg", "pch-1"))  # (11a) with the covariance, (11b) without it
@@ -36,9 +37,8 @@ def steps_apart(seed, case, samples, epochs, every, alpha):
                 with_it, without = (direction(network, loss, x[rows], y[rows], curvature="pch-1",
                                            solver=solver, alpha=alpha)
                                  for solver in ("cg", "ea-closed"))
-                lengths = [float(np.linalg.norm(one)) for one in (with_it, without)]
-                record["cosine"].append(float(with_it @ without) / (lengths[0] * lengths[1]))
-                record["length"].append(lengths[0] / lengths[1])
+                for name, value in zip(record, apart(with_it, without)):
+                    record[name].append(value)
             optimizer.step(x[rows], y[rows])
             update += 1
     return record
@@ -78,13 +78,8 @@ class CovarianceKept:
 
     def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2)
-        for k, run in enumerate(results.of(every=settings["every"])):
-            updates = settings["every"] * np.arange(len(run["cosine"]))
-            left.plot(updates, run["cosine"], color="C0", label="" if k else "cosine")
-            left.plot(updates, run["length"], "--", color="C1",
-                      label="" if k else "ratio of lengths")
-        left.set(xlabel="update", ylabel="with the covariance, (11a), over without it, (11b)",
-                 title="Directions at the same points; a line a seed")
+        draw_apart(left, results.of(every=settings["every"]), settings["every"])
+        left.set(ylabel="with the covariance, (11a), over without it, (11b)")
         chosen = training.Chosen("L", "cross-entropy", settings, results)
         for (solver, curvature), style in zip(PAIR, ("s-", "o--")):
             losses = [run["loss"] for run in chosen.runs(solver, curvature).values()]
