@@ -209,8 +209,8 @@ def tau(one, other):
     return float(kendalltau([one[key] for key in one], [other[key] for key in one]).statistic)
 
 
-def width(losses):
-    """Decades of a rate within which the loss is at most twice the least.
+def width(losses, level=None):
+    """Decades of a rate within which the loss is at most a level.
 
     Between half decades the logarithm of the loss is interpolated. Where the loss is low at an end
     of the grid the width ends there.
@@ -219,9 +219,11 @@ def width(losses):
     ----------
     losses : sequence of float
         At rates half a decade apart.
+    level : float, optional
+        Twice the least of the losses if not given.
     """
-    logs = np.log(np.maximum(losses, FLOOR))
-    logs = logs - logs.min() - np.log(2)
+    losses = np.maximum(losses, FLOOR)
+    logs = np.log(losses) - np.log(2 * losses.min() if level is None else level)
     total = 0.0
     for left, right in zip(logs[:-1], logs[1:]):
         if left <= 0 and right <= 0:

@@ -67,7 +67,7 @@ def draw_noise(advantages, batches, figure):
 
 def draw_valleys(losses, figure):
     """Heat maps, one a problem: log of the loss at T over the best of the method, by half decades
-    around the selected point.
+    around the selected point. Dots: at most twice the least loss of all methods.
     """
     columns = min(4, len(losses))
     panels = np.atleast_1d(figure.subplots(-(-len(losses) // columns), columns, squeeze=False))
@@ -78,10 +78,14 @@ def draw_valleys(losses, figure):
             continue
         block = np.array([list(told.values()) for told in methods.values()])
         block = np.log10(np.maximum(block, FLOOR))
+        low = block <= block.min() + np.log10(2)
         block = block - block.min(axis=1, keepdims=True)
         half = block.shape[1] // 2
         shown = panel.imshow(block, aspect="auto", cmap="viridis_r", vmin=0, vmax=2,
                              extent=(-half / 2 - 0.25, half / 2 + 0.25, len(block) - 0.5, -0.5))
+        rows, places = np.nonzero(low)
+        panel.plot((places - half) / 2, rows, "o", color="white", markeredgecolor="k",
+                   markersize=2.5, markeredgewidth=0.5)
         panel.set_yticks(range(len(methods)), [SHORT[key] for key in methods], fontsize=6)
         panel.set_title(problem, fontsize=8)
         panel.set_xlabel("decades from the selected rate", fontsize=7)
@@ -92,7 +96,8 @@ def draw_valleys(losses, figure):
         bar = figure.colorbar(shown, ax=list(panels.flat), shrink=0.8)
         bar.set_label("decades of loss above the least", fontsize=7)
         bar.ax.tick_params(labelsize=7)
-    figure.suptitle("Loss at T around the selected rate (sigma), seed 100", fontsize=9)
+    figure.suptitle("Loss at T around the selected rate (sigma), seed 100; dots: at most twice the "
+                    "least loss of all methods", fontsize=9)
 
 
 def draw_ranks(fields, figure):

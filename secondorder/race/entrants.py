@@ -32,7 +32,7 @@ class Entrant:
         What the first number is.
     second : tuple of float
         Values of a second number, its default in the middle; () if there is none.
-    seconds_name : str
+    second_name : str
         What the second number is.
     """
 

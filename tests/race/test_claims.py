@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from secondorder.race import claims
+from secondorder.race.entrants import ENTRANTS
+from secondorder.race.studies import together
 
 RUN = {"steps": [0, 10, 20], "seconds": [0.0, 1.0, 2.0], "work": [0.0, 10.0, 40.0],
        "loss": [1.0, 0.1, 0.01], "held_out": [1.0, 0.5, 0.4]}
@@ -67,6 +69,19 @@ def test_ranks():
     ([1, 1e4, 1e4], 0.5 * np.log(2) / np.log(1e4))])
 def test_the_width_of_a_valley(losses, expected):
     assert claims.width(losses) == pytest.approx(expected)
+
+
+def test_a_valley_to_twice_the_least_loss_of_all_methods(monkeypatch):
+    told = {"adam": [1, 1, 16], "cubic-sgd": [1.9, 1.9, 1.9], "kfac": [3, 3, 3]}
+    monkeypatch.setattr(together.tuning, "running", lambda problem, settings: [
+        ENTRANTS[key] for key in told])
+    width = together.Width()
+    width.losses = lambda problem, entrant, *rest: dict(enumerate(told[entrant.key]))
+    own, common = (width.widths(None, {"problems": ["digits"]}, one) for one in (False, True))
+    assert {key: of["digits"] for key, of in own.items()} == pytest.approx(
+        {"adam": 0.625, "cubic-sgd": 1.0, "kfac": 1.0})
+    assert {key: of["digits"] for key, of in common.items()} == pytest.approx(
+        {"adam": 0.625, "cubic-sgd": 0.5, "kfac": 0.0})
 
 
 def test_the_worst_gap_to_the_best():

@@ -66,6 +66,7 @@ def test_judges_that_were_changed_are_judges_that_exist(paper):
     """A section with none says "None."."""
     changed = part(text_of(paper), "Judges changed after a run")
     keys = set(re.findall(r"\b((?:claim|figure|table)-[\w-]+)", changed))
+    keys |= set(re.findall(r"^- ([a-z][\w-]+): ", changed, re.MULTILINE))
     assert (keys or changed.strip() == "None.") and keys <= set(STUDIES.of(paper))
     for key, letters in re.findall(r"^- ([\w-]+) \(([^)]+)\)", changed, re.MULTILINE):
         assert set(letters.split(", ")) <= set(STUDIES.of(paper)[key].claims), key

@@ -72,14 +72,21 @@ class Width:
                     runs += (tuning.valley(problem, entrant, settings, results) or {}).values()
         return tuning.unique(runs)
 
-    def widths(self, results, settings):
-        """Method -> problem -> decades."""
+    def widths(self, results, settings, common=False):
+        """Method -> problem -> decades: of rate or sigma, to twice the method's own least loss; or,
+        with `common`, of step length, to twice the least loss of all methods.
+        """
         told = {}
         for problem in settings["problems"]:
-            for entrant in tuning.running(problem, settings):
-                losses = self.losses(problem, entrant, settings, results)
-                if losses:
-                    told.setdefault(entrant.key, {})[problem] = claims.width(list(losses.values()))
+            of_all = {entrant.key: list(self.losses(problem, entrant, settings, results).values())
+                      for entrant in tuning.running(problem, settings)}
+            of_all = {key: losses for key, losses in of_all.items() if losses}
+            level = 2 * max(claims.FLOOR, min(map(min, of_all.values()), default=0.0))
+            for key, losses in of_all.items():
+                # a step's length is as 1 / sqrt(sigma) where curvature plays no part
+                length = 0.5 if common and ENTRANTS[key].tunes == "sigma" else 1.0
+                told.setdefault(key, {})[problem] = length * claims.width(
+                    losses, level if common else None)
         return told
 
     def losses(self, problem, entrant, settings, results):
@@ -90,12 +97,15 @@ class Width:
                 for place, run in valley.items() if run in results}
 
     def judge(self, results, settings):
-        told = self.widths(results, settings)
-        return {key: self.wider(told.get(key, {}), told.get("adam", {})) for key in CURVED}
+        own, common = (self.widths(results, settings, common) for common in (False, True))
+        return {key: self.wider(own.get(key, {}), own.get("adam", {}), "rate (sigma)")
+                for key in CURVED} | {
+            f"{key}-common": self.wider(common.get(key, {}), common.get("adam", {}), "step length")
+            for key in CURVED}
 
-    def wider(self, mine, adams):
+    def wider(self, mine, adams, decades):
         differences = [mine[problem] - adams[problem] for problem in mine if problem in adams]
-        measure = "decades of rate (sigma) by which the valley is wider than Adam's, median"
+        measure = f"decades of {decades} by which the valley is wider than Adam's, median"
         if not differences:
             return undecided("no problem has both", measure=measure)
         median = float(np.median(differences))
@@ -166,7 +176,9 @@ enter("noise", "Batches of 10, 100 and all digits: does curvature gain by larger
       tuple(BATCHES), ("digits-10", "digits"), (300, 30), Noise)
 enter("width", "How many decades of rates are good, method by method",
       {key: f"{ENTRANTS[key].title[0].upper()}{ENTRANTS[key].title[1:]}: the valley of its rate is "
-            "wider than Adam's by half a decade" for key in CURVED},
+            "wider than Adam's by half a decade" for key in CURVED} | {
+          f"{key}-common": "The same in step length, to twice the least loss of all methods"
+          for key in CURVED},
       RACED, QUICK_TWO, (2400, 40), Width, ("wine-quality", "mnist"))
 enter("together", "Ranks over all problems",
       {"order": "Ranks by seconds and by steps agree: Kendall's tau is above 0.6",
