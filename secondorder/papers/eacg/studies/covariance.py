@@ -112,7 +112,7 @@ class Covariance:
         axes.axhline(0.1, color="0.5", linewidth=0.8)
         axes.set(xlabel="update", ylabel="norm of the covariance / norm of the mean block",
                  yscale="log", title="What (5) drops, while training (line: 0.1):\n"
-                 + networks.title_of(results.arguments()[0]["case"]) + "; "
+                 + networks.title_of(settings["case"], settings["samples"]) + "; "
                  + over_seeds(settings["seeds"], "mean"))
         axes.title.set_fontsize(9)
         legend_below(figure, axes)

@@ -183,14 +183,14 @@ class CovarianceAdded:
         left, middle, right = figure.subplots(1, 3)
         draw_apart(left, finished(images[False]), settings["every"])
         left.set(ylabel="with the covariance, over without it")
-        for panel, told, case, seeds in (
-                (middle, images, settings["case"], settings["seeds"]),
-                (right, digits, "Q", settings["digits"]["seeds"])):
+        for panel, told, case, of in ((middle, images, settings["case"], settings),
+                                      (right, digits, "Q", settings["digits"])):
             for (covariance, name), style in zip(NAMES.items(), ("s-", "o--")):
                 losses = [run["loss"] for run in finished(told[covariance])]
                 panel.plot(np.mean(losses, axis=0), style, markersize=4, label=name)
             panel.set(xlabel="epoch", ylabel="training loss, cross-entropy", yscale="log",
-                      title=fill(f"{networks.title_of(case)}; {over_seeds(seeds, 'mean')}", 40))
+                      title=fill(f"{networks.title_of(case, of['samples'])}; "
+                                 f"{over_seeds(of['seeds'], 'mean')}", 42))
         for panel in figure.axes:
             panel.title.set_fontsize(8)
             panel.legend(fontsize=8)

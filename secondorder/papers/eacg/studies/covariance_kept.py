@@ -90,4 +90,4 @@ class CovarianceKept:
         for axes in (left, right):
             axes.title.set_fontsize(9)
             axes.legend(fontsize=8)
-        figure.suptitle(networks.title_of(settings["case"]), fontsize=9)
+        figure.suptitle(networks.title_of(settings["case"], settings["samples"]), fontsize=9)

@@ -119,9 +119,9 @@ class Errors:
                        for name in (*training.CURVATURES, "norm") if name in runs[0]}
             fill(axes, columns, f"here, along {training.NAMES.get(along, along.upper())}")
         fill(panels[2], PRINTED[self.key], "in print (its own network)")
-        case = results.arguments()[0]["case"]
+        title = networks.title_of(settings["case"], settings["samples"])
         figure.suptitle(f"Errors of the blocks, {training.NAMES[self.criterion]}: "
-                        f"{networks.title_of(case)}\nFrobenius norms, mean over updates; "
+                        f"{title}\nFrobenius norms, mean over updates; "
                         + over_seeds(settings["seeds"], "mean"), fontsize=9)
 
 

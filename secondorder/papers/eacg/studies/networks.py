@@ -81,5 +81,7 @@ def network_of(case, seed, gain=1.0):
     return network
 
 
-def title_of(case):
-    return f"{pictures(case)[2]}; {'-'.join(map(str, WIDTHS[case]))}"
+def title_of(case, samples=None):
+    """The images, of which so many are trained on, and the widths of the network."""
+    part = f", {samples} of them" if samples else ""
+    return f"{pictures(case)[2]}{part}; {'-'.join(map(str, WIDTHS[case]))}"

@@ -67,6 +67,6 @@ class CgGrid:
         axes.set(xlabel="at most so many iterations",
                  ylabel="final training loss\nover the closed form's (band: ±10 %)",
                  title="EA-CG by conjugate gradients beside the closed form, a mark a seed:\n"
-                 + training.title_of(results.arguments()[0]["case"]))
+                 + training.title_of(settings["case"], settings["samples"]))
         axes.title.set_fontsize(9)
         legend_below(figure, axes)
