@@ -100,7 +100,7 @@ class Width:
         own, common = (self.widths(results, settings, common) for common in (False, True))
         return {key: self.wider(own.get(key, {}), own.get("adam", {}), "rate (sigma)")
                 for key in CURVED} | {
-            f"{key}-common": self.wider(common.get(key, {}), common.get("adam", {}), "step length")
+            f"{key}-all": self.wider(common.get(key, {}), common.get("adam", {}), "step length")
             for key in CURVED}
 
     def wider(self, mine, adams, decades):
@@ -177,7 +177,7 @@ enter("noise", "Batches of 10, 100 and all digits: does curvature gain by larger
 enter("width", "How many decades of rates are good, method by method",
       {key: f"{ENTRANTS[key].title[0].upper()}{ENTRANTS[key].title[1:]}: the valley of its rate is "
             "wider than Adam's by half a decade" for key in CURVED} | {
-          f"{key}-common": "The same in step length, to twice the least loss of all methods"
+          f"{key}-all": "The same in step length, to twice the least loss of all methods"
           for key in CURVED},
       RACED, QUICK_TWO, (2400, 40), Width, ("wine-quality", "mnist"))
 enter("together", "Ranks over all problems",
