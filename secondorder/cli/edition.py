@@ -127,6 +127,9 @@ def run_test(options):
         for one in sabotage.unnoticed(entry, options.seed, options.all):
             gaps += 1
             print(f"unnoticed: {one}")
+    if gaps:
+        print("A check that notices compares the whole output, in a case without zeros, with a "
+              "value that shares no code with it.")
     print(f"{counts.verdicts(REGISTRY.select(key, label))}; {_count(spoiled, 'implementation')} "
           f"spoiled, {_count(gaps, 'way')} of being wrong unnoticed, "
           f"{_count(len(failed), 'check')} failed")

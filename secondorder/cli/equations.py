@@ -14,7 +14,7 @@ VERIFY_EXAMPLES = """\
   secondorder verify residual-partitioning 39       one equation, by its number
   secondorder verify residual-partitioning Theorem 1
   secondorder verify reversible 33-39               several; also "6, 7" or a topic such as KFAC
-  secondorder verify --load mine.py my-paper        your paper, from a file or module
+  secondorder verify --load mine.py                 your paper alone, from a file or module
   secondorder verify my-paper --strict              your edition, a folder here (secondorder edition
                                                     new); fails while a display is unchecked
   secondorder verify --seed 7 --json                other random cases; a list of objects
@@ -103,7 +103,7 @@ def verify(options):
     """Run the checks; status 1 if one failed."""
     from secondorder import ledger
 
-    load(options.load)
+    brought = load(options.load)
     load_here(options.paper)
     options.paper, label = _asked(options)
     if label is not None:
@@ -122,7 +122,8 @@ def verify(options):
             raise ValueError("--markdown is about whole papers and goes neither with LABEL nor "
                              "with --json")
         return _markdown(options)
-    results = ledger.run(options.paper, label, options.seed)
+    papers = brought if brought and options.paper is None else [options.paper]
+    results = [result for paper in papers for result in ledger.run(paper, label, options.seed)]
     if options.json:
         print(files.to_json([result.to_dict() for result in results]))
     else:

@@ -122,4 +122,5 @@ def run_notebook(options):
     out = files.output_directory(options.directory)
     for path in lessons.write_notebooks(out, names):
         print(f"written: {path}")
+    print(f"open with: jupyter lab {out}")
     return 0

@@ -28,8 +28,12 @@ def load(places):
                 raise FileNotFoundError(f"--load: no such file: {place}")
             spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
             module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
-            with told(place, path):
-                spec.loader.exec_module(module)
+            try:
+                with told(place, path):
+                    spec.loader.exec_module(module)
+            except ValueError:
+                del sys.modules[path.stem]  # as after an import that failed
+                raise
         elif path.is_dir() and not _is_module(place):
             from secondorder import edition
 

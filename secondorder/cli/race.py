@@ -11,6 +11,7 @@ from secondorder.checks import lookup
 
 from . import own, signals
 from .parsing import natural, positive_number
+from .train import RACE_NAMES
 
 EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
@@ -104,7 +105,8 @@ def named(table, name, what):
     if len(meant) == 1:
         return meant[0]
     in_title = [key for key, one in table.items()
-                if len(plain(name)) > 2 and plain(name) in plain(one.title)]
+                if len(plain(name)) > 2 and plain(name) in plain(one.title)
+                or RACE_NAMES.get(key, "").partition(" ")[0] == name]
     if not in_title:
         return lookup(table, name, what)
     raise ValueError(f"unknown {what} {name!r}: did you mean {' or '.join(map(repr, in_title))}? "

@@ -44,6 +44,11 @@ OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adade
               "adam": "Adam", "truncated-newton": "TruncatedNewton",
               "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
               "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton"}
+#: What `secondorder race` calls by another name -> how `train` is asked for it.
+RACE_NAMES = {"partitioning": "residual-partitioning",
+              "cubic-sgd": "cubic-regularization --base sgd",
+              "cubic-adam": "cubic-regularization --base adam",
+              "kfac": "ea-cg --set solver=kfi --set curvature=fisher-sampled --set rng=0"}
 LOSSES = {"cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
           "bounded": "BoundedCriterion", "tukey": "TukeyBiweight"}
 #: The files of --out.
@@ -278,6 +283,9 @@ def _optimizer(options, network, loss):
     """The optimizer, around its base if it takes one; --set goes to the optimizer itself."""
     import secondorder as so
 
+    if options.optimizer in RACE_NAMES:
+        raise ValueError(f"{options.optimizer!r} is a name of secondorder race: "
+                         f"here it is --optimizer {RACE_NAMES[options.optimizer]}")
     method = getattr(so, lookup(OPTIMIZERS, options.optimizer, "optimizer"))
     parameters = inspect.signature(method).parameters
     names = [name for name, _ in options.set]

@@ -206,7 +206,8 @@ def paper_meant(name, titles):
         return matches[0]
     if matches:
         raise ValueError(f"paper {name!r} may be {' or '.join(matches)}")
-    raise ValueError(unknown("paper", name, titles))
+    raise ValueError(f"{unknown('paper', name, titles)}; your own is loaded first (--load FOLDER, "
+                     "secondorder.edition.load)")
 
 
 def unknown(what, name, known):

@@ -24,6 +24,7 @@ from secondorder import bench, book, cli, datasets, files
 from secondorder.cli.tour import running as touring
 from secondorder.cli.tour import sections, trainings
 from secondorder.cli.tour.derivative_checks import PAIRS, _product_error, check_derivatives
+from secondorder.cli.train import RACE_NAMES
 from secondorder.exact.finite_differences import Difference
 from secondorder.ledger.registry import REGISTRY
 
@@ -163,6 +164,12 @@ def test_train_with_every_optimizer(run, optimizer):
     assert status == 0 and err == "" and records[-1]["train_loss"] < records[0]["train_loss"]
 
 
+@pytest.mark.parametrize("options", RACE_NAMES.values())
+def test_train_as_an_error_about_the_race_tells(run, options):
+    status, out, _ = run("train", "--hidden", 4, "--epochs", 2, "--optimizer", *options.split())
+    assert status == 0 and "epoch    2" in out
+
+
 def test_train_autoencoder_with_options(run):
     status, out, _ = run(
         "train",
@@ -300,6 +307,8 @@ def test_training_that_stops_before_the_first_epoch(run, words):
     [
         (["train", "--data", "digts"], "did you mean 'digits'"),
         (["train", "--optimizer", "adm"], "did you mean 'adam'"),
+        (["train", "--optimizer", "kfac"], "here it is --optimizer ea-cg --set solver=kfi"),
+        (["race", "--methods", "cubic-regularization"], "'cubic-sgd' or 'cubic-adam'"),
         (["train", "--optimizer", "cubic-regularization", "--base", "adm"], "did you mean 'adam'"),
         (["train", "--optimizer", "cubic-regularization", "--set", "sigm=1"],
          "did you mean 'sigma'"),

@@ -145,7 +145,8 @@ def test_notebooks_that_were_worked_in_are_kept(run):
     plain = json.loads(fresh)
     plain["metadata"].pop("secondorder")
     mine.write_text(json.dumps(plain))
-    assert run("notebook", "lessons", "01_exact")[1] == f"written: {mine}\n"
+    assert run("notebook", "lessons", "01_exact")[1] == (
+        f"written: {mine}\nopen with: jupyter lab lessons\n")
     assert mine.read_bytes() == fresh
     other.unlink()
     other.mkdir()

@@ -1,8 +1,12 @@
 """`--load FILE`: an error of somebody's own code is one line that names file and line."""
 
+import json
+import sys
+
 import pytest
 
 from secondorder import cli
+from secondorder.ledger import registry
 
 
 @pytest.mark.parametrize("text, told", [
@@ -18,6 +22,31 @@ def test_what_goes_wrong_in_a_file_of_ones_own_is_told_in_a_line(text, told, tmp
     assert cli.main(["verify", "--load", str(file)]) == 2
     said = capsys.readouterr().err
     assert f"--load {file}, {told}" in said and len(said.splitlines()) == 1
+    assert "mine" not in sys.modules
+
+
+MINE = """
+from secondorder import ledger
+mine = ledger.paper("mine-alone")
+@mine.equation("1", statement="Doubling adds.", formula="2 x = x + x", kind="identity",
+               verdict="holds", implements=abs)
+def equation_1(rng):
+    x = rng.normal()
+    return [ledger.Equal("doubling against adding", 2 * x, x + x, 1e-14)]
+"""
+
+
+def test_what_is_loaded_is_checked_alone(tmp_path, capsys):
+    file = tmp_path / "loaded_alone.py"
+    file.write_text(MINE)
+    assert cli.main(["verify", "--json", "--load", str(file)]) == 0
+    assert [one["paper"] for one in json.loads(capsys.readouterr().out)] == ["mine-alone"]
+    registry.REGISTRY.forget("mine-alone")
+
+
+def test_an_unknown_paper_may_be_ones_own(capsys):
+    assert cli.main(["verify", "no-such-paper"]) == 2
+    assert "--load FOLDER" in capsys.readouterr().err
 
 
 def test_a_module_that_is_not_there_is_named(capsys):

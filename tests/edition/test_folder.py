@@ -217,6 +217,7 @@ def test_a_check_that_notices_nothing_is_named(desk, capsys):
     status, told = command("edition", "test", "my-halves", capsys=capsys)
     assert status == 1 and "unnoticed: my-halves 1: formulas.half: sign" in told.out
     assert "3 ways of being wrong unnoticed" in told.out
+    assert "A check that notices compares the whole output" in told.out
 
 
 def test_an_edition_without_any_check_does_not_pass(desk, capsys):

@@ -76,6 +76,7 @@ def test_plans_by_their_names():
 def test_plans_are_written_apart_and_one_that_was_worked_in_is_kept(tmp_path, capsys):
     out = tmp_path / "lessons"
     assert cli.main(["notebook", str(out), "--class", "90"]) == 0
+    assert f"open with: jupyter lab {out}" in capsys.readouterr().out
     assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*.ipynb")) == [
         "classes/90_curvatures.ipynb", "classes/90_steps.ipynb"]
     path = out / "classes" / "90_steps.ipynb"
