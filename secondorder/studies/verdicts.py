@@ -2,7 +2,7 @@
 
 Two more kinds say what neither side of an argument would sign otherwise. A claim may hold by the
 paper's rule of choosing rates and not at the best rate. And a claim is taken out where its interval
-would take more seeds than anybody runs.
+would take more seeds than anybody runs, or where ten seeds disagree.
 """
 
 from dataclasses import dataclass, replace
@@ -15,6 +15,7 @@ HELD_BY_RULE = "held by rule only"  # by the paper's rule of choosing rates, not
 TAKEN_OUT = "taken out"
 KINDS = HELD, HELD_BY_RULE, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT  # of claims of papers
 MOST_SEEDS = 50  # a claim that would take more at the spread that was seen is taken out
+COUNTED_SEEDS = 10  # a claim on which so many disagree is taken out
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,8 @@ def counted(met, values=None, measure="", least=5):
     """Whether something happened in nearly every seed.
 
     Held if it did in four of five seeds or more, did not hold if in one of five or fewer, else
-    undecided; so is what fewer than `least` seeds say.
+    undecided; so is what fewer than `least` seeds say. From `COUNTED_SEEDS` on it is taken out
+    instead: at such a share no number of seeds decides.
 
     Parameters
     ----------
@@ -182,6 +184,8 @@ def counted(met, values=None, measure="", least=5):
     if n < least:
         return Verdict(UNDECIDED, effect, spread, n, measure, f"{said}; it takes {least} seeds")
     verdict = HELD if 5 * sum(met) >= 4 * n else DID_NOT_HOLD if 5 * sum(met) <= n else UNDECIDED
+    if verdict == UNDECIDED and n >= COUNTED_SEEDS:
+        verdict, said = TAKEN_OUT, f"{said}: at this share no number of seeds decides"
     return Verdict(verdict, effect, spread, n, measure, said)
 
 

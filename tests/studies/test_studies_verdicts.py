@@ -109,7 +109,9 @@ def test_a_timing_stands_where_all_repeats_agree():
 @pytest.mark.parametrize("met, of, verdict", [(5, 5, HELD), (4, 5, HELD), (3, 5, UNDECIDED),
                                               (2, 5, UNDECIDED), (1, 5, DID_NOT_HOLD),
                                               (0, 5, DID_NOT_HOLD), (4, 4, UNDECIDED),
-                                              (8, 10, HELD), (7, 10, UNDECIDED)])
+                                              (8, 10, HELD), (7, 10, TAKEN_OUT),
+                                              (3, 10, TAKEN_OUT), (2, 10, DID_NOT_HOLD),
+                                              (7, 9, UNDECIDED)])
 def test_counted_seeds(met, of, verdict):
     found = counted([True] * met + [False] * (of - met))
     assert found.verdict == verdict and found.seeds == of and f"{met} of {of}" in found.because
