@@ -8,8 +8,9 @@ from ..studies import findings as written
 from . import pictures
 
 GLYPHS = {"held": ("✓", "holds"), "held by rule only": ("◑", "conditional"),
-          "did not hold": ("✗", "erratum"), "undecided": ("◐", "conditional"),
-          "taken out": ("–", "none"), "alike": ("≈", "none"), "not run": ("·", "none")}
+          "depends on the rate": ("◒", "conditional"), "did not hold": ("✗", "erratum"),
+          "undecided": ("◐", "conditional"), "taken out": ("–", "none"),
+          "alike": ("≈", "none"), "not run": ("·", "none")}
 _NAMED = re.compile(r"\((\d+[a-z]?)\)|\b((?:algorithm|table|theorem|figure) \d+(?:\.\d+)?)", re.I)
 
 

@@ -8,7 +8,7 @@ from .quoting import quoted
 from .records import HEADINGS, counts, lacking, picture, recorded, rows, seconds
 from .registry import STUDIES
 from .running import duration
-from .verdicts import DID_NOT_HOLD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED
+from .verdicts import DEPENDS, DID_NOT_HOLD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED
 
 
 def effect_text(row):
@@ -71,7 +71,8 @@ def _note(row):
 
 #: Kinds of verdict that a page of claims lists at its beginning, with the words above them.
 LISTED = {DID_NOT_HOLD: "Did not hold:", HELD_BY_RULE: "Held by the paper's rule of choosing "
-          "rates, not at the best rate:", UNDECIDED: "Undecided:", TAKEN_OUT: "Taken out: no "
+          "rates, not at the best rate:", DEPENDS: "Held by one way of choosing rates, refuted by "
+          "another:", UNDECIDED: "Undecided:", TAKEN_OUT: "Taken out: no "
           "number of seeds that one would run decides them:"}
 
 

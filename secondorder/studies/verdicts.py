@@ -1,8 +1,9 @@
 """How a claim is decided: held, did not hold, or undecided, by how much, over how many seeds.
 
-Two more kinds say what neither side of an argument would sign otherwise. A claim may hold by the
-paper's rule of choosing rates and not at the best rate. And a claim is taken out where its interval
-would take more seeds than anybody runs, or where ten seeds disagree.
+Three more kinds say what neither side of an argument would sign otherwise. A claim may hold by the
+paper's rule of choosing rates and not at the best rate. It may hold by another way of choosing and
+not by this rule. And a claim is taken out where its interval would take more seeds than anybody
+runs, or where ten seeds disagree.
 """
 
 from dataclasses import dataclass, replace
@@ -12,8 +13,9 @@ import numpy as np
 HELD, DID_NOT_HOLD, UNDECIDED = "held", "did not hold", "undecided"
 ALIKE = "alike"  # both sides of a comparison, within a margin that was set before
 HELD_BY_RULE = "held by rule only"  # by the paper's rule of choosing rates, not at the best rate
+DEPENDS = "depends on the rate"  # held by one way of choosing it, refuted by another
 TAKEN_OUT = "taken out"
-KINDS = HELD, HELD_BY_RULE, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT  # of claims of papers
+KINDS = HELD, HELD_BY_RULE, DEPENDS, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT  # of claims of papers
 MOST_SEEDS = 50  # a claim that would take more at the spread that was seen is taken out
 COUNTED_SEEDS = 10  # a claim on which so many disagree is taken out
 
@@ -24,7 +26,8 @@ class Verdict:
 
     Attributes
     ----------
-    verdict : {"held", "held by rule only", "did not hold", "undecided", "taken out", "alike"}
+    verdict : str
+        One of `KINDS`, or "alike".
     effect : float or None
         The number that decides, in the units of `measure`.
     spread : (float, float) or None

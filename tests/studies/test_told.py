@@ -8,7 +8,7 @@ from secondorder import cli
 from secondorder.studies import records
 from secondorder.studies.told import table
 
-KINDS = "held|did not hold|undecided|taken out|not run"
+KINDS = "held|did not hold|undecided|taken out|depends on the rate|not run"
 
 
 @pytest.mark.parametrize("width", [80, 120])

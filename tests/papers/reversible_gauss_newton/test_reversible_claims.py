@@ -9,7 +9,8 @@ from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton.studies import (batch_overfit, compared, cost,
                                                                 figure_8, figure_15, lazy_explains,
                                                                 training)
-from secondorder.studies import DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, UNDECIDED, Results
+from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, UNDECIDED,
+                                 Results)
 
 LOST = {"diverged": "epoch 3"}
 
@@ -221,7 +222,9 @@ def test_a_claim_is_judged_by_both_rules_of_rates(key):
     for letter in held:
         first, second = (one[letter] for one in alone)
         if (first, second) == (HELD, DID_NOT_HOLD):
-            assert (held[letter], refused[letter]) == (HELD_BY_RULE, UNDECIDED)
+            assert (held[letter], refused[letter]) == (HELD_BY_RULE, DEPENDS)
+        elif (first, second) == (DID_NOT_HOLD, HELD):
+            assert (held[letter], refused[letter]) == (DEPENDS, HELD_BY_RULE)
         elif first == second:
             assert held[letter] == refused[letter] == first
         else:

@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (Run, Verdict, diverged, least, legend_below, over_seeds, paired,
-                                 undecided)
+from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, UNDECIDED, Run, Verdict, diverged,
+                                 least, legend_below, over_seeds, paired, undecided)
 
 from . import networks
 from .networks import CRITERIA, STARTED, title_of
@@ -227,7 +227,8 @@ class Chosen:
 
 
 def by_selection(judge, criterion, settings, results, kind=Chosen):
-    """A verdict that both selections share; undecided where they differ.
+    """A verdict that both selections share. Held by one and refuted by the other it "depends on
+    the rate"; else, where they differ, it is undecided.
 
     Parameters
     ----------
@@ -239,8 +240,9 @@ def by_selection(judge, criterion, settings, results, kind=Chosen):
     L, A = (judge(kind(selection, criterion, settings, results)) for selection in SELECTIONS)
     if L.verdict == A.verdict:
         return L
-    return Verdict("undecided", L.effect, L.spread, L.seeds, L.measure,
-                   f"depends on the selection: least loss {L.verdict}, best accuracy {A.verdict}")
+    verdict = DEPENDS if {L.verdict, A.verdict} == {HELD, DID_NOT_HOLD} else UNDECIDED
+    return Verdict(verdict, L.effect, L.spread, L.seeds, L.measure,
+                   f"the selections differ: least loss {L.verdict}, best accuracy {A.verdict}")
 
 
 # -- what is read off a run ------------------------------------------------------------------------

@@ -8,8 +8,9 @@ runs on a seed of their own, six rates a method.
 
 import numpy as np
 
-from secondorder.studies import (DID_NOT_HOLD, HELD, HELD_BY_RULE, Run, Verdict, crossing, diverged,
-                                 finished, least, saturation, smoothed, undecided)
+from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, UNDECIDED, Run, Verdict,
+                                 crossing, diverged, finished, least, saturation, smoothed,
+                                 undecided)
 from secondorder.studies.numbers import number
 
 from .training import NAMES, TITLES, train
@@ -122,8 +123,8 @@ def under_rules(results, settings, name, judge, **more):
 def agreed(told):
     """The verdict that is the same by all rules.
 
-    Held by rule P alone, the paper's, and refuted by rule B: "held by rule only". Else, where they
-    differ, undecided: it depends on the rate.
+    Held by rule P alone, the paper's, and refuted by rule B: "held by rule only". The other way
+    round it "depends on the rate". Else, where they differ, it is undecided.
     """
     first, *rest = told.values()
     if all(verdict.verdict == first.verdict for verdict in rest):
@@ -135,7 +136,8 @@ def agreed(told):
     if by_rule == {"P": HELD, "B": DID_NOT_HOLD}:
         return Verdict(HELD_BY_RULE, first.effect, first.spread, first.seeds, first.measure,
                        f"held by the paper's rule, not at the best rate: {said}")
-    return undecided(f"depends on the rate: {said}", first.seeds, first.effect, first.measure)
+    verdict = DEPENDS if by_rule == {"P": DID_NOT_HOLD, "B": HELD} else UNDECIDED
+    return Verdict(verdict, first.effect, first.spread, first.seeds, first.measure, said)
 
 
 def agreed_by_letter(told):
