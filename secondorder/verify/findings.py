@@ -7,9 +7,9 @@ import numpy as np
 #: Findings are printed in this order: each of these is compared with differences of what stands
 #: before it.
 ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gradients",
-         "second_tangent", "backward_tangent", "input_hessian", "value", "kinks", "slope",
-         "curvature", "jet", "gradient", "hessian", "hessian_product", "hessian_diagonal", "fisher",
-         "sample_targets")
+         "second_tangent", "backward_tangent", "input_hessian", "prepare_target", "value", "kinks",
+         "slope", "curvature", "jet", "gradient", "hessian", "hessian_product", "hessian_diagonal",
+         "fisher", "sample_targets")
 
 #: How many findings are printed in full for the first wrong pass, the likely cause, and for each
 #: later one; and one of every kind.

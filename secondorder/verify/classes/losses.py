@@ -13,7 +13,7 @@ from ..findings import INACCURATE
 from ..recorder import Recorder, pure_call
 from .identities import check_orders
 from .loss_model import check_far, check_model
-from .loss_targets import CLASSES, REAL, targets_taken, tells_classes_apart
+from .loss_targets import CLASSES, REAL, check_labels, targets_taken, tells_classes_apart
 from .shared import error_by_step, keeps_dtype, remainders, require_methods
 
 METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
@@ -153,6 +153,7 @@ class LossChecks:
             self.recorder.note(f"{self.case}: the derivatives were not judged; they are "
                                "compared with value")
             return
+        check_labels(self)
         point = self.p, self.target, self.v
         times = -(-_FEWEST // self.p.size)
         self.p, self.target, self.v = (np.concatenate([rows] * times) for rows in point)
