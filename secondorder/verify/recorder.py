@@ -6,6 +6,7 @@ import numpy as np
 
 from ..ledger.mismatch import describe_mismatch
 from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
+from .slips import misshapen
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
@@ -92,15 +93,18 @@ class Recorder:
             Whether they agree.
         """
         computed, reference = np.asarray(computed), np.asarray(reference)
+        scale = (float(np.abs(reference).max(initial=0)) or 1.0 if scale is None
+                 else np.asarray(scale))
         if computed.shape != reference.shape:
             self.broken.add(pass_name)
             swapped = computed.shape == (*reference.shape[:-2], *reference.shape[:-3:-1])
             return self.fact(pass_name, what, False, f"{what}: wrong shape",
                              f"{names[0]} has shape {computed.shape}, expected {reference.shape}",
-                             "the last two axes are swapped: transpose" if swapped else hint)
+                             "the last two axes are swapped: transpose" if swapped else
+                             misshapen(computed, reference, SAFETY * np.asarray(error)
+                                       + self.tolerance * scale) or hint)
         if computed.size == 0:
             return True
-        scale = float(np.abs(reference).max()) or 1.0 if scale is None else np.asarray(scale)
         size = float(np.max(scale))
         error = np.broadcast_to(np.asarray(error, dtype=float), reference.shape)
         judged = np.isfinite(error)
