@@ -18,7 +18,7 @@ _SHOWN_FIRST, _SHOWN_LATER = 4, 1
 PROMOTES, INACCURATE = "promotes float32", "inaccurate in float32"
 SINGLE = (PROMOTES, INACCURATE)
 #: What could not be judged: right or wrong.
-UNJUDGED = "too inaccurate to judge"
+UNJUDGED, KINK = "too inaccurate to judge", "not judged at a kink"
 
 
 @dataclass
@@ -38,6 +38,7 @@ class Finding:
     kind : str
         ``"mismatch"`` (two numbers that should agree), ``"fact"`` (anything else that must hold),
         ``"too inaccurate to judge"`` (the reference; nothing is known to be wrong),
+        ``"not judged at a kink"`` (no derivative is there to compare with),
         ``"promotes float32"`` or ``"inaccurate in float32"`` (right in float64).
     """
 
@@ -125,11 +126,12 @@ class Report:
     def headline(self):
         """Which passes are wrong, not judged, and wrong in single precision only."""
         wrong = _names(finding for finding in self.findings
-                       if finding.kind not in (*SINGLE, UNJUDGED))
+                       if finding.kind not in (*SINGLE, UNJUDGED, KINK))
         parts = [f"wrong in {', '.join(wrong)}"] if wrong else []
-        unjudged = [name for name in _names(finding for finding in self.findings
-                                            if finding.kind == UNJUDGED) if name not in wrong]
-        parts += [f"{UNJUDGED} in {', '.join(unjudged)}"] if unjudged else []
+        for kind in (UNJUDGED, KINK):
+            unjudged = [name for name in _names(finding for finding in self.findings
+                                                if finding.kind == kind) if name not in wrong]
+            parts += [f"{kind} in {', '.join(unjudged)}"] if unjudged else []
         parts = parts or ["right in float64"]
         for kind in SINGLE:
             names = _names(finding for finding in self.findings if finding.kind == kind)
