@@ -12,6 +12,9 @@ from .slips import misshapen
 SAFETY = 3.0
 #: Differences less accurate than this, relative to the largest entry, are no reference.
 _USABLE = 1e-3
+#: What NumPy says where an array is treated as a number, and what to write.
+SCALAR = {"truth value of an array": "x is an array: np.where(x > 0, ..., ...) in place of `if`",
+          "converted to Python scalar": "x is an array: np.exp(x) in place of math.exp(x)"}
 
 
 class Recorder:
@@ -32,6 +35,8 @@ class Recorder:
         where they are zero.
     broken : set of str
         Passes whose results cannot be used at all: they raised, or gave something of a wrong shape.
+    left_out : list of str
+        Comparisons that could not be judged; one note of the report tells all.
     """
 
     def __init__(self, subject, tolerance, lenient=False):
@@ -40,7 +45,7 @@ class Recorder:
         self.report = Report(subject)
         self.tolerance, self.lenient = float(tolerance), lenient
         self.unit = 0.0
-        self.broken = set()
+        self.broken, self.left_out = set(), []
 
     def wrong(self, *pass_names):
         """Whether any of these passes, or any at all, has a finding in float64 already."""
@@ -67,6 +72,7 @@ class Recorder:
 
     def raised(self, pass_name, problem, what="runs", case="", hint=""):
         """Record that a call raised; False."""
+        hint = hint or next((text for said, text in SCALAR.items() if said in str(problem)), "")
         return self.fact(pass_name, what, False,
                          f"raised {type(problem).__name__}{case}: {problem}", hint=hint)
 
@@ -111,7 +117,7 @@ class Recorder:
         middle = np.median(error[judged]) if judged.any() else np.inf
         if not middle <= _USABLE * max(size, self.unit):
             if optional or self.lenient:
-                self.note(f"{what}: not judged, the differences are too inaccurate")
+                self.left_out.append(what)
                 return True
             return self.fact(
                 pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
@@ -131,10 +137,30 @@ class Recorder:
 
     def sorted_report(self):
         """The report, its findings in the order of causes, single precision last."""
+        if self.left_out:
+            self.note("not judged, as the differences are too inaccurate there: "
+                      + "; ".join(_ranges(dict.fromkeys(self.left_out))))
         rank = {name: position for position, name in enumerate(ORDER)}
         self.report.findings.sort(key=lambda finding: (finding.kind in SINGLE,
                                                        rank.get(finding.pass_name, len(ORDER))))
         return self.report
+
+
+def _ranges(comparisons):
+    """Comparisons in words; those that differ in the range of x alone are put together."""
+    ranges = {}
+    for comparison in comparisons:
+        what, _, where = comparison.partition(" for x from ")
+        ranges.setdefault(what, []).append(where.split(" to "))
+    for what, parts in ranges.items():
+        joined = []
+        for part in sorted(parts, key=lambda ends: [float(end) for end in ends if end]):
+            if joined and joined[-1][-1] == part[0]:
+                joined[-1] = [joined[-1][0], part[-1]]
+            else:
+                joined.append(part)
+        texts = [" to ".join(part) for part in joined]
+        yield what + (f" for x from {' and '.join(texts)}" if texts != [""] else "")
 
 
 def arrays_in(value, name):
