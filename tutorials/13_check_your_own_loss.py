@@ -20,6 +20,7 @@ import numpy as np
 
 import secondorder as so
 from secondorder import plots
+from secondorder.checks import labels
 from secondorder.lessons import Figures
 
 figures = Figures()
@@ -148,7 +149,46 @@ print(report, "\n")
 assert "convex is True, but the Hessian of a sample has the eigenvalue" in str(report)
 
 # %% [markdown]
-# ## 6. The error over the step
+# ## 6. Labels
+#
+# A loss takes targets as rows $(S, C)$ of real numbers unless `prepare_target` says otherwise. For
+# integer labels $(S,)$ it is one line, and `labels` refuses those that are no class.
+#
+# **Predict first.** What does NumPy make of the label $-1$, if nobody refuses it?
+
+# %%
+def one_hot(p, target):
+    return np.eye(p.shape[1], dtype=p.dtype)[target]
+
+
+class OfLabels(LogCosh):
+    """sum_i log cosh(p_i - e_i), where e is 1 at the label and 0 elsewhere."""
+
+    def prepare_target(self, target, shape, dtype):
+        return labels(target, shape)
+
+    def value(self, p, target):
+        return super().value(p, one_hot(p, target))
+
+    def gradient(self, p, target):
+        return super().gradient(p, one_hot(p, target))
+
+    def hessian(self, p, target):
+        return super().hessian(p, one_hot(p, target))
+
+
+class Careless(OfLabels):
+    def prepare_target(self, target, shape, dtype):
+        return target
+
+
+assert so.verify.loss(OfLabels()).ok
+report = so.verify.loss(Careless())
+print(report, "\n")
+assert "takes the label -1, with classes 0 to 3" in str(report)
+
+# %% [markdown]
+# ## 7. The error over the step
 #
 # The error of a central difference falls like the square of the step if the Hessian is right. If it
 # is wrong, the error stays.
@@ -158,7 +198,7 @@ figures.show(plots.row(so.verify.loss(LogCosh()).plot, so.verify.loss(Doubled())
                        share_y=True), "log-cosh")
 
 # %% [markdown]
-# ## 7. What passes trains
+# ## 8. What passes trains
 #
 # Patients' disease progression, a tenth of the targets spoiled: 30 standard deviations are added to
 # them. The gradient $\tanh r$ is at most 1, so that spoiled targets pull no harder than others.

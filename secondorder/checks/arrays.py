@@ -116,8 +116,19 @@ def targets(target, shape, dtype, owner):
     if target.shape != tuple(shape):
         raise ValueError(f"targets of {type(owner).__name__} have shape {target.shape}, expected "
                          f"{tuple(shape)}: one row per sample, one column per output (a single "
-                         "output takes y[:, None])")
+                         f"output takes y[:, None]){_labels_hint(target, shape)}")
     return finite(target.astype(dtype, copy=False), "targets", "hold")
+
+
+def _labels_hint(target, shape):
+    """Where integer labels were given: what to give instead, and how a loss of one's own takes
+    them.
+    """
+    if target.dtype.kind not in "iu" or target.shape != tuple(shape[:1]) or shape[1] < 2:
+        return ""
+    return (f". Labels as rows are np.eye({shape[1]})[labels]. A loss of your own takes labels by "
+            "prepare_target:\n    def prepare_target(self, target, shape, dtype):\n"
+            "        return secondorder.checks.labels(target, shape)")
 
 
 def targets_between(target, low, high):
@@ -132,7 +143,7 @@ def targets_between(target, low, high):
 
 def labels(target, shape):
     """Return integer labels (S,) of outputs (S, C) = `shape`; each must lie from 0 to C - 1."""
-    samples, classes = shape
+    target, (samples, classes) = plain_array(target, "labels"), shape
     if target.dtype.kind not in "iu":
         raise TypeError(f"labels must be integers, got dtype {target.dtype}")
     if target.shape != (samples,):

@@ -105,7 +105,7 @@ def also_at(cases, function, right, grade):
                     continue
                 told = f"is {result:.9g}" if result.ndim == 0 else f"has shape {result.shape}"
             except Exception as problem:
-                told = f"raises {type(problem).__name__}: {problem}"
+                told, hint = f"raises {type(problem).__name__}: {problem}", ""
         shown = ", ".join(f"{argument:g}" for argument in arguments)
         return replace(grade, ok=False, hint=hint, message=(
             "the paper's check passes, but not all that the exercise states holds: "

@@ -11,8 +11,8 @@ import numpy as np
 from ..checks import function_of, one_of, positive_number, real_array
 from ..exact.finite_differences import Difference, complex_step
 from ..ledger.mismatch import describe_mismatch
-from .findings import UNJUDGED
-from .ladder import first_differences, second_differences, tried
+from .findings import KINK, UNJUDGED
+from .ladder import first_differences, jumps, second_differences, tried
 from .recorder import SAFETY, Recorder
 from .slips import lost_term
 
@@ -35,7 +35,8 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
         Its derivative: at `at`, or as a function that takes the same. A ``"directional"`` one takes
         the direction as well, ``df(at, direction)``.
     at : number or array
-        The point. Not near a kink: differences then cannot judge.
+        The point. At a kink nothing is judged, and the report says so. A kink of the gradient is
+        seen where f takes complex numbers.
     kind : {"auto", "gradient", "jacobian", "hessian", "directional", "value"}
         ``"gradient"``, of a number: of the shape of `at`. ``"jacobian"``, of an array: f's shape,
         then the shape of `at`. ``"hessian"``, of a number: the shape of `at` twice.
@@ -88,6 +89,11 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     shape = point.shape_of(kind)
     if computed.shape != shape:
         return _wrong_shape(recorder, kind, computed, point)
+    kink = point.kink(kind, direction)
+    if kink:
+        recorder.fact(kind, "no kink", False, f"f has a kink: {kink}", kind=KINK,
+                      hint="nothing is right or wrong there: choose a point beside the kink")
+        return recorder.report
     reference, how = point.reference(kind, direction)
     scale = _scale(reference, how, tolerance)
     coarse = float(np.median(reference.error, axis=None)) / np.max(scale)
@@ -168,6 +174,29 @@ class _Point:
         difference, how = first(function, start)
         shape = self.shape_of(kind)
         return Difference(*(size * part.reshape(shape) for part in difference)), how
+
+    def kink(self, kind, direction):
+        """What jumps at the point, in words; "" if nothing does. Two lines tell, as a kink shows
+        along almost any.
+        """
+        slopes = {} if kind == "value" else {"slope": self}
+        if kind == "hessian" and first(self, self.theta)[1] == "the complex step":
+            slopes["second derivative"] = lambda theta: complex_step(self, theta)
+        reach = np.maximum(1, np.abs(self.theta))
+        lines = (reach * np.random.default_rng(0).normal(size=(2, self.size)) if direction is None
+                 else direction.reshape(1, -1))
+        for what, function in slopes.items():
+            if any(jumps(function, self.theta, line) for line in lines):
+                return f"the {what} jumps{self._where(function, reach, direction)}"
+        return ""
+
+    def _where(self, function, reach, direction):
+        """The first entry of the point in which a function has a kink, in words."""
+        if direction is None and self.at.ndim:
+            for i in range(self.size):
+                if jumps(function, self.theta, reach * (np.arange(self.size) == i)):
+                    return f" in entry {tuple(map(int, np.unravel_index(i, self.at.shape)))}"
+        return " at the point"
 
     def _second(self):
         """Differences of the complex step where it can be taken, else differences twice."""

@@ -7,9 +7,9 @@ import numpy as np
 #: Findings are printed in this order: each of these is compared with differences of what stands
 #: before it.
 ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gradients",
-         "second_tangent", "backward_tangent", "input_hessian", "value", "kinks", "slope",
-         "curvature", "jet", "gradient", "hessian", "hessian_product", "hessian_diagonal", "fisher",
-         "sample_targets")
+         "second_tangent", "backward_tangent", "input_hessian", "prepare_target", "value", "kinks",
+         "slope", "curvature", "jet", "gradient", "hessian", "hessian_product", "hessian_diagonal",
+         "fisher", "sample_targets")
 
 #: How many findings are printed in full for the first wrong pass, the likely cause, and for each
 #: later one; and one of every kind.
@@ -18,7 +18,7 @@ _SHOWN_FIRST, _SHOWN_LATER = 4, 1
 PROMOTES, INACCURATE = "promotes float32", "inaccurate in float32"
 SINGLE = (PROMOTES, INACCURATE)
 #: What could not be judged: right or wrong.
-UNJUDGED = "too inaccurate to judge"
+UNJUDGED, KINK = "too inaccurate to judge", "not judged at a kink"
 
 
 @dataclass
@@ -38,6 +38,7 @@ class Finding:
     kind : str
         ``"mismatch"`` (two numbers that should agree), ``"fact"`` (anything else that must hold),
         ``"too inaccurate to judge"`` (the reference; nothing is known to be wrong),
+        ``"not judged at a kink"`` (no derivative is there to compare with),
         ``"promotes float32"`` or ``"inaccurate in float32"`` (right in float64).
     """
 
@@ -125,11 +126,12 @@ class Report:
     def headline(self):
         """Which passes are wrong, not judged, and wrong in single precision only."""
         wrong = _names(finding for finding in self.findings
-                       if finding.kind not in (*SINGLE, UNJUDGED))
+                       if finding.kind not in (*SINGLE, UNJUDGED, KINK))
         parts = [f"wrong in {', '.join(wrong)}"] if wrong else []
-        unjudged = [name for name in _names(finding for finding in self.findings
-                                            if finding.kind == UNJUDGED) if name not in wrong]
-        parts += [f"{UNJUDGED} in {', '.join(unjudged)}"] if unjudged else []
+        for kind in (UNJUDGED, KINK):
+            unjudged = [name for name in _names(finding for finding in self.findings
+                                                if finding.kind == kind) if name not in wrong]
+            parts += [f"{kind} in {', '.join(unjudged)}"] if unjudged else []
         parts = parts or ["right in float64"]
         for kind in SINGLE:
             names = _names(finding for finding in self.findings if finding.kind == kind)

@@ -110,7 +110,7 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     target = _target(entry, implementation)
     name, calls = short_name(entry.paper, qualified_name(target)), []
     seeds = whole_number(seeds, "seeds", 1)
-    message, claims = "", 0
+    message, hint, claims = "", "", 0
     recorded = _Recorded(function, calls, copy_of(target))
     with replaced(target, recorded):
         failures = 0
@@ -124,12 +124,15 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
                 break
     if recorded.blank:
         message = "the blank (...) is still open"
+    elif recorded.raised and message:
+        message = recorded.raised  # what other calls gave is no hint at why one raises
     elif message:
         message = "\n".join([message, *answers.beside(target, calls)])
+        hint = answers.known_mistake(calls, hints)
     elif not calls:
         message = f"the check of {label} never called {name}"
-    return Grade(not message, entry.paper, entry.labels[0], name, seeds, claims, message,
-                 answers.known_mistake(calls, hints) if message else "", calls)
+    return Grade(not message, entry.paper, entry.labels[0], name, seeds, claims, message, hint,
+                 calls)
 
 
 def _require_hints(hints):

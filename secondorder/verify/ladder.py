@@ -13,6 +13,7 @@ from ..exact.finite_differences import Difference
 FIRST, SECOND = 0.1 * 4.0 ** -np.arange(14), 0.2 * 2.0 ** -np.arange(20)  # steps, falling
 LINES, POINTS = (1e-5, 1e-6, 1e-7), 9  # steps and points of the lines along which rounding shows
 EPS = np.finfo(float).eps
+CLEAR, FAINT = 100, 1e-6  # a jump is larger than so many errors, and than this part of the slope
 
 
 def first_differences(function, theta, steps=FIRST):
@@ -37,7 +38,7 @@ def first_differences(function, theta, steps=FIRST):
             plus, minus = tried(function, (theta + a, theta - a))
             rungs.append(((plus - minus) / (2 * h),
                           max(2 * noise, 5 * EPS * _size(plus, minus)) / h))
-        columns.append(_settled(rungs, steps[0] / steps[1]))
+        columns.append(_settled(rungs, (steps[0] / steps[1]) ** 2))
     return Difference(*(np.stack(parts, axis=-1) for parts in zip(*columns)))
 
 
@@ -58,9 +59,25 @@ def second_differences(function, theta, steps=SECOND):
                 area = 4 * h**2 * reach[i] * reach[j]
                 rungs.append(((at[0] - at[1] - at[2] + at[3]) / area,
                               max(8 * noise, 32 * EPS * _size(*at)) / area))
-            values[..., i, j], errors[..., i, j] = _settled(rungs, steps[0] / steps[1])
+            values[..., i, j], errors[..., i, j] = _settled(rungs, (steps[0] / steps[1]) ** 2)
             values[..., j, i], errors[..., j, i] = values[..., i, j], errors[..., i, j]
     return Difference(values, errors)
+
+
+def jumps(function, theta, line):
+    """Whether the slope along a line is another one on each side of theta: a kink.
+
+    (f(h) - 2 f(0) + f(-h)) / h falls like h where f is smooth, and settles at the jump at a kink.
+    """
+    noise, here, slope, rungs = rounding_of(function, theta), function(theta), 0.0, []
+    for h in FIRST:
+        plus, minus = tried(function, (theta + h * line, theta - h * line))
+        with np.errstate(all="ignore"):
+            rungs.append(((plus - 2 * here + minus) / h,
+                          max(4 * noise, 10 * EPS * _size(plus, here, minus)) / h))
+            slope = np.fmax(slope, np.abs(plus - minus).max(initial=0) / h)
+    jump, error = _settled(rungs, FIRST[0] / FIRST[1])
+    return bool((np.abs(jump) > CLEAR * error + FAINT * slope).any())
 
 
 def rounding_of(function, theta):
@@ -103,16 +120,17 @@ def _size(*values):
 
 
 def _settled(rungs, q):
-    """Value and error from (difference, its rounding) at steps of which each is h / q after h.
+    """Value and error from (difference, its rounding) at falling steps; from one to the next the
+    leading term of the error falls by a factor q.
 
-    E_k = D_k+1 + (D_k+1 - D_k) / (q^2 - 1) is without the leading term; of three E that follow each
+    E_k = D_k+1 + (D_k+1 - D_k) / (q - 1) is without the leading term; of three E that follow each
     other the middle one is taken where they agree best.
     """
     shape = np.broadcast_shapes(*(np.shape(difference) for difference, _ in rungs))
     D = np.array([np.broadcast_to(difference, shape) for difference, _ in rungs])
     rounding = np.array([error for _, error in rungs]).reshape(-1, *[1] * len(shape))
     with np.errstate(all="ignore"):
-        E = D[1:] + (D[1:] - D[:-1]) / (q**2 - 1)
+        E = D[1:] + (D[1:] - D[:-1]) / (q - 1)
         apart = np.abs(np.diff(E, axis=0))
         error = apart[:-1] + apart[1:] + rounding[2:-1]
     error = np.where(np.isfinite(error), error, np.inf)

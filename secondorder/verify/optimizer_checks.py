@@ -21,7 +21,8 @@ from ..optimizers.norms import norm
 from ..optimizers.wrapper import Wrapper
 from .classes.loss_targets import default_targets
 from .findings import PROMOTES
-from .optimizer_runs import SPOILT, Runs, attributes, difference, forgotten, same, spoil
+from .optimizer_runs import (DRAWS, SPOILT, Runs, attributes, difference, draws, forgotten, same,
+                             spoil, what_is_forgotten)
 from .recorder import Recorder
 
 _SAMPLES = 24
@@ -144,9 +145,12 @@ class OptimizerChecks:
                 and self._attempt("deterministic", self._deterministic)):
             self.recorder.note("all other checks were left out: they compare runs")
             return
-        for name, check in {"resume": self._resume, "state_dict": self._state_is_a_copy,
-                            "parameters": self._parameters_moved, "failure": self._failure,
-                            "direction": self._direction, "penalty": self._penalty,
+        resumed = {"state_dict": self._state_is_a_copy, "parameters": self._parameters_moved,
+                   "failure": self._failure}
+        if not self._attempt("resume", self._resume):  # they would only say so again
+            self.recorder.note(f"{', '.join(resumed)} were left out: they resume runs, too")
+            resumed = {}
+        for name, check in {**resumed, "direction": self._direction, "penalty": self._penalty,
                             "aliasing": self._aliasing,
                             "turns": self._turns, "copy": self._copied,
                             "wrapper": self._wrapper, "float32": self._single}.items():
@@ -193,12 +197,14 @@ class OptimizerChecks:
                 self.recorder.fact(
                     "state_names", name, is_memory(value),
                     f"{name} is of type {type(value).__name__}: {KINDS}",
-                    hint="several arrays: stack them in one, or give each a name")
+                    hint=DRAWS if draws(value) else
+                    "several arrays: stack them in one, or give each a name")
 
     def _deterministic(self):
         self._same("deterministic", "two runs alike", self.whole, self.runs.trace(
             self.runs.fresh()), "two optimizers that were made alike take different steps",
-                   "draw from a generator of the optimizer's own, with a seed that make gives")
+                   "draw from a generator of the optimizer's own, with a seed that make gives: "
+                   "np.random.default_rng([self.seed, self.steps])")
 
     def _resumed(self, number):
         """An optimizer after so many steps, and a new one that took over its state."""
@@ -217,17 +223,8 @@ class OptimizerChecks:
             if not self._same("resume", f"after step {number}", self.whole[number:],
                               self.runs.trace(other, number),
                               f"a run resumed after step {number} goes on with other numbers",
-                              self._what_is_forgotten()):
+                              what_is_forgotten(self.runs)):
                 return
-
-    def _what_is_forgotten(self):
-        names = forgotten(self.runs, 1)
-        if names:
-            several = len(names) > 1
-            return (f"{', '.join(names)} change{'' if several else 's'} from step to step: list "
-                    f"{'them' if several else 'it'} in state_names")
-        return ("what the method carries from step to step must be arrays or numbers in attributes "
-                "that state_names lists")
 
     def _tell_forgotten(self):
         names = forgotten(self.runs, self.half)

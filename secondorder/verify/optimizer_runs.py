@@ -6,10 +6,14 @@ import numpy as np
 
 from ..checks import plain_array
 from ..ledger.mismatch import describe_mismatch
+from ..optimizers.memory import wrapped
 
 #: What the base class keeps for its own use.
 OWN = ("_network", "loss", "base", "steps", "details", "_workspace", "_trials", "_arrays",
        "_spares", "_busy", "_given")
+#: How a method that draws random numbers can resume.
+DRAWS = ("a generator cannot be saved: keep a number, self.seed, and draw from "
+         "np.random.default_rng([self.seed, self.steps])")
 SPOILT = 7.0  # what is written over arrays that belong to somebody else
 
 
@@ -91,12 +95,20 @@ def same(one, other):
 
 
 def attributes(method):
-    """Copies of what an optimizer holds beside its base: arrays, numbers, texts, containers."""
+    """Copies of what an optimizer holds beside its base: arrays, numbers, texts, containers, and
+    the states of generators.
+    """
     held = {}
     for name, value in vars(method).items():
+        value = value.bit_generator.state if draws(value) else value
         if name not in OWN and _plain(value):
             held[name] = copy.deepcopy(value)
     return held
+
+
+def draws(value):
+    """Whether a value is a generator of random numbers."""
+    return isinstance(value, np.random.Generator)
 
 
 def _plain(value):
@@ -118,6 +130,22 @@ def forgotten(runs, number):
         pass
     return [name for method, before in earlier for name, value in attributes(method).items()
             if name not in method.state_names and not same(value, before.get(name))]
+
+
+def what_is_forgotten(runs):
+    """Why a resumed run goes on with other numbers, and what to do."""
+    names, hints = forgotten(runs, 1), []
+    drawing = [name for name in names for method in wrapped(runs.fresh())
+               if draws(vars(method).get(name))]
+    listed = [name for name in names if name not in drawing]
+    if listed:
+        several = len(listed) > 1
+        hints.append(f"{', '.join(listed)} change{'' if several else 's'} from step to step: list "
+                     f"{'them' if several else 'it'} in state_names")
+    if drawing:
+        hints.append(f"{', '.join(drawing)} draws from step to step, and {DRAWS}")
+    return "; ".join(hints) or ("what the method carries from step to step must be arrays or "
+                                "numbers in attributes that state_names lists")
 
 
 def spoil(value):

@@ -6,11 +6,15 @@ import numpy as np
 
 from ..ledger.mismatch import describe_mismatch
 from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
+from .slips import misshapen
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
 #: Differences less accurate than this, relative to the largest entry, are no reference.
 _USABLE = 1e-3
+#: What NumPy says where an array is treated as a number, and what to write.
+SCALAR = {"truth value of an array": "x is an array: np.where(x > 0, ..., ...) in place of `if`",
+          "converted to Python scalar": "x is an array: np.exp(x) in place of math.exp(x)"}
 
 
 class Recorder:
@@ -31,6 +35,8 @@ class Recorder:
         where they are zero.
     broken : set of str
         Passes whose results cannot be used at all: they raised, or gave something of a wrong shape.
+    left_out : list of str
+        Comparisons that could not be judged; one note of the report tells all.
     """
 
     def __init__(self, subject, tolerance, lenient=False):
@@ -39,7 +45,7 @@ class Recorder:
         self.report = Report(subject)
         self.tolerance, self.lenient = float(tolerance), lenient
         self.unit = 0.0
-        self.broken = set()
+        self.broken, self.left_out = set(), []
 
     def wrong(self, *pass_names):
         """Whether any of these passes, or any at all, has a finding in float64 already."""
@@ -66,6 +72,7 @@ class Recorder:
 
     def raised(self, pass_name, problem, what="runs", case="", hint=""):
         """Record that a call raised; False."""
+        hint = hint or next((text for said, text in SCALAR.items() if said in str(problem)), "")
         return self.fact(pass_name, what, False,
                          f"raised {type(problem).__name__}{case}: {problem}", hint=hint)
 
@@ -92,22 +99,25 @@ class Recorder:
             Whether they agree.
         """
         computed, reference = np.asarray(computed), np.asarray(reference)
+        scale = (float(np.abs(reference).max(initial=0)) or 1.0 if scale is None
+                 else np.asarray(scale))
         if computed.shape != reference.shape:
             self.broken.add(pass_name)
             swapped = computed.shape == (*reference.shape[:-2], *reference.shape[:-3:-1])
             return self.fact(pass_name, what, False, f"{what}: wrong shape",
                              f"{names[0]} has shape {computed.shape}, expected {reference.shape}",
-                             "the last two axes are swapped: transpose" if swapped else hint)
+                             "the last two axes are swapped: transpose" if swapped else
+                             misshapen(computed, reference, SAFETY * np.asarray(error)
+                                       + self.tolerance * scale) or hint)
         if computed.size == 0:
             return True
-        scale = float(np.abs(reference).max()) or 1.0 if scale is None else np.asarray(scale)
         size = float(np.max(scale))
         error = np.broadcast_to(np.asarray(error, dtype=float), reference.shape)
         judged = np.isfinite(error)
         middle = np.median(error[judged]) if judged.any() else np.inf
         if not middle <= _USABLE * max(size, self.unit):
             if optional or self.lenient:
-                self.note(f"{what}: not judged, the differences are too inaccurate")
+                self.left_out.append(what)
                 return True
             return self.fact(
                 pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
@@ -127,10 +137,30 @@ class Recorder:
 
     def sorted_report(self):
         """The report, its findings in the order of causes, single precision last."""
+        if self.left_out:
+            self.note("not judged, as the differences are too inaccurate there: "
+                      + "; ".join(_ranges(dict.fromkeys(self.left_out))))
         rank = {name: position for position, name in enumerate(ORDER)}
         self.report.findings.sort(key=lambda finding: (finding.kind in SINGLE,
                                                        rank.get(finding.pass_name, len(ORDER))))
         return self.report
+
+
+def _ranges(comparisons):
+    """Comparisons in words; those that differ in the range of x alone are put together."""
+    ranges = {}
+    for comparison in comparisons:
+        what, _, where = comparison.partition(" for x from ")
+        ranges.setdefault(what, []).append(where.split(" to "))
+    for what, parts in ranges.items():
+        joined = []
+        for part in sorted(parts, key=lambda ends: [float(end) for end in ends if end]):
+            if joined and joined[-1][-1] == part[0]:
+                joined[-1] = [joined[-1][0], part[-1]]
+            else:
+                joined.append(part)
+        texts = [" to ".join(part) for part in joined]
+        yield what + (f" for x from {' and '.join(texts)}" if texts != [""] else "")
 
 
 def arrays_in(value, name):

@@ -53,6 +53,25 @@ def lost_term(left, right, allowed, at):
     return ""
 
 
+def misshapen(left, right, allowed):
+    """What to do with an array that has another shape than its reference and the same numbers;
+    empty where the numbers differ, too.
+    """
+    def same(array):
+        return (np.abs(array.reshape(right.shape) - right) <= allowed).all()
+
+    if left.size != right.size or left.shape == right.shape:
+        return ""
+    flat = ".ravel()" if right.ndim == 1 else ".reshape(len(x), -1)"
+    if same(left):
+        return "the numbers are right: " + (
+            f"flatten them by {flat}" if left.ndim > right.ndim else
+            f"keep the shape {right.shape}; is a .ravel() too much?")
+    if left.ndim > max(right.ndim, 1) and same(left.swapaxes(-1, -2)):
+        return f"the numbers are right but transposed: swap the last two axes, then {flat}"
+    return ""
+
+
 def _only(wrong):
     """``index 3`` or ``second index 1`` where all wrong entries share it; else empty."""
     words = ("index",) if wrong.ndim == 1 else ("first index", "second index", "third index",

@@ -51,6 +51,27 @@ def test_the_failing_call_is_shown_where_its_arguments_are_few():
     assert "called with" not in str(judged("08", lambda f: lambda *given: -f(*given)))
 
 
+def test_a_function_that_raises_is_told_no_mistake():
+    calls = []
+
+    def without_curvature(W, H, g, slope, curvature):
+        return slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
+
+    def raises_later(*given):
+        calls.append(given)
+        return without_curvature(*given) if len(calls) < 3 else 1 / 0
+
+    known = [(without_curvature, "the term with the curvature is lost")]
+    grade = so.verify.equation("ea-cg", "4b", without_curvature, hints=known)
+    assert grade.hint == known[0][1] and "hint: " in grade.message
+    grade = so.verify.equation("ea-cg", "4b", raises_later, hints=known)
+    assert grade.hint == "" and len(grade.message.splitlines()) == 1
+    assert "your function raises ZeroDivisionError in line" in grade.message
+    told = grading.also_at([((1.0,), "it cancels")], lambda x: 1 / 0, abs, grade)
+    assert "raises ZeroDivisionError" in told.message and told.hint == ""
+    assert grading.also_at([((1.0,), "it cancels")], np.negative, abs, grade).hint == "it cancels"
+
+
 def test_where_a_function_raises_by_itself_its_line_is_told():
     found = so.verify.equation("ea-cg", "4b", lambda *given: np.zeros(3)[given[0].size])
     line = test_where_a_function_raises_by_itself_its_line_is_told.__code__.co_firstlineno + 1

@@ -1,5 +1,6 @@
 """The checker for an activation function of one's own."""
 
+import math
 import re
 
 import numpy as np
@@ -309,3 +310,37 @@ def test_what_is_right_far_out_passes_there(interval):
     assert report, str(report)
     wrong = changed(nets.ACTIVATIONS["sin"], slope=lambda self, x: 1.01 * np.cos(x))
     assert "slope" in wrong_passes(verify.activation(wrong, interval=interval))
+
+
+# -- hints -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, method, told", [
+    ("value", lambda self, x: np.sqrt(x), "sqrt, log and x**1.5 are NaN where x < 0"),
+    ("value", lambda self, x: np.sqrt(x - 1), "first at x = "),
+    ("curvature", lambda self, x: None, "returns None\n    hint: is its return missing?"),
+    ("value", lambda self, x: x if x > 0 else 0 * x, "np.where(x > 0, ..., ...) in place of `if`"),
+    ("value", lambda self, x: math.sin(x), "np.exp(x) in place of math.exp(x)")])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_usual_slips_of_a_method_have_a_hint(name, method, told):
+    report = verify.activation(changed(Cubic, **{name: method}))
+    assert wrong_passes(report) == {name}
+    assert len(report.findings) == 1 or "first at" in told, str(report)
+    assert told in str(report)
+    assert ("NaN where x < 0" in str(report)) == ("NaN where" in told)
+
+
+def test_what_was_not_judged_is_one_note():
+    class Bell(ActivationFunction):
+        def value(self, x):
+            return np.exp(-x**2)
+
+        def slope(self, x):
+            return -2 * x * np.exp(-x**2)
+
+        def curvature(self, x):
+            return (4 * x**2 - 2) * np.exp(-x**2)
+
+    report = verify.activation(Bell())
+    (note,) = [note for note in report.notes if "not judged" in note]
+    assert report.ok and note.count("for x from -48 to -6 and 6 to 48") == 2

@@ -175,11 +175,34 @@ def test_the_complex_step_where_it_can_be_taken():
 def test_a_kink_is_not_judged():
     at = np.array([0.0, 1.0])
     report = so.verify.derivative(lambda x: np.maximum(x.real, 0).sum(), np.array([1.0, 1.0]), at)
-    assert not report.ok and "differ" in str(report)
+    assert not report.ok and "f has a kink: the slope jumps in entry (0,)" in str(report)
+    assert str(report).startswith("df: not judged at a kink in gradient;")
     noisy = np.random.default_rng(0)
     report = so.verify.derivative(only_real(lambda x: x @ x + 0.01 * noisy.normal()),
                                   lambda x: 2 * x, at)
     assert not report.ok and "too inaccurate to judge" in str(report)
+
+
+@pytest.mark.parametrize("f, df, options", [
+    (np.abs, np.sign, {}), (lambda x: np.maximum(x, 0), lambda x: 0.5, {}),
+    (lambda x: np.abs(x - 1e-9), np.sign, {}),
+    (lambda x: np.array([x**2, np.abs(x)]), lambda x: np.array([2 * x, 0 * x]), {}),
+    (lambda x: np.sum(np.maximum(x, 0) ** 2), lambda x: np.ones((2, 2)),
+     {"at": np.array([0.0, 0.5]), "kind": "hessian"}),
+    (lambda x: np.abs(x).sum(), lambda x, v: 0.0, {"at": np.zeros(2), "direction": np.ones(2)})])
+def test_a_derivative_at_a_kink_is_neither_right_nor_wrong(f, df, options):
+    (finding,) = so.verify.derivative(f, df, **{"at": 0.0, **options}).findings
+    assert finding.kind == "not judged at a kink" and "jumps" in finding.compared
+
+
+@pytest.mark.parametrize("f, df, at", [
+    (np.log, lambda x: 1 / x, 1e-6), (lambda x: np.tanh(1e4 * x), lambda x: 1e4 + 0 * x, 0.0),
+    (lambda x: np.sqrt(x**2 + 1e-10), lambda x: 0.0 * x, 0.0), (np.square, lambda x: 2 * x, 0.0),
+    (lambda x: np.sin(100 * x), lambda x: 100 * np.cos(100 * x), 0.3),
+    (lambda x: np.float32(3) * np.float32(x) ** 2, lambda x: 6 * x, 0.7),
+    (np.abs, np.sign, 1e-5), (lambda x: np.abs(x) ** 1.5, lambda x: 0.0 * x, 0.0)])
+def test_a_sharp_bend_is_no_kink(f, df, at):
+    assert "kink" not in str(so.verify.derivative(f, df, at))
 
 
 def test_the_picture_shows_a_wrong_derivative():

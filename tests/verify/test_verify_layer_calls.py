@@ -280,3 +280,34 @@ def test_swapped_axes_are_named():
     recorder.compare("forward", "of b", np.zeros((2, 3)), np.zeros((2, 4)))
     swapped, other = recorder.report.findings
     assert "the last two axes are swapped" in swapped.hint and not other.hint
+
+
+# -- right numbers in a wrong shape ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, change, hint", [
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.reshape(2, 3)),
+     "the numbers are right: flatten them by .ravel()"),
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.reshape(2, 3).T),
+     "right but transposed: swap the last two axes, then .ravel()"),
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.reshape(2, 3).T.ravel()),
+     "right but transposed: weight has the shape (2, 3)"),
+    ("backward", lambda x_bar, W_bar: (x_bar.ravel(), W_bar), "keep the shape (4, 3)"),
+    ("backward", lambda x_bar, W_bar: (x_bar, 2 * W_bar.reshape(2, 3)), ""),
+    ("parameter_gradients", lambda rows: rows.reshape(len(rows), 2, 3),
+     "flatten them by .reshape(len(x), -1)"),
+    ("parameter_gradients", lambda rows: rows.ravel(), "is a .ravel() too much?")])
+def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
+    original = getattr(nets.Linear, name)
+
+    class Misshapen(nets.Linear):
+        pass
+
+    def misshapen(self, *args):
+        result = original(self, *args)
+        return change(*result) if isinstance(result, tuple) else change(result)
+
+    setattr(Misshapen, name, misshapen)
+    report = verify.layer(Misshapen(3, 2, bias=False), input_shape=(3,), samples=4)
+    (told,) = {finding.hint for finding in report.findings if finding.pass_name == name}
+    assert hint in told and bool(hint) == bool(told), str(report)

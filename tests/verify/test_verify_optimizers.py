@@ -78,6 +78,21 @@ class Forgetful(Average):
     state_names = ()
 
 
+class HoldsAGenerator(Average):
+    """Its generator is in no checkpoint."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.rng = np.random.default_rng(0)
+
+    def direction(self, evaluation):
+        return super().direction(evaluation) * float(self.rng.uniform(0.5, 1))
+
+
+class SavesAGenerator(HoldsAGenerator):
+    state_names = ("mean", "rng")
+
+
 class Late(Average):
     """Forgets something that shows in the sixth step only."""
 
@@ -286,6 +301,8 @@ class Stubborn(Wrapper):
 
 FAULTS = {
     Forgetful: ({"resume"}, "mean changes from step to step: list it in state_names"),
+    HoldsAGenerator: ({"resume"}, "np.random.default_rng([self.seed, self.steps])"),
+    SavesAGenerator: ({"state_names"}, "a generator cannot be saved"),
     Late: ({"resume"}, "count changes from step to step"),
     InPlace: ({"failure"}, "changed the memory: mean"),
     Uphill: ({"direction"}, "goes uphill"),
@@ -354,9 +371,23 @@ def test_planted_faults_are_named(fault):
     assert any(said in text_of(report, name) for name in found), str(report)
 
 
-@pytest.mark.parametrize("fault", [Uphill, NoPenalty, PenaltyUphill, ReportsAnything,
-                                   StateOfReferences, NeverMoves, Random, InPlace, WideMemory,
-                                   OwnCopy, KeepsAList])
+def test_a_method_that_draws_as_it_is_told_to_is_ok():
+    class Seeded(Average):
+        seed = 3
+
+        def direction(self, evaluation):
+            rng = np.random.default_rng([self.seed, self.steps])
+            return super().direction(evaluation) * float(rng.uniform(0.5, 1))
+
+    assert verify.optimizer(Seeded), str(verify.optimizer(Seeded))
+    for holds in (HoldsAGenerator, SavesAGenerator):
+        (finding,) = verify.optimizer(holds).findings
+        assert "draw from np.random.default_rng([self.seed, self.steps])" in finding.hint
+
+
+@pytest.mark.parametrize("fault", [Forgetful, HoldsAGenerator, SavesAGenerator, Late, Uphill,
+                                   NoPenalty, PenaltyUphill, ReportsAnything, StateOfReferences,
+                                   NeverMoves, Random, InPlace, WideMemory, OwnCopy, KeepsAList])
 def test_a_fault_is_not_told_twice(fault):
     assert wrong_passes(verify.optimizer(fault)) == FAULTS[fault][0]
 

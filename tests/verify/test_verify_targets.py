@@ -1,11 +1,14 @@
 """Which targets a loss takes is found out; only what somebody wrote is named; small errors can be
 read; what could not be judged is not called wrong."""
 
+import textwrap
+
 import numpy as np
 import pytest
 
 import secondorder as so
 from secondorder import verify
+from secondorder.checks import labels
 from secondorder.ledger.mismatch import describe_mismatch, entry_line
 from secondorder.nets import DiagonalLoss, Loss
 from secondorder.verify.recorder import Recorder
@@ -75,10 +78,7 @@ class OwnLabels(SoftLabels):
     """Integer labels (S,) and nothing else."""
 
     def prepare_target(self, target, shape, dtype):
-        target = np.asarray(target)
-        if target.dtype.kind not in "iu" or target.shape != shape[:1]:
-            raise ValueError("labels only")
-        return target
+        return labels(target, shape)
 
     def value(self, p, t):
         return SoftLabels.value(self, p, np.eye(p.shape[1], dtype=p.dtype)[t])
@@ -138,6 +138,37 @@ def test_convex_is_claimed_in_vain():
             return -SoftLabels.hessian(self, p, t)
 
     assert wrong_passes(verify.loss(Concave())) == {"convex"}
+
+
+def test_labels_that_are_no_class_are_to_be_refused():
+    careless = changed(OwnLabels, prepare_target=lambda self, target, shape, dtype: target)
+    report = verify.loss(careless)
+    (finding,) = report.findings
+    assert (finding.pass_name, finding.compared) == (
+        "prepare_target", "takes the label -1, with classes 0 to 3")
+    assert "checks.labels(target, shape)" in finding.hint
+    assert not verify.loss(careless, targets=np.array([0, 3, 1])).ok
+
+    def compared(self, target, shape, dtype):
+        return (np.asarray(target)[:, None] == np.arange(shape[1])).astype(dtype)
+
+    report = verify.loss(changed(SoftLabels, prepare_target=compared), targets=np.array([0, 3, 1]))
+    assert "takes the label -1" in str(report) and "takes the label 4" in str(report)
+
+
+def test_a_loss_without_prepare_target_is_told_how_to_take_labels():
+    class Forgotten(OwnLabels):
+        prepare_target = Loss.prepare_target
+
+    with pytest.raises(ValueError) as raised:
+        verify.loss(Forgotten())
+    lines = str(raised.value).partition("prepare_target:\n")[2].partition(";")[0]
+    given = {}
+    exec("import secondorder\n" + textwrap.dedent(lines), given)
+    Forgotten.prepare_target = given["prepare_target"]
+    assert verify.loss(Forgotten()).ok
+    with pytest.raises(ValueError, match="one column per output .*y.:, None..$"):
+        so.SquaredError().prepare_target(np.zeros(3), (3, 4), np.dtype("float64"))
 
 
 # -- only what was written -------------------------------------------------------------------------

@@ -45,6 +45,12 @@ class Loss:
 
     *Far outputs.* The passes must stay finite for outputs of +-1000, where ``exp`` alone overflows.
 
+    *Labels.* Targets are rows (S, C) of real numbers unless `prepare_target` takes others. Integer
+    labels (S,) need two lines; `labels` refuses those below 0 or above C - 1::
+
+        def prepare_target(self, target, shape, dtype):
+            return secondorder.checks.labels(target, shape)
+
     `fisher` and `sample_targets` are for losses that are negative log-likelihoods; leave them out
     otherwise. ``secondorder.verify.loss(MyLoss())`` checks all of this.
 
@@ -70,7 +76,8 @@ class Loss:
     def prepare_target(self, target, shape, dtype):
         """Check targets of outputs of `shape` (S, C) and return them as the passes use them.
 
-        What it returns, or rows of that, it must accept as well.
+        What it returns, or rows of that, it must accept as well. A loss of labels overrides it; see
+        `Loss`.
 
         Raises
         ------

@@ -10,11 +10,14 @@ from ..differences import column, nested, rounding
 from ..recorder import Recorder, pure_call
 from .activation_places import DISTANCE, FARTHEST, METHODS, Places
 from .identities import check_orders
-from .shared import error_by_step, keeps_dtype, remainders, require_methods
+from .shared import error_by_step, keeps_dtype, nothing, remainders, require_methods
 
 _RANGE = 6.0
 _POINTS = 60
 _TAIL_POINTS = 40
+#: Where a method is not finite for all x below zero.
+BELOW = ("sqrt, log and x**1.5 are NaN where x < 0: choose another form there. With "
+         "interval=(low, high) only a part of the line is looked at")
 _EXTREMES = np.array([-750.0, 750.0])  # exp of them overflows, or is 0
 
 
@@ -131,8 +134,10 @@ class _ActivationChecks(Places):
         """Shape, dtype, purity, entry by entry; whether the numbers can be compared at all."""
         recorder, x = self.recorder, self.x
         try:
-            result = np.asarray(pure_call(recorder, name, getattr(self.function, name), ("x",),
-                                          (x,)))
+            result = pure_call(recorder, name, getattr(self.function, name), ("x",), (x,))
+            if nothing(recorder, name, result):
+                return False
+            result = np.asarray(result)
             narrow = np.asarray(getattr(self.function, name)(x.astype(np.float32)))
             part = self.of(name, x[:, ::-3])
             extreme = self._extremes(name)
@@ -144,10 +149,13 @@ class _ActivationChecks(Places):
         keeps_dtype(recorder, name, "float64", result, "x")
         keeps_dtype(recorder, name, "float32", narrow, "x")
         nan = ", ".join(f"{x:g}" for x in self.extremes[np.isnan(extreme)])
-        recorder.fact(name, "no NaN", not nan, f"is NaN for x = {nan}",
+        wrong = x[~np.isfinite(result)]
+        below = wrong.size and wrong.max() < 0 and wrong.size == (x < 0).sum()
+        recorder.fact(name, "no NaN", not nan or below, f"is NaN for x = {nan}",
                       hint="inf / inf or inf - inf: choose the form by the sign of x")
-        return (recorder.fact(name, "finite", np.isfinite(result).all(),
-                              "is not finite for ordinary inputs")
+        return (recorder.fact(name, "finite", not wrong.size, "is not finite for ordinary inputs",
+                              "first at x = " + ", ".join(f"{x:.6g}" for x in wrong[:1]),
+                              BELOW if below else "")
                 and recorder.compare(name, f"{name} of some entries against the same entries of "
                                            f"{name}", part,
                                      result[:, ::-3], names=("of some", "of all"),

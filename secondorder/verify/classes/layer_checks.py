@@ -5,6 +5,7 @@ import numpy as np
 from ...exact.finite_differences import Difference
 from ..differences import rounding
 from ..recorder import SAFETY
+from ..slips import misshapen
 from .calls import check_alone, check_none
 from .forward_checks import check_state_of_pass
 from .layer_under_test import none_if_empty
@@ -70,27 +71,33 @@ class LayerChecks:
             self.recorder.broken.add(name)
         return result if good else None
 
-    def compare(self, name, what, computed, reference, retry=None):
+    def compare(self, name, what, computed, reference, retry=None, hint=""):
         """Compare with a Difference; when wrong, `retry` says whether transposed weights would make
         it right.
         """
         call = what.split(" ")[0]
-        reference = Difference(reference.value, reference.error + rounding(self.recorder.unit))
+        reference = self._rounded(reference)
         if self.agrees(computed, reference) or retry is None:
             return self.recorder.compare(name, what, computed, reference.value, reference.error,
-                                         names=(call, "differences"))
+                                         names=(call, "differences"), hint=hint)
         return self.recorder.compare(name, what, computed, reference.value, reference.error,
                                      names=(call, "differences"),
                                      hint=self._transposed_hint(retry, reference))
+
+    def _rounded(self, reference):
+        return Difference(reference.value, reference.error + rounding(self.recorder.unit))
 
     def agrees(self, computed, reference):
         """Whether a result is within what the reference predicts, without recording it."""
         computed = np.asarray(computed)
         if computed.shape != reference.value.shape:
             return False
+        return bool((np.abs(computed - reference.value) <= self.allowed(reference)).all())
+
+    def allowed(self, reference):
+        """By how much a result may differ from a reference, entry by entry."""
         size = float(np.abs(reference.value).max(initial=0)) or 1.0
-        allowed = SAFETY * reference.error + self.recorder.tolerance * size
-        return bool((np.abs(computed - reference.value) <= allowed).all())
+        return SAFETY * reference.error + self.recorder.tolerance * size
 
     def compare_blocks(self, name, what, computed, reference):
         """Compare a flat vector (..., P) parameter by parameter, so that indices are its own."""
@@ -99,13 +106,19 @@ class LayerChecks:
             quantity = what.split(" ")[0]
             self.recorder.broken.add(name)
             self.recorder.fact(name, what, False, f"{quantity} has the wrong shape",
-                               f"shape {computed.shape}, expected {reference.value.shape}")
+                               f"shape {computed.shape}, expected {reference.value.shape}",
+                               misshapen(computed, reference.value,
+                                         self.allowed(self._rounded(reference))))
             return
         for block, where, shape in self.subject.blocks:
             lead = computed.shape[:-1]
             part = Difference(*(side[..., where].reshape(lead + shape) for side in reference))
-            self.compare(name, f"{what.replace('theta', block, 1)}",
-                         computed[..., where].reshape(lead + shape), part)
+            mine, hint = computed[..., where], ""
+            if len(shape) == 2 and shape[0] != shape[1] and self.agrees(
+                    mine.reshape(lead + shape[::-1]).swapaxes(-1, -2), self._rounded(part)):
+                hint = f"the numbers are right but transposed: {block} has the shape {shape}"
+            self.compare(name, f"{what.replace('theta', block, 1)}", mine.reshape(lead + shape),
+                         part, hint=hint)
 
     def _transposed_hint(self, retry, reference):
         """Try the pass with square weights, or their tangents, or both, transposed."""

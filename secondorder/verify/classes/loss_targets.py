@@ -30,7 +30,7 @@ def targets_taken(loss, samples, outputs, rng):
             finite[name] = taken[name]
     if not taken:
         raise ValueError(f"{loss!r} takes none of the default targets, give targets=...; "
-                         + "; ".join(refused))
+                         + ";\n".join(refused))
     return finite or taken
 
 
@@ -49,3 +49,28 @@ def tells_classes_apart(loss, cases, outputs, rng):
             if not np.abs(after - before).max() <= 1e-9 * np.abs(before).max():
                 return False
     return outputs > 1
+
+
+def check_labels(checks):
+    """A loss that takes integer labels refuses those that are no class.
+
+    NumPy takes -1 for the last class, and a comparison with all classes takes it for none.
+    """
+    given, shape = np.asarray(checks.given), checks.p.shape
+    classes = shape[1]
+    if (given.dtype.kind not in "iu" or given.shape != shape[:1] or classes < 2
+            or not ((given >= 0) & (given < classes)).all()):
+        return
+    for label in (-1, classes):
+        wrong = np.array(given, dtype=np.int64)
+        wrong[-1] = label
+        try:
+            target = checks.loss.prepare_target(wrong, shape, np.dtype("float64"))
+            checks.loss.value(checks.p.copy(), target)
+            refused = False
+        except Exception:  # a loss may refuse a label in any way it likes
+            refused = True
+        checks.recorder.fact(
+            "prepare_target", f"refuses the label {label}", refused,
+            f"takes the label {label}, with classes 0 to {classes - 1}", hint="a wrong label would "
+            "train in silence: return secondorder.checks.labels(target, shape)")

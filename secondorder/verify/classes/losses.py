@@ -13,8 +13,8 @@ from ..findings import INACCURATE
 from ..recorder import Recorder, pure_call
 from .identities import check_orders
 from .loss_model import check_far, check_model
-from .loss_targets import CLASSES, REAL, targets_taken, tells_classes_apart
-from .shared import error_by_step, keeps_dtype, remainders, require_methods
+from .loss_targets import CLASSES, REAL, check_labels, targets_taken, tells_classes_apart
+from .shared import error_by_step, keeps_dtype, nothing, remainders, require_methods
 
 METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
            "hessian": "p, target", "hessian_product": "p, target, v",
@@ -153,6 +153,7 @@ class LossChecks:
             self.recorder.note(f"{self.case}: the derivatives were not judged; they are "
                                "compared with value")
             return
+        check_labels(self)
         point = self.p, self.target, self.v
         times = -(-_FEWEST // self.p.size)
         self.p, self.target, self.v = (np.concatenate([rows] * times) for rows in point)
@@ -232,8 +233,11 @@ class LossChecks:
         recorder, p = self.recorder, self.p
         try:
             method = getattr(self.loss, name)
-            result = np.asarray(pure_call(recorder, name, method, ("p", "target", "v"),
-                                          (p, self.target, *extra)))
+            result = pure_call(recorder, name, method, ("p", "target", "v"),
+                               (p, self.target, *extra))
+            if nothing(recorder, name, result):
+                return False
+            result = np.asarray(result)
             if not recorder.fact(
                 name, "shape", result.shape == shape, f"has the wrong shape with {self.case}",
                 f"shape {result.shape}, expected {shape}: one row per sample, nothing averaged"):

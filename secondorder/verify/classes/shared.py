@@ -32,6 +32,13 @@ def require_methods(value, kind, methods, bare, argument=None):
         raise TypeError(f"{kind} {type(value).__name__} lacks {', '.join(missing)}")
 
 
+def nothing(recorder, name, result):
+    """Record a method that returns None; whether it does."""
+    if result is None:
+        recorder.fact(name, "returns", False, "returns None", hint="is its return missing?")
+    return result is None
+
+
 def keeps_dtype(recorder, name, given, result, argument):
     """What comes out has the dtype that was given; `argument` is what the method takes."""
     recorder.fact(name, f"keeps {given}", result.dtype == given,
