@@ -53,7 +53,7 @@ def from_torch(module, input_shape=None):
     if not layers:
         raise ValueError(f"module: {type(module).__name__} holds no layers")
     dtypes = sorted({_array(value).dtype.name for _, inner in modules
-                     for _, value in inner.named_parameters(recurse=False)})
+                     for _, value in inner.named_parameters()})
     if len(dtypes) > 1:
         raise ValueError(f"module: its parameters are of several dtypes: {', '.join(dtypes)}")
     return Network(layers, dtype=dtypes[0] if dtypes else "float64", input_shape=input_shape)
@@ -88,7 +88,7 @@ def _hooks(module):
 def _refuse_sharing(modules):
     owners = {}
     for name, module in modules:
-        for parameter, value in module.named_parameters(recurse=False):
+        for parameter, value in module.named_parameters():
             if owners.setdefault(id(value), name) != name:
                 raise ValueError(f"module: {name}.{parameter} is shared with another place; "
                                  "parameters are not shared here")
@@ -104,7 +104,7 @@ def _layer_of(module, name):
     layer = make(module, _Options(module, name))
     if layer is None:
         return []
-    parameters = dict(module.named_parameters(recurse=False))
+    parameters = dict(module.named_parameters())
     for parameter, value in parameters.items():
         layer.parameters[parameter] = _array(value)
     trained = {bool(value.requires_grad) for value in parameters.values()}

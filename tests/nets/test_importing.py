@@ -112,7 +112,7 @@ def like(kind, inside=(), weight=None, bias=None, **options):
     parameters = {name: value for name, value in named.items() if value is not None}
     cls = type(kind, (), {
         "__module__": "torch.nn.modules.like",
-        "named_parameters": lambda self, recurse: parameters.items(),
+        "named_parameters": lambda self: parameters.items(),
         "named_children": lambda self: self._modules.items()})
     module = cls()
     shape = weight.array.shape if weight else (0, 0)

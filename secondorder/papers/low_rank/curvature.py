@@ -189,9 +189,6 @@ def sample_curvatures_at(evaluation, l2=0.0):
                 h = h - 2 * (size * _rows(v, tangent) + l2 * _rows(delta, moved))
             z_tangent = z_tangent - delta * length[:, None].astype(delta.dtype) - l2 * layer.z
             squares, along_theta = squares + size * length, along_theta + _rows(delta, layer.z)
-        if layer is layers[-1] and place == len(evaluation.saved) - 1:
-            tangent = z_tangent
-            break
         bar = evaluation.deltas[_last_activation(layers, places, place, len(evaluation.saved))]
         if layer.slope is not None:
             h = h + _rows(bar * layer.second_derivative, z_tangent**2)
