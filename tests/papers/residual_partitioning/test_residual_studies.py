@@ -194,6 +194,31 @@ def test_saddle():
     assert set(judged("claim-saddle", make(first), seeds=3).values()) == {UNDECIDED}
 
 
+@pytest.mark.parametrize("last, chosen", [(300.0, 300.0), (100.0, 100.0), (30.0, 30.0)])
+def test_one_rate_beyond_the_grid_is_tried_where_the_first_to_leave_stands_at_its_end(last, chosen):
+    study = STUDIES.of("residual-partitioning")["claim-saddle"]
+
+    def make(rate, method, **_):  # the larger, the sooner, up to a rate
+        exits = 1000 / rate if rate <= last else 4001
+        return {"exit": exits if method == "partitioning" else 50 + rate, "negative": [0.0, 0.0]}
+
+    made = made_up.results(study, make).arguments(start="autoencoder", method="partitioning")
+    assert {one["rate"] for one in made if one["seed"] == 1} == {chosen}
+    tried = {one["rate"] for one in made}
+    assert (300.0 in tried) == (last >= 100) and 1000.0 not in tried
+
+
+def test_negative_coefficients_at_other_rates_are_told_and_decide_nothing():
+    study = STUDIES.of("residual-partitioning")["claim-negative-coefficients"]
+
+    def make(case, rate, **_):
+        return {"loss": [rate], "negative": [0.0, 0.25 if rate > 100 else 0.0]}
+
+    told = study.judge(made_up.results(study, make), study.settings())
+    assert {one.verdict for one in told.values()} == {DID_NOT_HOLD}
+    assert all("at other rates up to 0.25" in one.because for one in told.values())
+
+
 def test_negative_coefficients_are_those_that_the_absolute_value_turns_around():
     """With the other choice, zero for negative coefficients, the curvature differs exactly where
     there are some."""

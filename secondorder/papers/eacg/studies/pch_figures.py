@@ -58,7 +58,7 @@ class Figure11(TwoOfThem, Curves):
 
 
 @study(PAPER, "figure-12", shows="PCH-1 and PCH-2, bounded criterion, wide inputs", claims=CLAIMS,
-       full=WIDE, quick=training.QUICK, seconds=(2000, 6), needs=("cifar-10",),
+       full=WIDE | training.TWELVE, quick=training.QUICK, seconds=(2000, 6), needs=("cifar-10",),
        deviation=DEVIATION)
 class Figure12(TwoOfThem, WideCurves):
     criterion, second = "bounded", "kfi-rank-one"

@@ -95,7 +95,8 @@ def negative_share(network, loss, x, y):
                     "remedied",
                "c": "it leaves the plateau of a deep ReLU network first (MNIST)"},
        full={"cases": (("autoencoder", "mnist"), ("autoencoder", "cifar-10"), ("plateau", "mnist")),
-             "steps": 4000, "every": 100, "watched": 2000, "trial": True, "seeds": (1, 2, 3, 4, 5)},
+             "steps": 4000, "every": 100, "watched": 2000, "trial": True,
+             "seeds": tuple(range(1, 11))},
        quick={"cases": (("autoencoder", "digits"), ("plateau", "digits")), "steps": 100,
               "every": 20, "watched": 200, "trial": False, "seeds": (1,)},
        seconds=(3000, 6), needs=("mnist", "cifar-10"), ours=("c",),
@@ -107,7 +108,7 @@ class Saddle:
         runs = []
         for start, data in settings["cases"]:
             for method in METHODS:
-                asked = self.trials(start, data, method, settings)
+                asked = self.trials(start, data, method, settings, results)
                 runs += asked
                 rate = self.rate(start, data, method, settings, results)
                 if rate is not None:
@@ -115,11 +116,20 @@ class Saddle:
                              for seed in settings["seeds"]]
         return runs
 
-    def trials(self, start, data, method, settings):
+    def trials(self, start, data, method, settings, results):
         if not settings["trial"]:
             return []
         return [self.one(seed, start, data, method, rate, settings)
-                for rate in GRIDS[start][method] for seed in curves.TRIAL_SEEDS]
+                for rate in self.rates(start, data, method, settings, results)
+                for seed in curves.TRIAL_SEEDS]
+
+    def rates(self, start, data, method, settings, results):
+        """The grid, and one rate beyond it where the first to leave stands at its end."""
+        rates = GRIDS[start][method]
+        exits = self.tried(rates, start, data, method, settings, results)
+        if exits is None or not np.isfinite(exits).any():
+            return rates
+        return curves.extended(rates, rates[least(exits, "rate")])
 
     def one(self, seed, start, data, method, rate, settings):
         return Run(exit_step, {"seed": seed, "start": start, "data": data, "method": method,
@@ -130,9 +140,17 @@ class Saddle:
         """The rate that leaves first in the trials, the smallest where none leaves; None while one
         is missing.
         """
-        rates = GRIDS[start][method]
         if not settings["trial"]:
+            rates = GRIDS[start][method]
             return rates[len(rates) // 2]
+        rates = self.rates(start, data, method, settings, results)
+        exits = self.tried(rates, start, data, method, settings, results)
+        return None if exits is None else rates[least(exits, "rate")]
+
+    def tried(self, rates, start, data, method, settings, results):
+        """Mean step of leaving in the trials of each rate, infinite where one never leaves; None
+        while a trial is missing.
+        """
         exits = []
         for rate in rates:
             tried = results.by_seed(start=start, data=data, method=method, rate=float(rate))
@@ -140,7 +158,7 @@ class Saddle:
                 return None
             steps = [tried[seed]["exit"] for seed in curves.TRIAL_SEEDS]
             exits.append(np.mean(steps) if min(steps) <= settings["steps"] else np.inf)
-        return rates[least(exits, "rate")]
+        return exits
 
     def exits(self, start, data, settings, results):
         """Method -> the results of the judged seeds."""
