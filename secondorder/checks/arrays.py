@@ -143,7 +143,8 @@ def targets_between(target, low, high):
 
 def labels(target, shape):
     """Return integer labels (S,) of outputs (S, C) = `shape`; each must lie from 0 to C - 1."""
-    target, (samples, classes) = plain_array(target, "labels"), shape
+    target = target if type(target) is np.ndarray else plain_array(target, "labels")
+    samples, classes = shape
     if target.dtype.kind not in "iu":
         raise TypeError(f"labels must be integers, got dtype {target.dtype}")
     if target.shape != (samples,):
