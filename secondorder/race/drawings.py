@@ -21,8 +21,10 @@ SHORT = {"momentum": "SGD, momentum", "adam": "Adam", "partitioning": "res. part
          "square-root": "cubic, h = 0", "unit": "g / |g|"}
 
 
-def draw_problem(field, figure):
-    """Training loss over work (rule G) and over seconds (rule S), mean of the logarithm."""
+def draw_problem(field, figure, seeds):
+    """Training loss over work (rule G) and over seconds (rule S), mean of the logarithm: over the
+    field's seeds of the methods that are compared, over `seeds` of the others.
+    """
     panels = figure.subplots(1, 2, sharey=True)
     for panel, name, rule, limit in ((panels[0], "work", "G", field.limits.work),
                                      (panels[1], "seconds", "S", field.limits.seconds)):
@@ -34,8 +36,8 @@ def draw_problem(field, figure):
     panels[1].set(xlabel="CPU seconds of steps (rule S)")
     legend_below(figure, panels[1], rows=3)
     figure.suptitle(f"{PROBLEMS[field.problem].title}; "
-                    f"{over_seeds(field.settings['seeds'], 'mean of logs')}\n"
-                    "grey: T, and Adam's work in T", fontsize=9)
+                    f"{over_seeds(field.settings['seeds'], 'mean of logs')} of what is compared, "
+                    f"{len(seeds)} of the rest\ngrey: T, and Adam's work in T", fontsize=9)
 
 
 def draw_curve(panel, key, runs, name, limit):

@@ -10,9 +10,10 @@ PAPER = "race"
 #: CPU seconds at most for T; three are lower than the plan's, see criteria.md.
 MOST = {key: problem.most for key, problem in PROBLEMS.items()} | {
     "reversible": 3.0, "plateau": 5.0, "autoencoder": 5.0}
-FULL = {"methods": tuple(ENTRANTS), "trials": None, "most": MOST, "seeds": (1, 2, 3, 4, 5)}
+FULL = {"methods": tuple(ENTRANTS), "trials": None, "most": MOST, "seeds": (1, 2, 3, 4, 5),
+        "compared_seeds": tuple(range(1, 16))}
 QUICK = {"methods": ("adam", "partitioning", "cubic-sgd"), "trials": 2,
-         "most": dict.fromkeys(PROBLEMS, 0.2), "seeds": (1,)}
+         "most": dict.fromkeys(PROBLEMS, 0.2), "seeds": (1,), "compared_seeds": (1,)}
 CLAIMS = {
     "seconds": "At T the papers' best method has a lower training loss than the better of SGD and "
                "Adam",
@@ -23,34 +24,66 @@ LEAVE = 2.25  # a training loss below which the plateau is left
 
 
 def settings_of(key, base):
-    return base | {"problem": key, "most": {key: base["most"][key]}}
+    own = base | {"problem": key, "most": {key: base["most"][key]}}
+    if key != "plateau":
+        return own
+    # as many seeds as decide about curvature at the spread of the first five
+    return own | {"curvature_seeds": tuple(range(1, 36)) if base is FULL else base["seeds"]}
+
+
+def stages(problem, settings, results):
+    """The runs of all methods and, on further seeds, of those that are compared."""
+    wanted = tuning.stages(problem, settings, results)
+    if not all(run in results for run in tuning.stages(problem, settings, results, judge=False)):
+        return wanted
+    field = claims.Field(problem, settings, results)
+    methods = {field.best(kind, rule) for kind in ("paper", "first order") for rule in tuning.RULES}
+    return tuning.unique(wanted + tuning.stages(problem, of_compared(settings) | {
+        "methods": [key for key in field.entrants if key in methods]}, results))
+
+
+def of_compared(settings):
+    """The settings whose seeds are those of the claims."""
+    return {**settings, "seeds": settings["compared_seeds"]}
 
 
 class OneProblem:
     """The study of a problem."""
 
     def runs(self, settings, results):
-        return tuning.stages(settings["problem"], settings, results)
+        return stages(settings["problem"], settings, results)
 
     def judge(self, results, settings):
-        field = claims.Field(settings["problem"], settings, results)
+        field = claims.Field(settings["problem"], of_compared(settings), results)
         return {"seconds": field.seconds(), "work": field.work(), "steps": field.steps(),
                 "held-out": field.held_out()}
 
     def draw(self, results, figure, settings):
-        drawings.draw_problem(claims.Field(settings["problem"], settings, results), figure)
+        field = claims.Field(settings["problem"], of_compared(settings), results)
+        drawings.draw_problem(field, figure, settings["seeds"])
 
 
 class Plateau(OneProblem):
-    """The same, and whether curvature is what leaves the plateau."""
+    """The same, and whether curvature is what leaves the plateau, on seeds of its own."""
+
+    with_and_without = ("cubic-sgd", "square-root")
+
+    def of_curvature(self, settings):
+        methods = [key for key in self.with_and_without if key in settings["methods"]]
+        return {**settings, "methods": methods, "seeds": settings["curvature_seeds"]}
+
+    def runs(self, settings, results):
+        problem, curvature = settings["problem"], self.of_curvature(settings)
+        return tuning.unique(super().runs(settings, results)
+                             + tuning.stages(problem, curvature, results))
 
     def judge(self, results, settings):
-        field = claims.Field(settings["problem"], settings, results)
+        field = claims.Field(settings["problem"], self.of_curvature(settings), results)
         return super().judge(results, settings) | {"curvature": self.curvature(field)}
 
     def curvature(self, field):
         exact, flat = (field.runs(key, "G") if key in field.entrants else {}
-                       for key in ("cubic-sgd", "square-root"))
+                       for key in self.with_and_without)
         ratios = [claims.work_until(exact[seed], LEAVE) / claims.work_until(flat[seed], LEAVE)
                   for seed in exact if seed in flat]
         return paired([-claims.np.log(ratio) for ratio in ratios],

@@ -6,6 +6,7 @@ from secondorder.studies import exactly, paired, study, undecided
 
 from .. import claims, drawings, tuning
 from ..entrants import ENTRANTS
+from . import problems
 from .problems import FULL, PAPER, QUICK
 
 BATCHES = {"digits-10": 10, "digits": 100, "digits-all": 1400}
@@ -19,12 +20,6 @@ FAMILIES = {"seconds": claims.Field.seconds, "work": claims.Field.work,
 CURVED = [key for key, entrant in ENTRANTS.items() if entrant.kind in ("paper", "rival")]
 
 
-def stages(problems, settings, results):
-    """The runs of several problems, each once."""
-    return tuning.unique(run for problem in problems
-                         for run in tuning.stages(problem, settings, results))
-
-
 def fields(settings, results):
     """Problem -> Field."""
     return {problem: claims.Field(problem, settings, results) for problem in settings["problems"]}
@@ -34,7 +29,8 @@ class Noise:
     """Does the advantage grow with the batch?"""
 
     def runs(self, settings, results):
-        return stages(settings["problems"], settings, results)
+        return tuning.unique(run for problem in settings["problems"]
+                             for run in tuning.stages(problem, settings, results))
 
     def judge(self, results, settings):
         told = fields(settings, results)
@@ -123,12 +119,15 @@ class Together:
     """Ranks, winners, and what is left of the verdicts when all problems are counted."""
 
     def runs(self, settings, results):
-        return stages(settings["problems"], settings, results)
+        return tuning.unique(run for problem in settings["problems"]
+                             for run in problems.stages(problem, settings, results))
 
     def judge(self, results, settings):
-        told = fields(settings, results)
+        told, compared = (fields(one, results) for one in
+                          (settings, problems.of_compared(settings)))
         return {"order": self.order(told), "no-winner": self.no_winner(told),
-                **{f"holm-{name}": self.corrected(told, judge) for name, judge in FAMILIES.items()}}
+                **{f"holm-{name}": self.corrected(compared, judge)
+                   for name, judge in FAMILIES.items()}}
 
     def order(self, told):
         taus = [claims.tau(field.final("seconds"), field.final("steps"))

@@ -202,6 +202,11 @@ def packed(result, arguments):
             if name not in ("slope", "curvature", "norm") and (first or name != "batch_loss")}
 
 
+def three_digits(rates):
+    """Rates as they are packed where there are many runs."""
+    return [float(f"{rate:.3g}") for rate in rates]
+
+
 def losses(result, arguments):
     """A record for figures and verdicts that look at losses alone."""
     return {name: result[name] for name in ("loss", "diverged") if name in result}

@@ -26,14 +26,16 @@ def variation(result):
                "b": "from 10 to 1000 the variability of the rate changes more than its mean "
                     "(+-0.2)",
                "c": "Adagrad's rate varies more at 100 than at 1000 (+-0.2)"},
-       full=plateau.FULL, quick=plateau.QUICK, seconds=(1800, 10), needs=("mnist",),
+       full=plateau.TEN, quick=plateau.QUICK, seconds=(1800, 10), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class Sigma:
     @staticmethod
     def packed(result, arguments):
-        """The losses and, where they are compared, the rates: half of the bytes."""
-        rates = arguments["half_width"] == 0.2 and 10 <= arguments["sigma"] <= 1000
-        return plateau.losses(result, arguments) | ({"rate": result["rate"]} if rates else {})
+        """The losses and, where they are compared, three digits of the rates."""
+        if arguments["half_width"] != 0.2 or not 10 <= arguments["sigma"] <= 1000:
+            return plateau.losses(result, arguments)
+        return plateau.losses(result, arguments) | {
+            "rate": plateau.three_digits(result["rate"])}
 
     def runs(self, settings, results):
         sweep = [plateau.run(settings, seed, base="sgd", rate=0.02, curvature="exact", sigma=sigma,
