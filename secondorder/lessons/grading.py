@@ -79,6 +79,9 @@ def graded(path):
         result = Hunt(getattr(verify, told[0])(names[name]()), by_hand(names[name], known))
     else:
         result = judged(told, names[name], known.get("WRONG", ()))
+        if result.ok and result.wraps:
+            raise NoExercise(f"{name} calls the edition's {result.name}: write it out, it is what "
+                             "is asked")
         if result.ok:
             result = also_at(known.get("CASES", ()), names[name], known.get(name), result)
     return result, exercise

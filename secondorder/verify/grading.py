@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import inspect
+import sys
 import threading
 import traceback
 import types
@@ -41,6 +42,8 @@ class Grade:
         Where the answer is a known mistake: what to look at.
     calls : list of (tuple, dict, object)
         Arguments and results of some calls.
+    wraps : bool
+        Whether the function itself, or its file, calls the implementation whose place it took.
     """
 
     ok: bool
@@ -52,6 +55,7 @@ class Grade:
     message: str = ""
     hint: str = ""
     calls: list = field(default_factory=list, repr=False, compare=False)
+    wraps: bool = False
 
     def __str__(self):
         place = f"[{self.paper}] {heading((self.label,))}, {self.name}"
@@ -132,7 +136,7 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     elif not calls:
         message = f"the check of {label} never called {name}"
     return Grade(not message, entry.paper, entry.labels[0], name, seeds, claims, message, hint,
-                 calls)
+                 calls, recorded.wraps)
 
 
 def _require_hints(hints):
@@ -207,11 +211,13 @@ class _Recorded:
 
     def __init__(self, function, calls, original):
         self.function, self.calls, self.original = function, calls, original
-        self.most, self.raised, self.blank = _KEPT, "", False
+        self.most, self.raised, self.blank, self.wraps = _KEPT, "", False, False
         self._running = ContextVar("within a call of the function", default=False)
 
     def __call__(self, *arguments, **named):
-        if self._running.get():
+        if self._running.get():  # the edition calls it, too: the caller of `_given` tells who
+            caller = sys._getframe(2).f_globals
+            self.wraps |= caller is getattr(self.function, "__globals__", None)
             return self.original(*arguments, **named)
         token = self._running.set(True)
         try:

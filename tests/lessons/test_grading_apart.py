@@ -133,6 +133,15 @@ def test_a_function_of_the_edition_is_no_answer(tmp_path):
     assert not found.ok and "eta is imported from secondorder.papers" in str(found)
 
 
+def test_a_call_of_the_edition_s_function_is_no_answer(tmp_path):
+    path = tmp_path / "anna.py"
+    path.write_text("from secondorder.papers.low_rank import quantities\n"
+                    "GRADE = ('low-rank', '23', 'eta')\n\n\n"
+                    "def eta(*given):\n    return quantities.eta(*given)\n")
+    found = lessons.grade(path, 30.0)
+    assert not found.ok and "eta calls the edition's" in str(found)
+
+
 def notebook(*cells):
     return json.dumps({"nbformat": 4, "cells": [
         {"cell_type": "code", "source": cell} for cell in cells]})

@@ -32,8 +32,8 @@ class Figure5:
     @staticmethod
     def packed(result, arguments):
         """What verdicts and figure need, and three digits of the rates."""
-        kept = plateau.packed(result, arguments)
-        return kept | {"rate": plateau.three_digits(kept["rate"])}
+        record = plateau.packed(result, arguments)
+        return record | {"rate": plateau.three_digits(record["rate"])}
 
     def runs(self, settings, results):
         return runs_of(settings, "adadelta")
