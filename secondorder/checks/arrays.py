@@ -126,7 +126,7 @@ def _labels_hint(target, shape):
     """
     if target.dtype.kind not in "iu" or target.shape != tuple(shape[:1]) or shape[1] < 2:
         return ""
-    return (f". Labels as rows are np.eye({shape[1]})[labels]. A loss of your own takes labels by "
+    return (f". Labels as rows are np.eye({shape[1]})[labels]. Your own loss takes labels by "
             "prepare_target:\n    def prepare_target(self, target, shape, dtype):\n"
             "        return secondorder.checks.labels(target, shape)")
 
