@@ -76,8 +76,10 @@ def test_the_clock_comes_first():
     assert run.function is tuning.course.measure and run.arguments["firsts"][0] == 0.001
 
 
-def test_the_methods_that_are_compared_run_on_further_seeds():
+def test_the_methods_that_are_compared_run_on_further_seeds(monkeypatch):
     """Adam and cubic steps around Adam have the least losses of their kinds here."""
+    # which methods can run is asked of the images, which are not needed here
+    monkeypatch.setattr(tuning, "left_out", lambda problem: dict.fromkeys(ENTRANTS, ""))
     least, results = {"adam": 0.2, "cubic-adam": 0.1}, Results()
     study, settings = STUDIES.of("race")["plateau"], STUDIES.of("race")["plateau"].settings()
     while missing := [run for run in study.runs(settings, results) if run not in results]:
@@ -90,10 +92,10 @@ def test_the_methods_that_are_compared_run_on_further_seeds():
                                 + 1e-3 * (given["second"] or 0))
             results.add(run.name, {"arguments": given, "result": result, "seconds": 1.0})
     seeds = {key: {run["seed"] for run in results.arguments(method=key)} - {tuning.TRIAL_SEED}
-             for key in ENTRANTS if key not in ("gauss-newton", "kfac", "ea-cg")}
+             for key in ENTRANTS}
     assert seeds["adam"] == seeds["cubic-adam"] == set(range(1, 16))
     assert seeds["cubic-sgd"] == seeds["square-root"] == set(range(1, 36))
-    assert seeds["momentum"] == seeds["unit"] == set(range(1, 6))
+    assert seeds["momentum"] == seeds["unit"] == seeds["ea-cg"] == set(range(1, 6))
 
 
 @pytest.mark.parametrize("problem, method, word", [
