@@ -35,8 +35,8 @@ class Recorder:
         where they are zero.
     broken : set of str
         Passes whose results cannot be used at all: they raised, or gave something of a wrong shape.
-    left_out : list of str
-        Comparisons that could not be judged; one note of the report tells all.
+    left_out : dict of str to list
+        Comparisons that could not be judged, each with its ranges of x; one note tells all.
     """
 
     def __init__(self, subject, tolerance, lenient=False):
@@ -45,7 +45,7 @@ class Recorder:
         self.report = Report(subject)
         self.tolerance, self.lenient = float(tolerance), lenient
         self.unit = 0.0
-        self.broken, self.left_out = set(), []
+        self.broken, self.left_out = set(), {}
 
     def wrong(self, *pass_names):
         """Whether any of these passes, or any at all, has a finding in float64 already."""
@@ -76,9 +76,9 @@ class Recorder:
         return self.fact(pass_name, what, False,
                          f"raised {type(problem).__name__}{case}: {problem}", hint=hint)
 
-    def compare(self, pass_name, what, computed, reference, error=0.0,
+    def compare(self, pass_name, quantity, computed, reference, error=0.0,
                 names=("computed", "differences"), hint="",
-                scale=None, optional=False, kind="mismatch"):
+                scale=None, optional=False, kind="mismatch", over=None):
         """Compare a computed quantity with its reference and the reference's predicted error.
 
         Parameters
@@ -92,6 +92,8 @@ class Recorder:
         optional : bool
             A reference that is too inaccurate is a note, not a finding: other comparisons were made
             of the same pass.
+        over : (float, float), optional
+            The range of x that is compared, where it is a part of all.
 
         Returns
         -------
@@ -99,6 +101,7 @@ class Recorder:
             Whether they agree.
         """
         computed, reference = np.asarray(computed), np.asarray(reference)
+        what = quantity + _over([over])
         scale = (float(np.abs(reference).max(initial=0)) or 1.0 if scale is None
                  else np.asarray(scale))
         if computed.shape != reference.shape:
@@ -117,7 +120,7 @@ class Recorder:
         middle = np.median(error[judged]) if judged.any() else np.inf
         if not middle <= _USABLE * max(size, self.unit):
             if optional or self.lenient:
-                self.left_out.append(what)
+                self.left_out.setdefault(quantity, []).append(over)
                 return True
             return self.fact(
                 pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
@@ -139,28 +142,24 @@ class Recorder:
         """The report, its findings in the order of causes, single precision last."""
         if self.left_out:
             self.note("not judged, as the differences are too inaccurate there: "
-                      + "; ".join(_ranges(dict.fromkeys(self.left_out))))
+                      + "; ".join(what + _over(set(ranges))
+                                  for what, ranges in self.left_out.items()))
         rank = {name: position for position, name in enumerate(ORDER)}
         self.report.findings.sort(key=lambda finding: (finding.kind in SINGLE,
                                                        rank.get(finding.pass_name, len(ORDER))))
         return self.report
 
 
-def _ranges(comparisons):
-    """Comparisons in words; those that differ in the range of x alone are put together."""
-    ranges = {}
-    for comparison in comparisons:
-        what, _, where = comparison.partition(" for x from ")
-        ranges.setdefault(what, []).append(where.split(" to "))
-    for what, parts in ranges.items():
-        joined = []
-        for part in sorted(parts, key=lambda ends: [float(end) for end in ends if end]):
-            if joined and joined[-1][-1] == part[0]:
-                joined[-1] = [joined[-1][0], part[-1]]
-            else:
-                joined.append(part)
-        texts = [" to ".join(part) for part in joined]
-        yield what + (f" for x from {' and '.join(texts)}" if texts != [""] else "")
+def _over(ranges):
+    """Ranges of x in words, neighbours as one; "" for none."""
+    joined = []
+    for low, high in sorted(filter(None, ranges)):
+        if joined and joined[-1][1] == low:
+            joined[-1] = joined[-1][0], high
+        else:
+            joined.append((low, high))
+    return " for x from " + " and ".join(
+        f"{low:g} to {high:g}" for low, high in joined) if joined else ""
 
 
 def arrays_in(value, name):

@@ -171,14 +171,14 @@ class _ActivationChecks(Places):
         """slope and curvature beyond the core; faults of one block are not reported again later."""
         for low, high in self.tails:
             x = np.sort(self.rng.uniform(low, high, _TAIL_POINTS))
-            where = f" for x from {low:g} to {high:g}"
             with np.errstate(over="ignore", invalid="ignore"):
                 for name, source in (("slope", "value"), ("curvature", "slope")):
                     if not self.recorder.wrong("slope", name):
                         size = np.maximum(1.0, np.abs(self.of(source, x)))
-                        self._derivative(name, source, True, x, rounding(size), where)
+                        self._derivative(name, source, True, x, rounding(size),
+                                         over=(low, high))
 
-    def _derivative(self, name, source, usable, x, noise=0.0, where=""):
+    def _derivative(self, name, source, usable, x, noise=0.0, where="", over=None):
         """slope against differences of value; curvature against those of slope, or twice value."""
         if not usable:
             return
@@ -196,8 +196,8 @@ class _ActivationChecks(Places):
         noise = noise + rounding(far * np.maximum(np.abs(reference.value), np.abs(computed)))
         error = np.where(near, np.inf, reference.error + noise)
         if not self.recorder.compare(name, f"{name} against {against}{where}", computed,
-                                     reference.value, error,
-                                     names=(name, "differences"), optional=bool(where)):
+                                     reference.value, error, names=(name, "differences"),
+                                     optional=bool(where or over), over=over):
             finding = self.recorder.report.findings[-1]
             worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
             finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
