@@ -165,9 +165,11 @@ class Together:
         drawings.draw_ranks(fields(settings, results), figure)
 
 
-def enter(key, shows, letters, problems, quick, seconds, implementation, needs=()):
-    study(PAPER, key, shows, letters, FULL | {"problems": problems}, QUICK | {"problems": quick},
-          seconds, needs=needs, ours=tuple(letters))(implementation)
+def enter(key, shows, letters, problems, quick, seconds, implementation, needs=(), base=FULL,
+          quick_base=QUICK):
+    study(PAPER, key, shows, letters, base | {"problems": problems},
+          quick_base | {"problems": quick}, seconds, needs=needs,
+          ours=tuple(letters))(implementation)
 
 
 enter("noise", "Batches of 10, 100 and all digits: does curvature gain by larger batches",
@@ -184,4 +186,5 @@ enter("together", "Ranks over all problems",
        "no-winner": "No method that runs on six problems is within 10 % of the best on all",
        **{f"holm-{name}": f"The papers' best method is ahead on most problems: {name}, all "
                           "problems counted together" for name in FAMILIES}},
-      RACED, QUICK_TWO, (10, 40), Together, ("wine-quality", "mnist"))
+      RACED, QUICK_TWO, (10, 40), Together, ("wine-quality", "mnist"), problems.compared(FULL),
+      problems.compared(QUICK))
