@@ -1,0 +1,170 @@
+"""Every example of every `--help` works."""
+
+import argparse
+import contextlib
+import re
+import shlex
+import struct
+import webbrowser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import bench, book, cli, files
+from secondorder.cli.tour import running as touring
+from secondorder.ledger.registry import REGISTRY
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def examples():
+    """The words of every line that begins with `secondorder` in the help of the program and of each
+    command."""
+    top = cli.parser()
+    (commands,) = (action for action in top._actions
+                   if isinstance(action, argparse._SubParsersAction))
+    pages = [top.epilog, *(parser.epilog for parser in commands.choices.values())]
+    lines = re.findall(r"^  secondorder (.*)$", re.sub(r"\\\n +", " ", "\n".join(pages)), re.M)
+    return [re.split(r"  +| \| ", line)[0] for line in lines if not line.startswith("COMMAND")]
+
+
+EXAMPLES = examples()
+
+
+def test_examples_are_found():
+    assert len(EXAMPLES) >= 20 and len({line.split()[0] for line in EXAMPLES}) >= 11
+    assert (
+        "show residual-partitioning 9" in EXAMPLES
+        and "train --data wine --optimizer adam" in EXAMPLES
+    )
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """The files of which the examples speak, with a few random images or rows each."""
+    rng = np.random.default_rng(0)
+    rows = [f"{k % 3},{a:.3f},{b:.3f}" for k, (a, b) in enumerate(rng.normal(size=(30, 2)))]
+    (tmp_path / "wine.csv").write_text("\n".join(["cultivar,alcohol,ash", *rows]))
+    images, labels = rng.integers(0, 256, (40, 4, 4), np.uint8), np.arange(40, dtype=np.uint8) % 10
+    for name in ("mnist", "mnist-subset"):
+        (tmp_path / name).mkdir()
+        head = struct.pack(">HBB3I", 0, 8, 3, *images.shape)
+        (tmp_path / name / "train-images-idx3-ubyte").write_bytes(head + images.tobytes())
+        head = struct.pack(">HBBI", 0, 8, 1, 40)
+        (tmp_path / name / "train-labels-idx1-ubyte").write_bytes(head + labels.tobytes())
+    (tmp_path / "cifar-10-batches-bin").mkdir()
+    rows = rng.integers(0, 10, (3, 3073), np.uint8)
+    (tmp_path / "cifar-10-batches-bin" / "data_batch_1.bin").write_bytes(rows.tobytes())
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "method.py").write_text(METHOD)
+    for name in ("paper.tex", "paper.md"):
+        (tmp_path / name).write_text("Twice is $$2 x = x + x \\tag{7}$$")
+    yield tmp_path
+    REGISTRY.forget("my-paper")
+
+
+MINE = """\
+from secondorder import ledger
+
+paper = ledger.paper("my-paper")
+
+
+@paper.equation("1", statement="Twice.", formula="2 x", kind="claim", verdict="holds")
+def equation_1(rng):
+    x = rng.normal()
+    return [ledger.Equal("twice", 2 * x, x + x, 1e-15)]
+"""
+
+
+METHOD = """\
+import secondorder as so
+
+
+class Sign(so.optimizers.Optimizer):
+    def direction(self, evaluation):
+        return -abs(self.gradient(evaluation)) ** 0.5
+"""
+
+
+def small_race(monkeypatch):
+    """A race that is over at once."""
+    from secondorder.race import live
+
+    monkeypatch.setattr(live, "seconds_of", lambda problem, minutes, methods: 1e-3)
+
+
+def small_bench(monkeypatch):
+    """Every case once, on the smallest network, and without PyTorch."""
+    from secondorder.bench import pytorch, runs, scaling
+
+    def tiny(case, setting, effort, against=None):
+        assert setting.sizes and effort.blocks >= 3
+        return measure(case, bench.Setting("3-2-2", batch=2, dtype=setting.dtype),
+                       bench.Effort(1, 0, 0))
+
+    measure = runs.measure
+    monkeypatch.setattr(bench, "measure", tiny)
+    monkeypatch.setattr(scaling, "measure", tiny)
+    monkeypatch.setattr(pytorch, "imported", lambda threads: None)
+
+
+def small_studies(monkeypatch):
+    """Only the study that takes a second, and in this process."""
+    from secondorder.studies import STUDIES, running
+
+    quick = STUDIES.of("low-rank")["claim-step-cost"]
+    monkeypatch.setattr(STUDIES, "select", lambda paper=None, keys=(): [quick])
+    monkeypatch.setattr(running, "processes", lambda jobs: contextlib.nullcontext())
+    monkeypatch.setattr(type(quick), "settings", lambda self, *_: self.quick)
+
+
+@pytest.mark.everyday(3)
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_example_works(run, shelf, monkeypatch, line):
+    """Every example runs, with one epoch of training, an empty tour, and one equation in place of a
+    whole paper."""
+    from secondorder import ledger
+
+    checked, known, train, written = ledger.run, [], so.train, []
+
+    def short_run(paper=None, label=None, seed=0):
+        known.append(ledger.registry.REGISTRY.select(paper, label))
+        return checked("residual-partitioning", "9", seed)
+
+    monkeypatch.setattr(ledger, "run", short_run)
+    monkeypatch.setattr(so.datasets, "download", lambda name, say: "digits")  # needs a network
+    if "--write" in line:
+        for place in (files, files.writing):
+            monkeypatch.setattr(place, "write_text",
+                                lambda path, text: written.append(Path(path).name))
+    monkeypatch.setattr(ledger, "markdown", lambda paper: f"# {paper}\n")
+    monkeypatch.setattr(so, "train",
+                        lambda *given, **named: train(*given, **(named | {"epochs": 1})))
+    monkeypatch.setattr(touring, "run", lambda out, seed, say, undisturbed: say("the tour")
+                        or {"ok": out.is_dir()})
+    small_bench(monkeypatch)
+    small_race(monkeypatch)
+    small_studies(monkeypatch)
+    words = shlex.split(line)
+    if "my-paper" in words and "--load" not in words and "new" not in words:
+        so.edition.new("my-paper", shelf / "paper.tex", shelf)
+    if words[0] == "grade":
+        assert run("notebook", "lessons")[0] == 0
+        assert run("notebook", "handed-in", "exercises/05")[0] == 0
+        words[1] = words[1].replace("tutorials/", f"{ROOT}/tutorials/")
+    if words[0] == "book":
+        monkeypatch.setattr(book, "write",
+                            lambda out, paper, seeds, jobs: Path(out) / "index.html")
+        monkeypatch.setattr(book, "write_single",
+                            lambda out, paper, seeds, jobs: Path(out) / f"{paper}.html")
+        monkeypatch.setattr(webbrowser, "open", lambda address: True)
+    status, out, err = run(*words)
+    blank = words[0] == "grade" or words[:2] == ["edition", "test"]  # nothing is answered, checked
+    assert status == int(blank) and out and "error" not in err
+    if line.startswith("verify") and "--markdown" not in line:
+        assert known and known[0]
+    if "--write" in line:
+        assert set(written) == {"EQUATIONS.md", "README.md"}

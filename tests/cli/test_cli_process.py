@@ -1,0 +1,95 @@
+"""The command as a process of its own: its output, readers that go away, full disks."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder import cli, files
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def process(*words, **options):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, env=environment, check=False,
+        timeout=120, **options
+    )
+
+
+@pytest.mark.thorough
+def test_as_a_module(tmp_path):
+    said = process("-m", "secondorder", "--version", cwd=tmp_path)
+    assert said.returncode == 0 and said.stdout.strip() == f"secondorder {so.__version__}"
+    said = process("-m", "secondorder", "verify", "nothing", cwd=tmp_path)
+    assert said.returncode == 2 and said.stdout == "" and said.stderr.count("\n") == 1
+
+
+@pytest.mark.thorough
+def test_reader_that_goes_away(tmp_path):
+    script = ("import sys; from secondorder.cli import main; "
+              "sys.exit(main(['show', 'residual-partitioning']))")
+    with subprocess.Popen(
+        [sys.executable, "-u", "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    ) as child:
+        child.stdout.close()
+        errors = child.stderr.read()
+        assert child.wait(60) == 1 and b"Traceback" not in errors
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not FULL.is_char_device(), reason="no device that is always full")
+@pytest.mark.parametrize("unbuffered", [True, False])
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_files_are_there_although_the_output_cannot_be_written(tmp_path, unbuffered, words):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1" if unbuffered
+                                else ""}
+    train = [sys.executable, "-m", "secondorder", "train", "--data", "wine", "--epochs", "1",
+             "--out", "made", *words]
+    with FULL.open("w") as full:
+        said = subprocess.run(train, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path,
+                              env=environment, text=True,
+                              timeout=120, check=False)
+    assert (
+        said.returncode == 2
+        and "No space left" in said.stderr
+        and "Exception ignored" not in said.stderr
+    )
+    assert "Traceback" not in said.stderr
+    assert sorted(os.listdir(tmp_path / "made")) == ["history.json", "learning-curves.png",
+                                                     "parameters.npz"]
+
+
+def test_a_closed_output_is_no_error(monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    with contextlib.redirect_stderr(io.StringIO()) as errors:
+        assert cli.main(["data"]) == 0
+    assert errors.getvalue() == ""
+
+
+def test_nothing_is_ever_half_written(tmp_path):
+    target = tmp_path / "a.json"
+    files.write_json(target,
+                     {"x": np.arange(2), "y": np.float32(0.5), "z": float("nan"), "p": Path("q")})
+    assert json.loads(target.read_text()) == {"x": [0, 1], "y": 0.5, "z": None, "p": "q"}
+    with pytest.raises(RuntimeError), files.atomic(target) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert json.loads(target.read_text())["y"] == 0.5 and os.listdir(tmp_path) == ["a.json"]
+    with pytest.raises(FileNotFoundError, match="no such directory"):
+        files.write_text(tmp_path / "none" / "b", "")

@@ -1,0 +1,128 @@
+"""`verify`, `show`, `data` and what the help says: what they print."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from harness import ledger_runs
+from secondorder import datasets
+from secondorder.cli.tour import sections
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_verify_json(run):
+    status, out, _ = run("verify", "residual-partitioning", "3", "--json", "--seed", 5)
+    (entry,) = json.loads(out)
+    assert (
+        status == 0
+        and entry["paper"] == "residual-partitioning"
+        and "3" in entry["labels"]
+        and entry["ok"] is True
+    )
+    assert 0 <= entry["error"] <= entry["tolerance"] and entry["implements"]
+
+
+def test_verify_reports_failure_by_status(run, monkeypatch):
+    from secondorder import ledger
+
+    result = ledger.run("residual-partitioning", "3")[0]
+    result.message = "planted"
+    monkeypatch.setattr(ledger, "run", lambda *arguments: [result])
+    status, out, _ = run("verify", "residual-partitioning", "3")
+    assert status == 1 and "planted" in out
+    monkeypatch.setattr(ledger, "run", lambda *arguments: [])
+    assert run("verify")[0] == 1, "nothing checked is not success"
+
+
+def test_verify_markdown(run, tmp_path, monkeypatch):
+    import importlib.util
+
+    from secondorder.cli import equations
+
+    monkeypatch.setattr("secondorder.ledger.markdown", lambda paper: f"# page of {paper}\n")
+    assert run("verify", "residual-partitioning",
+               "--markdown")[1] == "# page of residual-partitioning\n"
+
+    class Spec:
+        origin = str(tmp_path / "__init__.py")
+
+    monkeypatch.setattr(importlib.util, "find_spec",
+                        {"secondorder.papers.residual_partitioning": Spec}.get)
+    tables = []  # the README of this checkout is left alone
+    monkeypatch.setattr(equations, "_write_readme", tables.append)
+    status, out, _ = run("verify", "residual-partitioning", "--markdown", "--write")
+    assert tables == [ROOT / "README.md"]
+    assert status == 0 and (tmp_path
+                            / "EQUATIONS.md").read_text() == "# page of residual-partitioning\n"
+    assert os.listdir(tmp_path) == ["EQUATIONS.md"], "no temporary file is left"
+
+
+def test_show(run):
+    status, out, _ = run("show")
+    assert status == 0 and "residual-partitioning" in out
+    status, labels, _ = run("show", "residual-partitioning")
+    assert status == 0 and any(line.startswith("3 ") for line in labels.splitlines())
+    status, out, _ = run("show", "residual-partitioning", "3")
+    assert status == 0 and "both sides (seed 0)" in out and "def " in out
+
+
+@pytest.mark.thorough
+def test_show_json_is_what_verify_says_and_the_formulas(run):
+    for label in (["3"], ["Theorem", "1"]):
+        status, out, _ = run("show", "residual-partitioning", *label, "--json", "--seed", 5)
+        shown = json.loads(out)
+        (checked,) = json.loads(run("verify", "residual-partitioning", *label, "--json",
+                                    "--seed", 5)[1])
+        assert status == 0 and set(shown) - set(checked) == {"formula", "corrected"}
+        assert all(shown[name] == checked[name] for name in set(checked) - {"seconds"})
+        with ledger_runs.shared():
+            page = run("verify", "residual-partitioning", "--markdown")[1]
+        assert "condition" in shown and shown["formula"] in page
+    status, _, err = run("show", "residual-partitioning", "--json")
+    assert status == 2 and "LABEL" in err
+
+
+def test_a_command_s_errors_show_its_own_usage(run):
+    for command in ("show", "verify", "train"):
+        status, _, err = run(command, "--nothing")
+        assert status == 2 and f"usage: secondorder {command} " in err and "--nothing" in err
+
+
+def test_words_form_one_label_and_help_says_so(run):
+    for command in ("show", "verify"):
+        assert "several words are one label" in " ".join(run(command, "--help")[1].split())
+
+
+def test_data(run, tmp_path):
+    status, out, _ = run("data")
+    assert status == 0 and all(name in out for name in ("digits", "wine", "diabetes", "1797"))
+    (tmp_path / "table.csv").write_text("1,2,3\n4,5,6\n")
+    status, out, _ = run("data", "csv:table.csv", "--json")
+    assert json.loads(out)[0]["rows"] == 2 and json.loads(out)[0]["classes"] is None
+
+
+def test_help_teaches(run):
+    for command in ("tour", "verify", "show", "train", "data", "bench"):
+        status, out, _ = run(command, "--help")
+        assert status == 0 and f"  secondorder {command}" in out.split("examples:")[1]
+
+
+def test_help_of_the_tour_lists_every_section(run):
+    out = run("tour", "--help")[1]
+    listed = re.findall(r"^  (\d)\. ", out, re.M)
+    assert listed == [str(1 + number) for number in range(len(sections.SECTIONS))]
+
+
+def test_help_promises_no_verdict_of_the_quick_setting(run):
+    (line,) = (line for line in run("--help")[1].splitlines() if "--quick" in line)
+    assert "judge" not in line
+
+
+def test_compare_names_every_kind_of_data(run):
+    told = " ".join(run("compare", "--help")[1].split())
+    for name in (*datasets.EMBEDDED, *datasets.FORMS):
+        assert name in told

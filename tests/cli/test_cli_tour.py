@@ -1,0 +1,109 @@
+"""The tour: its sections and its checks, which can fail."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.cli.tour import sections, trainings
+from secondorder.cli.tour.derivative_checks import PAIRS, _product_error, check_derivatives
+from secondorder.exact.finite_differences import Difference
+
+
+def test_polarisation_in_the_tour_takes_few_passes_and_can_fail(monkeypatch):
+    """Three second directional derivatives a pair, where the whole matrix takes P^2 / 2."""
+    rng = np.random.default_rng(0)
+    net, loss = so.mlp([3, 4, 3], rng=rng), so.SoftmaxCrossEntropy()
+    data, jets, jet = (rng.standard_normal((6, 3)), rng.integers(0, 3, 6)), [], so.exact.two_jet
+    monkeypatch.setattr(so.exact, "two_jet", lambda *a, **named: jets.append(a) or jet(*a, **named))
+    assert all(check.ok for check in check_derivatives(net, loss, *data, rng=0))
+    assert len(jets) == 3 * PAIRS + 1
+    right = so.nets.Activation.second_tangent
+    monkeypatch.setattr(so.nets.Activation, "second_tangent", lambda self, *a: -right(self, *a))
+    failed = {check.quantity for check in check_derivatives(net, loss, *data, rng=0)
+              if not check.ok}
+    assert failed == {"Hessian, by polarisation", "v'Hv, forward passes only"}
+
+
+@pytest.mark.thorough
+def test_tour_in_short(run, monkeypatch):
+    for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS", "CURVATURE_EPOCHS",
+                 "PLATEAU_ITERATIONS"):
+        monkeypatch.setattr(sections, name, 1)
+    status, out, err = run("tour", "--out", "made", "--json")
+    results, kept = json.loads(out), json.loads(Path("made/tour.json").read_text())
+    assert kept.pop("sealed").startswith("secondorder tour sha256:")
+    assert (
+        status == 0
+        and results == kept
+        and results["ok"] is True
+    )
+    drawn = {figure["file"] for figure in results["figures"]}
+    assert drawn == {"exact-hessian.png", "learning-curves.png", "residual-partitioning.png",
+                     "diagonal-bound.png",
+                     "reversible-gauss-newton.png", "curvature-errors.png", "plateau.png"}
+    assert set(os.listdir("made")) == drawn | {"tour.json"}
+    checks = results["derivatives"]["checks"]
+    assert {check["quantity"].split(",")[0] for check in checks} >= {
+        "gradient",
+        "Jacobian of the outputs",
+        "Hessian",
+        "Hessian-vector product",
+        "Gauss-Newton matrix",
+    }
+    assert all(check["ok"] and check["error"] <= check["tolerance"] for check in checks)
+    assert "Hessian, by polarisation" in err and "written to made" in err
+    assert set(results["classifier"]["runs"]) == {"SGD, rate 0.1", "Adam, rate 0.003",
+                                                  "truncated Newton"}
+
+
+def test_tour_fails_with_a_failing_check(run, monkeypatch):
+    def failing(out, training, validation, seed, say):
+        return "derivatives", {"ok": False}
+
+    monkeypatch.setattr(sections, "SECTIONS", (("planted", failing), ("bound", sections.bound)))
+    status, out, _ = run("tour", "--json")
+    assert status == 1 and 0 < json.loads(out)["seconds"] < 60
+
+
+@pytest.mark.everyday(1)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    net, loss = so.mlp([3, 4, 3], rng=rng), so.SoftmaxCrossEntropy()
+    x, y = rng.standard_normal((6, 3)), rng.integers(0, 3, 6)
+    assert all(check.ok for check in check_derivatives(net, loss, x, y, l2=0.1, rng=seed))
+    right = so.nets.Activation.backward_tangent
+
+    def wrong(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+        return right(self, saved._replace(curvature=-saved.curvature), x_tangent, theta_tangent,
+                     y_bar, y_bar_tangent)
+
+    monkeypatch.setattr(so.nets.Activation, "backward_tangent", wrong)
+    with so.literal():
+        checks = check_derivatives(net, loss, x, y, l2=0.1, rng=seed)
+    failed = {check.quantity for check in checks if not check.ok}
+    assert failed == {"Hessian, by products", "Hessian-vector product", "v'Hv, forward passes only"}
+
+
+def test_the_error_of_a_product_is_that_of_its_own_sample():
+    """J'FJ entry by entry: |dJ| |F| |J| twice, and |J| |dF| |J|."""
+    rng = np.random.default_rng(0)
+    J = Difference(rng.normal(size=(2, 3, 4)), rng.random((2, 3, 4)))
+    F = Difference(*(part + part.T for part in (rng.normal(size=(3, 3)), rng.random((3, 3)))))
+    for s in range(2):
+        value, error = np.abs(J.value[s]), J.error[s]
+        expected = np.einsum("ia,ij,jb->ab", error, np.abs(F.value), value)
+        expected += np.einsum("ia,ij,jb->ab", value, np.abs(F.value), error)
+        expected += np.einsum("ia,ij,jb->ab", value, F.error, value)
+        np.testing.assert_allclose(_product_error(J, F, s), expected, rtol=1e-13)
+
+
+def test_work_counts_products():
+    records = [{"epoch": 0}, {"epoch": 2, "cg_iterations": 4.0, "halvings": 0.5}, {"epoch": 3}]
+    assert [record["work"] for record in trainings.with_work(records)] == pytest.approx(
+        [0, 2 * (1 + 10 + 0.5), 2 * 11.5 + 1]
+    )

@@ -1,0 +1,184 @@
+"""`train`: what it prints and writes, also where it diverges or is interrupted."""
+
+import io
+import json
+import os
+import re
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from secondorder import datasets, files
+from secondorder.cli.train import RACE_NAMES
+
+
+def test_train_writes_what_it_says(run, tmp_path):
+    status, out, _ = run("train", "--data", "wine", "--hidden", 5, "--epochs", 3, "--batch-size",
+                         30, "--out", "made")
+    assert status == 0 and "written" in out
+    assert sorted(os.listdir("made")) == ["history.json", "learning-curves.png", "parameters.npz"]
+    history = json.loads(Path("made/history.json").read_text())
+    assert history["settings"]["seed"] == 0 and history["environment"]["numpy"] == np.__version__
+    losses = [record["train_loss"] for record in history["records"]]
+    assert len(losses) == 4 and losses[-1] < losses[0]
+    assert np.load("made/parameters.npz")["theta"].shape == (13 * 5 + 5 + 5 * 3 + 3,)
+
+
+def test_train_is_decided_by_the_seed(run):
+    def losses(*words):
+        records = json.loads(run("train", "--data", "wine", "--epochs", 2, "--json",
+                                 *words)[1])["records"]
+        return [record["validation_loss"] for record in records]
+
+    assert losses() == losses("--seed", 0) != losses("--seed", 1)
+
+
+@pytest.mark.everyday(3)
+@pytest.mark.parametrize(
+    "optimizer", ["sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton",
+                  "residual-partitioning",
+                  "cubic-regularization"]
+)
+def test_train_with_every_optimizer(run, optimizer):
+    status, out, err = run(
+        "train", "--data", "diabetes", "--hidden", 4, "--epochs", 2, "--optimizer", optimizer,
+        "--json"
+    )
+    records = json.loads(out)["records"]
+    assert status == 0 and err == "" and records[-1]["train_loss"] < records[0]["train_loss"]
+
+
+@pytest.mark.parametrize("options", RACE_NAMES.values())
+def test_train_as_an_error_about_the_race_tells(run, options):
+    status, out, _ = run("train", "--hidden", 4, "--epochs", 2, "--optimizer", *options.split())
+    assert status == 0 and "epoch    2" in out
+
+
+def test_train_autoencoder_with_options(run):
+    status, out, _ = run(
+        "train",
+        "--autoencoder",
+        "--hidden",
+        8,
+        2,
+        8,
+        "--output",
+        "tanh",
+        "--epochs",
+        1,
+        "--optimizer",
+        "residual-partitioning",
+        "--set",
+        "penalty=plain",
+        "--set",
+        "damping=1e-3",
+        "--l2",
+        "1e-2",
+        "--json",
+    )
+    results = json.loads(out)
+    assert status == 0 and results["settings"]["set"] == {"penalty": "plain", "damping": 1e-3}
+    assert (
+        "train_accuracy" not in results["records"][0] and results["records"][0]["train_loss"] > 5
+    ), "summed over 64 pixels"
+
+
+def test_train_without_hidden_layers(run):
+    assert (
+        json.loads(run("train", "--data", "wine", "--hidden", "--epochs", 1,
+                       "--json")[1])["parameters"] == 13 * 3 + 3
+    )
+
+
+def test_diverging_training_keeps_what_was_recorded(run):
+    status, _, err = run(
+        "train", "--optimizer", "sgd", "--learning-rate", "1e200", "--activation", "relu", "--out",
+        "made"
+    )
+    assert status == 2 and "step" in err and err.count("\n") == 1
+    history = json.loads(Path("made/history.json").read_text())
+    assert "step" in history["stopped"] and len(history["records"]) >= 1
+
+
+class Interrupting(io.StringIO):
+    """An error stream on a terminal where Ctrl-C is pressed once a line about an epoch appears."""
+
+    epoch = 0
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        if f"epoch {self.epoch}/" in text:
+            signal.raise_signal(signal.SIGINT)
+        return super().write(text)
+
+
+@pytest.mark.parametrize("epoch", [0, 3])
+def test_interrupted_training_keeps_what_was_recorded(run, monkeypatch, epoch):
+    stream = Interrupting()
+    stream.epoch = epoch
+    monkeypatch.setattr("sys.stderr", stream)
+    status, out, _ = run("train", "--data", "wine", "--hidden", 5, "--epochs", 1000, "--out",
+                         "made")
+    assert status == 130 and stream.getvalue().endswith("secondorder train: interrupted\n")
+    assert sorted(os.listdir("made")) == ["history.json", "learning-curves.png", "parameters.npz"]
+    history = json.loads(Path("made/history.json").read_text())
+    assert history["stopped"] == "interrupt" and [r["epoch"] for r in history["records"]] == list(
+        range(epoch + 1)
+    )
+    theta = np.load("made/parameters.npz")["theta"]
+    assert theta.size == history["parameters"] == 13 * 5 + 5 + 5 * 3 + 3
+    assert out.count("written: made") == 3 and f"epoch {epoch:4}" in out
+    stream.epoch = -1
+    run("train", "--data", "wine", "--hidden", 5, "--epochs", 3, "--out", "whole")
+    assert np.array_equal(theta, np.load("whole/parameters.npz")["theta"]) == (epoch == 3)
+    whole = json.loads(Path("whole/history.json").read_text())["records"]
+    assert whole[epoch]["train_loss"] == history["records"][epoch]["train_loss"]
+
+
+def test_interrupt_before_anything_was_recorded(run, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("secondorder.training.loop.evaluate", interrupt)
+    status, out, err = run("train", "--data", "wine", "--out", "made")
+    assert (status, out, err) == (130, "",
+                                  "secondorder train: interrupted\n") and os.listdir("made") == []
+    monkeypatch.setattr(datasets, "load", interrupt)
+    assert run("train")[0] == 130
+
+
+@pytest.mark.parametrize("data, more", [("wine", []), ("diabetes", []),
+                                        ("wine", ["--autoencoder"])])
+def test_training_on_all_data(run, data, more):
+    words = ["train", "--data", data, *more, "--validation", "0", "--out", "made"]
+    words += ["--epochs", "1", "--batch-size", "1"]
+    status, out, err = run(*words)
+    assert status == 0 and err == "" and "(training; nothing is held out)" in out
+    assert " / " not in out.partition("(training")[0]
+    record = json.loads(Path("made/history.json").read_text())["records"][-1]
+    assert record["step"] == len(datasets.load(data)) and "validation_loss" not in record
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_training_that_stops_before_the_first_epoch(run, words):
+    """A target far outside of what the training part shows: the loss of the validation part
+    overflows at once."""
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    held_out = datasets.split((np.arange(40),), 0.2, np.random.default_rng(0).spawn(3)[0])[1][0][0]
+    rows[held_out, 2] = 1e300
+    np.savetxt("table.csv", rows, delimiter=",")
+    Path("made").mkdir()
+    files.write_json("made/history.json", {"of": "another run"}, command="train")
+    before = Path("made/history.json").read_text()
+    status, out, err = run("train", "--data", "csv:table.csv", "--out", "made", *words)
+    assert status == 2 and out == ""
+    assert re.fullmatch(r"secondorder train: error: training stopped in epoch 0, step 0: .*loss of "
+                        r"sample.*\n", err)
+    assert (
+        os.listdir("made") == ["history.json"]
+        and Path("made/history.json").read_text() == before
+    )

@@ -1,0 +1,136 @@
+"""The judges of EA-CG's tables and claims, on made-up results: yes, no, too few seeds."""
+
+import numpy as np
+import pytest
+
+from harness.eacg_trainings import LOST, falling, flat, judged
+from secondorder.papers.eacg.studies import memory, plateau
+from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
+
+
+def test_table_1():
+    def make(method=None, size=None, samples=None, fast=True, **_):
+        if size:
+            return {"seconds": 1.0 if fast else 9.0}
+        if method:
+            times = {"sgd": (1.0, 5.0), "gradient": (1.5, 4.0), "fisher ea-cg": (2.0, 1.0),
+                     "ea-cg": (4.0, 2.0), "kfi": (5.0, 3.0)}
+            return {"seconds": times[method][0 if fast else 1]}
+        return {"kfi_over_ea_cg": {"20": 1.5 if fast else 100.0},
+                "pch_over_gradient": 0.9,
+                "extra": {"sgd": 0, "fisher ea-cg": 1, "ea-cg": 2, "kfi": 3}}
+
+    assert set(judged("table-1", make).values()) == {HELD}
+    assert set(judged("table-1", lambda **told: make(fast=False, **told)).values()) == {
+        DID_NOT_HOLD}
+
+
+@pytest.mark.parametrize("key", ["table-2", "table-3", "table-4", "table-5"])
+def test_tables_of_errors(key):
+    better = "pch-2" if key in ("table-2", "table-3") else "pch-1"
+
+    def make(seed, criterion, good=True, **_):
+        one = 1 + 1e-3 * seed
+        made = {"fisher": [3 * one] * 3, "pch-1": [1.0 * one, 2.0, 0.0],
+                "pch-2": [1.0 * one, 2.0, 0.0], "norm": [4.0, 4.0, 4.0]}
+        made[better] = [0.5 * one, 1.5 * one, 0.0]
+        if criterion == "cross-entropy":
+            made["gauss-newton"] = [5.0 * one] * 3
+        if not good:
+            made |= {"fisher": [0.1 * one] * 3, "pch-1": [2.0 * one, 1.0, 0.1],
+                     "pch-2": [2.0 * one, 1.0, 0.1], better: [3.0 * one, 1.5, 0.1]}
+        return made
+
+    assert set(judged(key, make).values()) == {HELD}
+    assert set(judged(key, lambda **told: make(good=False, **told)).values()) == {DID_NOT_HOLD}
+    few = judged(key, make, seeds=2)  # along two trajectories each, which are not four seeds
+    assert few["a"] == few["b"] == few["d"] == UNDECIDED
+
+
+def test_plateau():
+    assert set(judged("claim-plateau", lambda updates, **_: {"update": 100}).values()) == {HELD}
+    never = judged("claim-plateau", lambda updates, **_: {"update": updates + 1})
+    assert set(never.values()) == {DID_NOT_HOLD}
+    few = judged("claim-plateau", lambda updates, **_: {"update": 100}, seeds=2)
+    assert set(few.values()) == {UNDECIDED}
+    assert plateau.of_depth(3) == [768, 256, 128, 10] and len(plateau.of_depth(8)) == 9
+
+
+def test_sgd_and_its_free_rates():
+    def make(seed, method, rate, **_):
+        if method == "ea-cg":
+            return falling(seed, to=0.1)
+        free = rate >= 0.5
+        return falling(seed, to=0.01 if free else 0.5, accuracy=0.6 if free else 0.5)
+
+    assert judged("claim-sgd", make) == {"loss": HELD, "loss-free": DID_NOT_HOLD, "accuracy": HELD}
+    assert set(judged("claim-sgd", make, seeds=2).values()) == {UNDECIDED}
+
+    def on_the_plateau(seed, method, **_):
+        return flat(seed) if method == "sgd" else falling(seed)
+
+    assert set(judged("claim-sgd", on_the_plateau).values()) == {UNDECIDED}
+
+
+def test_eta_alpha():
+    def make(seed, method, rate, alpha, **_):
+        corner = np.isclose(rate, 2.0) if method == "sgd" else (rate, alpha) == (0.2, 0.01)
+        return LOST if corner and method == "sgd" else falling(seed)
+
+    assert judged("claim-eta-alpha", make) == {"alike": HELD, "corner": HELD}
+    found = judged("claim-eta-alpha", lambda seed, method, **_: falling(
+        seed, to=0.1 if method == "sgd" else 0.3))
+    assert found == {"alike": DID_NOT_HOLD, "corner": DID_NOT_HOLD}
+
+
+def test_grid_of_conjugate_gradients():
+    assert judged("claim-cg-grid", lambda seed, **_: {"loss": 1 + 1e-3 * seed}) == {"a": HELD}
+    found = judged("claim-cg-grid", lambda seed, tolerance, **_: {
+        "loss": (2.0 if tolerance == 0.1 else 1.0) + 1e-3 * seed})
+    assert found == {"a": DID_NOT_HOLD}
+
+
+def test_instability():
+    def make(seed, method, alpha, **_):
+        return LOST if method == "kfi-rank-one" and alpha == 0.01 else falling(seed)
+
+    assert judged("claim-13-unstable", make) == {"a": HELD}
+    assert judged("claim-13-unstable", lambda seed, **_: LOST) == {"a": DID_NOT_HOLD}
+    one = STUDIES.of("ea-cg")["claim-13-unstable"]
+    assert len({run.name for run in one.runs(one.settings(), None)}) == 3 * 3 * 2 * 12
+
+
+def test_memory():
+    def make(factor):
+        return lambda method, **_: {"peak": 1e9 * (factor if method == "ea-cg" else 1),
+                                    "parameters": 1e9}
+
+    assert set(judged("claim-memory", make(1.2)).values()) == {HELD}
+    assert judged("claim-memory", make(2.0))["ea-cg"] == DID_NOT_HOLD
+    sgd = memory.peak_of("sgd", [500, 8, 10], 5)
+    assert sgd["peak"] >= 2 * sgd["parameters"] > 0
+
+
+def test_covariance():
+    assert judged("claim-covariance", lambda **_: {"shares": [[0.01, 0.02]]}) == {"a": HELD}
+    assert judged("claim-covariance", lambda **_: {"shares": [[0.01, 0.5]]}) == {"a": DID_NOT_HOLD}
+    assert judged("claim-covariance", lambda **_: {"diverged": "x"}) == {"a": DID_NOT_HOLD}
+
+
+def test_covariance_added():
+    def make(covariance, seed, rate, ratio=1.05, cosine=0.95, **_):
+        wobble = 1 + 1e-3 * seed
+        end = (ratio if covariance else 1.0) * wobble * (1 if rate == 0.2 else 2)
+        return {"loss": [2.3, end], "cosine": [cosine * wobble], "length": [1.0]}
+
+    def judge(**more):
+        return judged("claim-covariance-added", lambda **told: make(**told, **more))
+
+    assert set(judge().values()) == {HELD}
+    for ratio in (1.2, 0.8):
+        assert judge(ratio=ratio) == {"step": HELD, "training": DID_NOT_HOLD,
+                                      "training-digits": DID_NOT_HOLD}
+    assert judge(cosine=0.8)["step"] == DID_NOT_HOLD
+    lost = judged("claim-covariance-added", lambda case, rate, **told: {"diverged": "epoch 1"}
+                  if case == "R5" else make(rate=rate, **told))
+    assert lost["step"] == lost["training"] == UNDECIDED and lost["training-digits"] == HELD
