@@ -521,6 +521,31 @@ def test_the_literal_rule_of_an_activation_entry_by_entry(clip):
     np.testing.assert_allclose(found, np.maximum(Z_in, 0) if clip else np.abs(Z_in), rtol=1e-12)
 
 
+@pytest.mark.parametrize("clip", [True, False])
+def test_the_literal_rule_counts_second_derivatives_of_two_inputs_by_size(clip):
+    """y_i = tanh(w_i . x): d^2 <g, y> / dx_j dx_k = sum_i g_i tanh''(w_i . x) w_ij w_ik, which is
+    added by its size for k other than j."""
+    rng = np.random.default_rng(5)
+    inner, x = Linear(3, 2, bias=False, trainable=False, rng=rng), rng.normal(size=(4, 3))
+    u, g, Z = 9 * rng.random((4, 3)), rng.normal(size=(4, 2)), 0.1 * rng.random((4, 2))
+    W, t = inner.weight, np.tanh(x @ inner.weight.T)
+    own, others = np.zeros((4, 3)), np.zeros((4, 3))
+    for s, j in np.ndindex(4, 3):
+        for k in range(3):
+            second = sum(-2 * g[s, i] * t[s, i] * (1 - t[s, i]**2) * W[i, j] * W[i, k]
+                         for i in range(2))
+            if k == j:
+                own[s, j] += second * u[s, j]
+            else:
+                others[s, j] += abs(second) * u[s, k]
+        own[s, j] += sum((1 - t[s, i]**2) * abs(W[i, j]) * Z[s, i] for i in range(2))
+    assert own.min() < 0 < own.max() and others.max() > 0.1
+    layer = Chain([inner, Activation("tanh")])
+    _, found, _ = Quadratic(layer, x).literal(u, g, Z, Options(clip=clip, cross=True))
+    np.testing.assert_allclose(found, (np.maximum(own, 0) if clip else np.abs(own)) + others,
+                               rtol=1e-11)
+
+
 class Tiny(Linear):
     """A fixed linear layer with small weights."""
 
