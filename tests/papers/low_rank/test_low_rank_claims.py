@@ -52,12 +52,26 @@ def test_balance_of_curvature_and_sigma():
 def test_sigma_mechanism(bend, seeds, expected):
     found = judged("claim-sigma-mechanism", lambda **_: modelled(bend), seeds)
     assert (found["flat"], found["curved"]) == expected
+    assert found["most-curved"] == found["curved"]
+
+
+def test_the_most_curved_quarter_is_judged_apart():
+    """Every fourth of the iterations after leaving is curved: 1 / 4 of all, all of the quarter."""
+    one = modelled(0.01)
+    one["curvature"][500::4] = [1.0] * len(one["curvature"][500::4])
+    assert sigma_mechanism.curved_share(one) == 0.25
+    assert sigma_mechanism.most_curved_share(one) == 1
+    one["norm"] = [0.1 if h < 1 else 10.0 for h in one["curvature"]]  # h / |g|^2 is small there
+    assert sigma_mechanism.most_curved_share(one) == 0
+    found = judged("claim-sigma-mechanism", lambda **_: modelled(0.01) | {
+        "curvature": modelled(0.01)["curvature"][:500] + [1.0, 0.01, 0.01, 0.01] * 375})
+    assert (found["curved"], found["most-curved"]) == (DID_NOT_HOLD, HELD)
 
 
 def test_sigma_mechanism_when_runs_diverge_or_are_curved_from_the_start():
     assert verdicts(judged("claim-sigma-mechanism", diverging)) == {DID_NOT_HOLD}
     found = judged("claim-sigma-mechanism", lambda **_: modelled(1.0, leave=0))
-    assert found == {"flat": DID_NOT_HOLD, "curved": HELD}
+    assert found == {"flat": DID_NOT_HOLD, "curved": HELD, "most-curved": HELD}
 
 
 def best_rate(best, cubic):
@@ -114,7 +128,7 @@ def test_less_tuning():
         fitting = {"digits": 10.0, "mnist": 100.0, "cifar-10": 1000.0}[data]
         return training(0, end=0.1 * (1.2 + abs(np.log10(sigma / fitting)) + 0.01 * seed))
 
-    assert verdicts(judged("claim-less-tuning", hard_to_tune)) == {HELD}
+    assert judged("claim-less-tuning", hard_to_tune) == {"a": HELD, "b": DID_NOT_HOLD}
     assert verdicts(judged("claim-less-tuning", easy_to_tune)) == {DID_NOT_HOLD}
     assert verdicts(judged("claim-less-tuning", hard_to_tune, seeds=2)) == {UNDECIDED}
 
@@ -123,7 +137,19 @@ def test_less_tuning():
             return diverging()
         return hard_to_tune(curvature, data, **rest)
 
-    assert verdicts(judged("claim-less-tuning", lost)) == {UNDECIDED}
+    assert judged("claim-less-tuning", lost) == {"a": UNDECIDED, "b": DID_NOT_HOLD}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("stuck, verdict", [("none", HELD), ("exact", DID_NOT_HOLD)])
+def test_problems_that_no_one_setting_trains(stuck, verdict):
+    """Each choice of the one side leaves one set of images untrained, the other side none."""
+    def make(curvature, data, rate, sigma, **_):
+        place = int(np.log10(1000 * (rate if curvature == "none" else sigma))) % 3
+        lost = curvature == stuck and data == ("digits", "mnist", "cifar-10")[place]
+        return training(0, end=2.3 if lost else 0.1 + 0.01 * rate + 1e-5 * sigma)
+
+    assert judged("claim-less-tuning", make)["b"] == verdict
 
 
 def options(noisy, better):
@@ -147,7 +173,8 @@ def test_averaging():
         return LOST if batches is not None else options(2, 0.5)(**rest)
 
     found = judged("claim-averaging", lost)
-    assert found["a-step"] == found["a-rate"] == DID_NOT_HOLD and found["b-end"] == HELD
+    assert {found[name] for name in ("a-step", "a-rate", "a-rate-step")} == {DID_NOT_HOLD}
+    assert found["b-end"] == HELD
 
 
 def test_steps_of_the_three_options():

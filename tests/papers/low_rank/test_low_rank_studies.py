@@ -164,6 +164,14 @@ def test_sigma():
     assert verdicts(judged("claim-sigma", as_reported)) == {HELD}
     assert verdicts(judged("claim-sigma", opposite)) == {DID_NOT_HOLD}
 
+    def smaller_and_steadier(sigma, half_width, **_):
+        """The deviation falls more than the mean does, deviation over mean less."""
+        rate = 1 / np.sqrt(sigma)
+        return training(leave=400, before=rate, after=rate, wobble=0.5 * sigma**-0.1)
+
+    found = judged("claim-sigma", smaller_and_steadier)
+    assert (found["b"], found["b-deviation"]) == (DID_NOT_HOLD, HELD)
+
 
 def test_adam():
     def as_reported(base, curvature, sigma, half_width, **_):

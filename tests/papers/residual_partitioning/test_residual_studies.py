@@ -83,6 +83,12 @@ def test_figure_1():
 
     assert judged("figure-1", lost)["a-20000"] == UNDECIDED
 
+    def worse_in_long_runs(steps, **run):
+        return better(**run) if steps <= 20000 else better(gaps=(0.3, 0.1), **run)
+
+    found = judged("figure-1", worse_in_long_runs)
+    assert (found["a-20000"], found["a-60000-mnist"]) == (HELD, DID_NOT_HOLD)
+
 
 def test_figure_1_at_equal_training_loss_differs_from_the_end():
     """A method that has only fitted less overfits no less at equal training loss."""
@@ -153,11 +159,19 @@ def test_memory():
     found = judged("claim-memory", make({"state": 1.0, "held": 8.0, "first": 6.0, "warm": 8.0}))
     assert set(found.values()) == {DID_NOT_HOLD}
 
+    def larger_when_compiled(method, form, **_):
+        return adam if method == "adam" else {**adam, "state": 0.0} | (
+            {"held": 8.0, "warm": 8.0} if form == "compiled" else {})
+
+    assert judged("claim-memory", larger_when_compiled) == {
+        "state": HELD, "held": HELD, "peak": HELD,
+        "held-compiled": DID_NOT_HOLD, "peak-compiled": DID_NOT_HOLD}
+
 
 @pytest.mark.thorough
 def test_state_of_adam_is_two_vectors():
-    assert memory.bytes_of(0, "classifier", 784, "adam")["state"] == 2
-    assert memory.bytes_of(0, "classifier", 784, "partitioning")["state"] == 0
+    assert memory.bytes_of(0, "compiled", "classifier", 784, "adam")["state"] == 2
+    assert memory.bytes_of(0, "compiled", "classifier", 784, "partitioning")["state"] == 0
 
 
 def test_promised_decrease():
@@ -243,10 +257,12 @@ def test_curvature_quality():
     assert set(judged("claim-curvature-quality", made(0.9, 0.5), seeds=2).values()) == {UNDECIDED}
     lost = judged("claim-curvature-quality", lambda **_: {"diverged": "at once"})
     assert set(lost.values()) == {UNDECIDED}
-    for ours, verdict in ((0.9, UNDECIDED), (0.1, DID_NOT_HOLD)):  # not finite on one network
+    for ours, verdict in ((0.9, HELD), (0.1, DID_NOT_HOLD)):  # not finite on one network
         lost = judged("claim-curvature-quality", lambda kind, **_: made(
             None if kind == "classifier" else ours, 0.5)())
-        assert set(lost.values()) == {verdict}
+        assert lost == {letter + more: UNDECIDED if more else verdict
+                        for letter in ("pooled", "layers", "direction")
+                        for more in ("", "-classifier")}
 
 
 def test_loose_bound():

@@ -1,6 +1,6 @@
 """Claim: Adam leaves the plateau by itself, and cubic step lengths add nothing to it."""
 
-from secondorder.studies import (LINE_STYLES, both, counted, exactly, finished, headline, least,
+from secondorder.studies import (LINE_STYLES, counted, exactly, finished, headline, least,
                                  legend_below, study, undecided)
 
 from .. import PAPER
@@ -13,12 +13,13 @@ SIGMAS = (1.0, 10.0, 100.0, 1000.0)
        shows="Adam, Adagrad and Adadelta alone, and cubic steps on Adam for four sigmas",
        claims={"a": "Adam alone leaves the plateau before Adagrad and Adadelta alone",
                "b": "cubic steps on Adam gain nothing: they leave not more than 10 % earlier "
-                    "(+-0.1) and end not more than 10 % lower (+-0.2), sigma 1000",
+                    "(+-0.1), sigma 1000",
+               "b-end": "nor do they end more than 10 % lower (+-0.2)",
                "c": "ours: two rates do not interfere. Cubic steps on Adam come within 10 % of it "
                     "at the best sigma. At 1000 their step on the plateau is below a tenth of "
                     "Adam's"},
        full=plateau.TEN, quick=plateau.QUICK, seconds=(1100, 4), needs=("mnist",),
-       ours=("c",),
+       ours=("b-end", "c"),
        deviation=plateau.DEVIATION + "; Adam's epsilon stands behind the bias correction, "
        "TensorFlow's before it")
 class AdamClaim:
@@ -51,8 +52,8 @@ class AdamClaim:
                 for seed, one in of(curvature="exact", sigma=1000.0).items()]
         low = [plateau.end(one) / plateau.end(usual[seed])
                for seed, one in of(0.2, curvature="exact", sigma=1000.0).items()]
-        verdicts["b"] = both(counted([r >= 0.9 for r in late], late, "leaving over Adam's"),
-                             counted([r >= 0.9 for r in low], low, "end over Adam's"))
+        verdicts["b"] = counted([r >= 0.9 for r in late], late, "leaving over Adam's")
+        verdicts["b-end"] = counted([r >= 0.9 for r in low], low, "end over Adam's")
         verdicts["c"] = self._interference(of, left, usual, seeds)
         return verdicts
 

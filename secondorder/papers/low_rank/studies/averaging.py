@@ -81,12 +81,13 @@ def variation(values):
        claims={"a-step": "E[α g] is noisier than the batch-mean model: its step, along the mean "
                          "step, varies more over batches (geometric mean over four points)",
                "a-rate": "E[α] E[g] is noisier: its rate varies more over batches (likewise)",
+               "a-rate-step": "E[α] E[g] is noisier: its step varies more, as in (a-step)",
                "b-leave": "by the batch-mean model the plateau is left first (+-0.1)",
                "b-end": "by the batch-mean model the end is lowest (+-0.2)"},
        full=plateau.FULL | {"batches": 60}, quick=plateau.QUICK | {"batches": 5},
        seconds=(600, 6), needs=("mnist",),
-       deviation=plateau.DEVIATION + "; steps are compared with steps and rates with rates, since "
-       "a step varies with its direction as well")
+       deviation=plateau.DEVIATION + "; a step varies with its direction as well, a rate does not: "
+       "E[α] E[g] is judged by both")
 class Averaging:
     packed = staticmethod(plateau.packed)
 
@@ -104,7 +105,8 @@ class Averaging:
     def judge(self, results, settings):
         verdicts = {}
         for letter, name, number in (("a-step", "step", "projected"),
-                                     ("a-rate", "rate", "variation")):
+                                     ("a-rate", "rate", "variation"),
+                                     ("a-rate-step", "rate", "projected")):
             ratios = [over_points(results, seed, name, number) for seed in settings["seeds"]]
             verdicts[letter] = counted([ratio > 1 for ratio in ratios], ratios,
                                        "variation over the batch-mean model's")
