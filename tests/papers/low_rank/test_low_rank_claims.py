@@ -52,7 +52,7 @@ def test_balance_of_curvature_and_sigma():
 def test_sigma_mechanism(bend, seeds, expected):
     found = judged("claim-sigma-mechanism", lambda **_: modelled(bend), seeds)
     assert (found["flat"], found["curved"]) == expected
-    assert found["most-curved"] == found["curved"]
+    assert found["quarter"] == found["curved"]
 
 
 def test_the_most_curved_quarter_is_judged_apart():
@@ -61,17 +61,19 @@ def test_the_most_curved_quarter_is_judged_apart():
     one["curvature"][500::4] = [1.0] * len(one["curvature"][500::4])
     assert sigma_mechanism.curved_share(one) == 0.25
     assert sigma_mechanism.most_curved_share(one) == 1
-    one["norm"] = [0.1 if h < 1 else 10.0 for h in one["curvature"]]  # h / |g|^2 is small there
-    assert sigma_mechanism.most_curved_share(one) == 0
+    # where h is 1, h / |g|^2 is 1 and the balance 0.5; elsewhere they are 10 and 5
+    one["norm"] = [0.1 if h < 1 else 1.0 for h in one["curvature"]]
+    one["curvature"] = [max(h, 0.1) for h in one["curvature"]]
+    assert sigma_mechanism.most_curved_share(one) == 1
     found = judged("claim-sigma-mechanism", lambda **_: modelled(0.01) | {
         "curvature": modelled(0.01)["curvature"][:500] + [1.0, 0.01, 0.01, 0.01] * 375})
-    assert (found["curved"], found["most-curved"]) == (DID_NOT_HOLD, HELD)
+    assert (found["curved"], found["quarter"]) == (DID_NOT_HOLD, HELD)
 
 
 def test_sigma_mechanism_when_runs_diverge_or_are_curved_from_the_start():
     assert verdicts(judged("claim-sigma-mechanism", diverging)) == {DID_NOT_HOLD}
     found = judged("claim-sigma-mechanism", lambda **_: modelled(1.0, leave=0))
-    assert found == {"flat": DID_NOT_HOLD, "curved": HELD, "most-curved": HELD}
+    assert found == {"flat": DID_NOT_HOLD, "curved": HELD, "quarter": HELD}
 
 
 def best_rate(best, cubic):
@@ -174,6 +176,15 @@ def test_averaging():
 
     found = judged("claim-averaging", lost)
     assert {found[name] for name in ("a-step", "a-rate", "a-rate-step")} == {DID_NOT_HOLD}
+
+    def steady_rates(batches=None, **rest):
+        made = options(2, 0.5)(batches=batches, **rest)
+        if batches is not None:
+            made["rate"] = made["rate"] | {"variation": 0.1}
+        return made
+
+    steady = judged("claim-averaging", steady_rates)
+    assert (steady["a-rate"], steady["a-rate-step"]) == (DID_NOT_HOLD, HELD)
     assert found["b-end"] == HELD
 
 

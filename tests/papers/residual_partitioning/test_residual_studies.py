@@ -6,6 +6,7 @@ import pytest
 
 import secondorder as so
 from harness import made_up
+from secondorder.compiled import forms
 from secondorder.papers.residual_partitioning.hessian import bounded_hessian_product
 from secondorder.papers.residual_partitioning.studies import (curves, loose_bound, memory,
                                                               networks, promised_decrease, saddle)
@@ -166,6 +167,13 @@ def test_memory():
     assert judged("claim-memory", larger_when_compiled) == {
         "state": HELD, "held": HELD, "peak": HELD,
         "held-compiled": DID_NOT_HOLD, "peak-compiled": DID_NOT_HOLD}
+
+
+@pytest.mark.parametrize("form", ["literal", "compiled"])
+def test_bytes_are_counted_in_the_form_that_is_asked(form, monkeypatch):
+    monkeypatch.setattr(memory, "_bytes_of", lambda *about: (about, forms.name()))
+    assert memory.bytes_of(0, form, "classifier", 784, "adam") == (
+        (0, "classifier", 784, "adam"), form)
 
 
 @pytest.mark.thorough

@@ -94,7 +94,7 @@ class Sigma:
         for k, (base, marker, name) in enumerate((("sgd", "o", "gradient descent"),
                                                   ("adagrad", "s", "Adagrad"))):
             draw_seeds(shares, results, base, compared, variation, f"C{k}", marker, name)
-        for panel, name in ((rates, "rate from iteration 100 on"),
+        for panel, name in ((rates, "later rate"),
                             (shares, "deviation over mean")):
             panel.set(xscale="log", yscale="log", xlabel="sigma", ylabel=name,
                       title="weights within ±0.2")

@@ -56,7 +56,7 @@ def most_curved_share(result):
                        "95 % of the iterations",
                "curved": "from 100 iterations after leaving on the curvature has the larger part "
                          "in 95 % of the iterations",
-               "most-curved": "the same in the most curved quarter of these iterations"},
+               "quarter": "the same in the most curved quarter of these iterations"},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(70, 1), needs=("mnist",),
        deviation=plateau.DEVIATION)
 class SigmaMechanism:
@@ -66,7 +66,7 @@ class SigmaMechanism:
     def judge(self, results, settings):
         verdicts = {}
         for letter, share in (("flat", flat_share), ("curved", curved_share),
-                              ("most-curved", most_curved_share)):
+                              ("quarter", most_curved_share)):
             values = [share(one) for one in results.of(curvature="exact")]
             verdicts[letter] = counted([value >= 0.95 for value in values], values,
                                        "share of the iterations")
