@@ -1,9 +1,10 @@
-"""How the race is judged: curves of runs -> numbers by seed -> one of four outcomes."""
+"""How the race is judged: curves of runs -> numbers by seed -> one of five outcomes."""
 
 import numpy as np
 
 from secondorder.studies import Verdict, at_loss, diverged, undecided
-from secondorder.studies.verdicts import ALIKE, DID_NOT_HOLD, HELD, UNDECIDED, half_width, p_value
+from secondorder.studies.verdicts import (ALIKE, DID_NOT_HOLD, HELD, MOST_SEEDS, TAKEN_OUT,
+                                          UNDECIDED, half_width, p_value, seeds_needed)
 
 from . import tuning
 from .entrants import ENTRANTS
@@ -15,13 +16,14 @@ LOG = "log ratio of training losses, positive where the papers' method is lower"
 
 
 def outcome(differences, measure, least=LEAST, within=WITHIN, because=""):
-    """Alike, held, did not hold or undecided, tried in this order.
+    """Alike, held, did not hold, undecided or taken out, tried in this order.
 
     With the mean m of differences, paired by seed, and its 95 % interval:
 
         alike         the interval lies within -within .. within
         held          m > least, and the interval lies above 0
         did not hold  m < -least, and the interval lies below 0
+        undecided     one of these at `MOST_SEEDS` seeds, if mean and spread stayed as they are
 
     Parameters
     ----------
@@ -41,8 +43,14 @@ def outcome(differences, measure, least=LEAST, within=WITHIN, because=""):
     verdict = (ALIKE if -within <= low and high <= within else
                HELD if mean > least and low > 0 else
                DID_NOT_HOLD if mean < -least and high < 0 else UNDECIDED)
-    return Verdict(verdict, mean, (low, high), len(values), measure, because,
+    needed = seeds_needed(values, max(within - abs(mean), abs(mean) if abs(mean) > least else 0.0))
+    if verdict == UNDECIDED and needed is None:
+        verdict = TAKEN_OUT
+    told = Verdict(verdict, mean, (low, high), len(values), measure, because,
                    p_value(values, abs(mean)))
+    if verdict not in (UNDECIDED, TAKEN_OUT):
+        return told
+    return told.with_note(f"{needed or f'more than {MOST_SEEDS}'} seeds at this spread")
 
 
 def holm(chances):

@@ -14,11 +14,20 @@ SLOW = RUN | {"loss": [1.0, 0.5, 0.1], "held_out": [1.0, 0.8, 0.6]}
 
 @pytest.mark.parametrize("differences, expected", [
     ([0.01, 0.02, -0.01, 0.0, 0.01], "alike"), ([0.5, 0.6, 0.7, 0.5, 0.6], "held"),
-    ([-0.5, -0.6, -0.7, -0.5, -0.6], "did not hold"), ([0.5, -0.4, 0.3, -0.2, 0.1], "undecided"),
+    ([-0.5, -0.6, -0.7, -0.5, -0.6], "did not hold"), ([0.5, -0.4, 0.3, -0.2, 0.1], "taken out"),
+    ([0.3, -0.1, 0.3, -0.1, 0.3], "undecided"), ([0.15, -0.1, 0.1, -0.12, -0.1], "undecided"),
     ([0.06, 0.07, 0.06, 0.07, 0.06], "alike"), ([0.12, 0.13, 0.12, 0.13, 0.12], "held"),
     ([0.5, 0.6], "undecided")])
-def test_four_outcomes_alike_first(differences, expected):
+def test_outcomes_alike_first(differences, expected):
     assert claims.outcome(differences, "a log ratio").verdict == expected
+
+
+def test_an_open_outcome_tells_how_many_seeds_would_close_it():
+    """Mean 0.14 and deviation 0.2191: t s / sqrt(n) is below 0.14 from 12 seeds on."""
+    assert claims.outcome([0.3, -0.1, 0.3, -0.1, 0.3], "", because="x").because == (
+        "x; 12 seeds at this spread")
+    wide = claims.outcome([0.03, -0.5, 0.5, 0.02, -0.02], "")
+    assert wide.verdict == "taken out" and wide.because == "more than 50 seeds at this spread"
 
 
 def test_an_outcome_has_the_interval_of_the_mean():

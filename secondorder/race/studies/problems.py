@@ -20,19 +20,27 @@ CLAIMS = {
     "steps": "The same after equally many steps",
     "held-out": "At equal training loss its held-out loss is lower as well"}
 LEAVE = 2.25  # a training loss below which the plateau is left
+SEEDS = 15  # on which the methods run that a claim compares
+MORE_SEEDS = dict.fromkeys(("wine", "reversible", "one-batch", "convolution", "classifier"), 60)
 
 
-def compared(base):
+def seeds_to(count, base):
+    """The seeds 1 to `count`; those of the quick setting as they are."""
+    return tuple(range(1, count + 1)) if base is FULL else base["seeds"]
+
+
+def compared(base, count=SEEDS):
     """The settings, with the seeds on which the methods run that a claim compares."""
-    return base | {"compared_seeds": tuple(range(1, 16)) if base is FULL else base["seeds"]}
+    return base | {"compared_seeds": seeds_to(count, base)}
 
 
 def settings_of(key, base):
-    own = compared(base) | {"problem": key, "most": {key: base["most"][key]}}
+    own = compared(base, MORE_SEEDS.get(key, SEEDS)) | {"problem": key,
+                                                        "most": {key: base["most"][key]}}
     if key != "plateau":
         return own
     # as many seeds as decide about curvature at the spread of the first five
-    return own | {"curvature_seeds": tuple(range(1, 36)) if base is FULL else base["seeds"]}
+    return own | {"curvature_seeds": seeds_to(35, base)}
 
 
 def stages(problem, settings, results):
