@@ -17,8 +17,8 @@ from .wide_figures import FULL as WIDE
        shows="PCH-1 against the Gauss-Newton matrix, both solvers, cross-entropy on Cifar-10",
        claims={"ea-cg": "with EA-CG, PCH-1 ends with the lower training loss",
                "kfi": "the same with KFI"},
-       full=FULL | training.EIGHT, quick=training.QUICK, seconds=(2500, 8), needs=("cifar-10",),
-       deviation=training.DEVIATION)
+       full=FULL | training.seeds_to(8), quick=training.QUICK, seconds=(2500, 8),
+       needs=("cifar-10",), deviation=training.DEVIATION)
 class PchOverGaussNewton(Curves):
     def methods(self):
         return [(solver, curvature) for curvature in ("gauss-newton", "pch-1")
@@ -40,7 +40,7 @@ CASES = {"figure-1": (Figure1, FULL), "figure-2": (Figure2, WIDE), "figure-5": (
        shows="EA-CG against KFI in the four cases, curvature PCH-1",
        claims={"faster": "EA-CG is faster in seconds in all four",
                "tests": "and tests better in all four"},
-       full={**FULL, **training.SIX, "wide": "W4"}, quick={**training.QUICK, "wide": "Q"},
+       full={**FULL, **training.seeds_to(6), "wide": "W4"}, quick={**training.QUICK, "wide": "Q"},
        seconds=(9000, 15), needs=("cifar-10",), deviation=DEVIATION)
 class Converges:
     def cases(self, settings):

@@ -37,28 +37,28 @@ class TwoOfThem:
 
 
 @study(PAPER, "figure-9", shows="PCH-1 and PCH-2, cross-entropy, Cifar-10", claims=CLAIMS,
-       full=FULL | training.FIVE, quick=training.QUICK, seconds=(2500, 6), needs=("cifar-10",),
-       deviation=training.DEVIATION)
+       full=FULL | training.seeds_to(5), quick=training.QUICK, seconds=(2500, 6),
+       needs=("cifar-10",), deviation=training.DEVIATION)
 class Figure9(TwoOfThem, Curves):
     pass
 
 
 @study(PAPER, "figure-10", shows="PCH-1 and PCH-2, cross-entropy, wide inputs", claims=CLAIMS,
-       full=WIDE, quick=training.QUICK, seconds=(2000, 6), needs=("cifar-10",),
-       deviation=DEVIATION)
+       full=WIDE | training.seeds_to(9), quick=training.QUICK, seconds=(2000, 6),
+       needs=("cifar-10",), deviation=DEVIATION)
 class Figure10(TwoOfThem, WideCurves):
     second = "kfi-rank-one"
 
 
 @study(PAPER, "figure-11", shows="PCH-1 and PCH-2, bounded criterion, Cifar-10", claims=CLAIMS,
-       full=FULL | training.TEN, quick=training.QUICK, seconds=(2500, 6), needs=("cifar-10",),
-       deviation=training.DEVIATION)
+       full=FULL | training.seeds_to(10), quick=training.QUICK, seconds=(2500, 6),
+       needs=("cifar-10",), deviation=training.DEVIATION)
 class Figure11(TwoOfThem, Curves):
     criterion = "bounded"
 
 
 @study(PAPER, "figure-12", shows="PCH-1 and PCH-2, bounded criterion, wide inputs", claims=CLAIMS,
-       full=WIDE | training.TWELVE, quick=training.QUICK, seconds=(2000, 6), needs=("cifar-10",),
-       deviation=DEVIATION)
+       full=WIDE | training.seeds_to(14), quick=training.QUICK, seconds=(2000, 6),
+       needs=("cifar-10",), deviation=DEVIATION)
 class Figure12(TwoOfThem, WideCurves):
     criterion, second = "bounded", "kfi-rank-one"

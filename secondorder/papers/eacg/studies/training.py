@@ -26,14 +26,17 @@ MOMENTUM = 0.9
 FULL = {"epochs": 40, "trial": 10, "samples": 10000, "batches": (100, 500), "rates": (0.1, 0.2),
         "alphas": (0.01, 0.02, 0.1), "seeds": (1, 2, 3)}
 WIDE = {**FULL, "batches": (500,)}
-# as many seeds as decide at the spread of the first three
-TWELVE, TEN, EIGHT, SIX, FIVE, FOUR = ({"seeds": tuple(range(1, count + 1))}
-                                       for count in (12, 10, 8, 6, 5, 4))
 QUICK = {"case": "Q", "epochs": 3, "trial": 0, "samples": 500, "batches": (100,), "rates": (0.2,),
          "alphas": (0.01,), "seeds": (1,)}
 DEVIATION = ("10,000 images and smaller networks, named in the titles; 40 epochs "
              "instead of 200. A thinned grid, tried for 10 epochs, and one step beyond its corner "
              "where that is chosen; (11b) in closed form instead of conjugate gradients")
+
+
+def seeds_to(count):
+    """Settings with the seeds 1 to `count`: as many as decide at the spread of the first three."""
+    return {"seeds": tuple(range(1, count + 1))}
+
 
 
 def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, samples,
