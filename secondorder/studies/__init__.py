@@ -14,16 +14,17 @@ from .crops import random_boxes, resized_crops
 from .curves import at_loss, crossing, lowest_common, saturation, smoothed
 from .data import Images, images, pooled, table
 from .pictures import LINE_STYLES, headline, legend_below, legend_under, over_seeds
-from .registry import STUDIES, Run, Study, study
+from .registry import FORMS, STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
 from .selection import chosen, least
 from .verdicts import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED, Verdict,
                        alike, both, counted, exactly, paired, repeated, undecided)
 
-__all__ = ["DEPENDS", "DID_NOT_HOLD", "HELD", "HELD_BY_RULE", "Images", "LINE_STYLES", "Results",
-           "Run", "STUDIES", "Study", "Sweep", "TAKEN_OUT", "UNDECIDED", "Verdict", "alike",
-           "at_loss", "both", "chosen", "counted", "crossing", "diverged", "exactly", "finished",
-           "headline", "images", "least", "legend_below", "legend_under", "lowest_common",
-           "over_seeds", "paired", "pooled", "random_boxes", "repeated", "reproduce",
-           "resized_crops", "saturation", "smoothed", "study", "table", "undecided"]
+__all__ = ["DEPENDS", "DID_NOT_HOLD", "FORMS", "HELD", "HELD_BY_RULE", "Images", "LINE_STYLES",
+           "Results", "Run", "STUDIES", "Study", "Sweep", "TAKEN_OUT", "UNDECIDED",
+           "Verdict", "alike", "at_loss", "both", "chosen", "counted", "crossing",
+           "diverged", "exactly", "finished", "headline", "images", "least",
+           "legend_below", "legend_under", "lowest_common", "over_seeds", "paired",
+           "pooled", "random_boxes", "repeated", "reproduce", "resized_crops",
+           "saturation", "smoothed", "study", "table", "undecided"]

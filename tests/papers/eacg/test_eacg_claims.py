@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from harness.eacg_trainings import LOST, falling, flat, judged
+from secondorder.compiled import forms
 from secondorder.papers.eacg.studies import memory, plateau
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 
@@ -107,8 +108,17 @@ def test_memory():
 
     assert set(judged("claim-memory", make(1.2)).values()) == {HELD}
     assert judged("claim-memory", make(2.0))["ea-cg"] == DID_NOT_HOLD
-    sgd = memory.peak_of("sgd", [500, 8, 10], 5)
+    larger = judged("claim-memory", lambda form, method, **rest: make(
+        2.0 if form == "compiled" else 1.2)(method, **rest))
+    assert larger == {"kfi": HELD, "ea-cg": HELD, "ea-cg-compiled": DID_NOT_HOLD}
+    sgd = memory.peak_of("sgd", "compiled", [500, 8, 10], 5)
     assert sgd["peak"] >= 2 * sgd["parameters"] > 0
+
+
+@pytest.mark.parametrize("form", ["literal", "compiled"])
+def test_bytes_are_counted_in_the_form_that_is_asked(form, monkeypatch):
+    monkeypatch.setattr(memory, "_peak_of", lambda *about: (about, forms.name()))
+    assert memory.peak_of("sgd", form, [5, 4], 3) == (("sgd", [5, 4], 3), form)
 
 
 def test_covariance():

@@ -5,14 +5,14 @@ import time
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, exactly, repeated, study, undecided
+from secondorder.studies import FORMS, Run, exactly, repeated, study, undecided
 
 from .. import PAPER
 
 WIDTHS = (784, 3072)
 #: Claim -> inputs, and the form of the code that runs.
 CASES = {f"{inputs}{more}": (inputs, form) for inputs in WIDTHS
-         for more, form in (("", "literal"), ("-compiled", "compiled"))}
+         for more, form in FORMS.items()}
 
 
 def step_ratio(seed, form, inputs, layers, width, rounds):

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, exactly, study
+from secondorder.studies import FORMS, Run, exactly, study
 
 from .. import PAPER
 from .networks import BATCH, METHODS, NAMES, network_of
@@ -14,8 +14,6 @@ from .networks import BATCH, METHODS, NAMES, network_of
 CASES = [(kind, inputs) for kind in ("autoencoder", "classifier") for inputs in (784, 3072)]
 
 
-#: What ends the name of a claim -> the form of the code.
-FORMS = {"": "literal", "-compiled": "compiled"}
 
 
 def bytes_of(seed, form, kind, inputs, method):
