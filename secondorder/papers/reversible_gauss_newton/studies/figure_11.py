@@ -20,7 +20,7 @@ def between(one, other):
 @study(PAPER, "figure-11",
        shows="CKA of Gauss-Newton's representations with Adam's and with SGD's, CIFAR-10",
        claims={"f": "with SGD's above that with Adam's, in every block"},
-       full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
+       full=compared.FIVE_SEEDS, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; at the end of training and on 60 test images")
 class Figure11:
     @staticmethod

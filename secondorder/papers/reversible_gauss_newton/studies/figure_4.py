@@ -8,7 +8,6 @@ from .. import PAPER
 from . import compared
 from .training import NAMES
 
-FULL = compared.FULL | {"seeds": (2, 3, 4, 5)}
 MANY, GAP = 0.9, 0.1  # of a similarity
 
 
@@ -77,7 +76,7 @@ def equal_loss_claim(runs):
                     "for Gauss-Newton and SGD, for Adam below",
                "e": "Gauss-Newton's and Adam's CKA is lower in the last block than in the first",
                "g": "control, ours: (a)'s gap to Adam is there at equal training loss too"},
-       full=FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
+       full=compared.FIVE_SEEDS, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        ours=("g",),
        deviation=compared.DEVIATION + "; kernel on 100 test images, CKA on 500, every 10 epochs. "
        "The skips keep x_0 in every block, so CKA is high for anyone. One panel is the CKA of what "
