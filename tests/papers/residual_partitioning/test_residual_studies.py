@@ -51,7 +51,8 @@ def test_the_rate_is_chosen_on_seeds_of_its_own_and_the_grid_grows_at_its_end():
                 make(**run.arguments), 1 + 1e-9 * len(results)), "seconds": 1.0})
     assert curves.chosen("autoencoder", "mnist", "partitioning", settings, results) == 300
     assert curves.chosen("autoencoder", "mnist", "sgd", settings, results) == 0.1
-    assert set(curves.judged("autoencoder", "mnist", settings, results)["sgd"]) == {1, 2, 3}
+    assert set(curves.judged("autoencoder", "mnist", settings, results)["sgd"]) == {
+        1, 2, 3, 4, 5, 6}
 
 
 def test_numbers_read_off_a_curve():
@@ -83,6 +84,12 @@ def test_figure_1():
         return DIVERGED if method == "partitioning" and seed == 2 else better(seed, method)
 
     assert judged("figure-1", lost)["a-20000"] == UNDECIDED
+
+    def worse_in_long_runs(steps, **run):
+        return better(**run) if steps <= 20000 else better(gaps=(0.3, 0.1), **run)
+
+    found = judged("figure-1", worse_in_long_runs)
+    assert (found["a-20000"], found["a-60000-mnist"]) == (HELD, DID_NOT_HOLD)
 
 
 def test_figure_1_at_equal_training_loss_differs_from_the_end():

@@ -241,7 +241,7 @@ def draw(kind, name, results, figure, title):
                          if one["seed"] not in TRIAL_SEEDS]
             if not arguments:
                 continue
-            one = arguments[0]
+            one = max(arguments, key=lambda told: told["steps"])
             wanted = {key: one[key] for key in ("rate", "steps", "every")}
             runs = [run for run, told in zip(
                 results.of(kind=kind, data=data, method=method, **wanted),
