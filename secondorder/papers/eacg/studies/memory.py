@@ -23,6 +23,7 @@ def peak_of(method, form, widths, batch):
 
 
 def _peak_of(method, widths, batch):
+    """The same, in the form that is asked for."""
     rng = np.random.default_rng(0)
     x = rng.random((batch, widths[0]), dtype="float32")
     y = rng.integers(0, widths[-1], batch)

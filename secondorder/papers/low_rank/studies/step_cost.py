@@ -22,6 +22,7 @@ def step_ratio(seed, form, inputs, layers, width, rounds):
 
 
 def ratio_of_seconds(seed, inputs, layers, width, rounds):
+    """The same, in the form that is asked for."""
     rng = np.random.default_rng(seed)
     x, y = rng.random((32, inputs)).astype("float32"), rng.integers(0, 10, 32)
     optimizers = []

@@ -31,6 +31,7 @@ def bytes_of(seed, form, kind, inputs, method):
 
 
 def _bytes_of(seed, kind, inputs, method):
+    """The same, in the form that is asked for."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1, 1, (BATCH, inputs)).astype("float32")
     y = x if kind == "autoencoder" else rng.integers(0, 10, BATCH)

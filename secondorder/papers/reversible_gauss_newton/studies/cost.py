@@ -30,6 +30,7 @@ def step(seed, form, inputs, blocks, width, batch, method, rounds):
 
 
 def _step(seed, inputs, blocks, width, batch, method, rounds):
+    """The same, in the form that is asked for."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((batch, inputs)).astype("float32")
     y = rng.integers(0, 10, batch)
