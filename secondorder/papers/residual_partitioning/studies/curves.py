@@ -232,7 +232,7 @@ def draw(kind, name, results, figure, title):
     validation hollow. The start, before any step, would hide what comes after, and is left out.
     """
     sets = list(dict.fromkeys(one["data"] for one in results.arguments(kind=kind)))
-    seeds = {one["seed"] for one in results.arguments(kind=kind)} - set(TRIAL_SEEDS)
+    seeds = {}  # set -> seeds
     panels = np.atleast_1d(figure.subplots(1, len(sets)))
     for axes, data in zip(panels, sets):
         rates = []
@@ -247,6 +247,7 @@ def draw(kind, name, results, figure, title):
                 results.of(kind=kind, data=data, method=method, **wanted),
                 results.arguments(kind=kind, data=data, method=method, **wanted))
                 if told["seed"] not in TRIAL_SEEDS]
+            seeds[data] = {told["seed"] for told in arguments if told["steps"] == one["steps"]}
             axes.plot([], [], color=colour, marker=marker, markersize=4, linewidth=1,
                       label=NAMES[method])
             rates.append(f"{one['rate']:g}" + ("" if finished(runs) else " (diverged)"))
@@ -265,7 +266,9 @@ def draw(kind, name, results, figure, title):
     panels[0].set_ylabel("validation accuracy" if name == "accuracy" else
                          "loss without penalty; filled: training, hollow: validation")
     legend_below(figure, panels[0])
-    figure.suptitle(f"{title}; {over_seeds(seeds)}", fontsize=10)
+    fewest, most = (pick(seeds.values(), key=len) for pick in (min, max))
+    more = "" if len(fewest) == len(most) else f" ({len(fewest)} where the runs are shorter)"
+    figure.suptitle(f"{title}; {over_seeds(most)}{more}", fontsize=10)
 
 
 def draw_part(axes, rows, every, colour, marker, fill):
