@@ -68,8 +68,8 @@ def catchers(entry):
 
 
 def copy_package(folder):
-    """The package, its tests and its data, without caches."""
-    for name in ("secondorder", "tests", "data"):
+    """The package, its tests, tutorials and data, without caches."""
+    for name in ("secondorder", "tests", "tutorials", "data"):
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name,
                             ignore=shutil.ignore_patterns("__pycache__"))
