@@ -23,8 +23,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.mutations import (ENTRIES, FAILED, ROOT, WORKERS, apply, catchers, copy_package,
-                               name_of, run)
+from harness.mutations import (ENTRIES, FAILED, ROOT, TIMEOUT, WORKERS, apply, catchers,
+                               copy_package, name_of, run)
 
 # -- every day ----------------------------------------------------------------
 
@@ -155,7 +155,7 @@ def test_the_unmutated_copy_passes(kind, tmp_path):
     for what in arguments.values():
         what = what if "-k" in what else sorted(set(what))
         code, output = run(copy_package(tmp_path / str(len(list(tmp_path.iterdir())))), kind, what,
-                           stop=False)
+                           stop=False, timeout=4 * TIMEOUT)  # what all entries name, in one run
         assert code == 0, output
 
 
