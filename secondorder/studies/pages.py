@@ -73,7 +73,7 @@ def _note(row):
 LISTED = {DID_NOT_HOLD: "Did not hold:", HELD_BY_RULE: "Held by the paper's rule of choosing "
           "rates, not at the best rate:", DEPENDS: "Held by one way of choosing rates, refuted by "
           "another:", UNDECIDED: "Undecided:", TAKEN_OUT: "Taken out: no "
-          "number of seeds that one would run decides them:"}
+          "number of seeds that one would run decides them, or a timing's repeats disagree:"}
 
 
 def in_short(paper):

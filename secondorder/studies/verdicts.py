@@ -3,7 +3,7 @@
 Three more kinds say what neither side of an argument would sign otherwise. A claim may hold by the
 paper's rule of choosing rates and not at the best rate. It may hold by another way of choosing and
 not by this rule. And a claim is taken out where its interval would take more seeds than anybody
-runs, or where ten seeds disagree.
+runs, or where ten seeds or the repeats of a timing disagree.
 """
 
 from dataclasses import dataclass, replace
@@ -229,17 +229,19 @@ def both(*verdicts, because=""):
 def repeated(*verdicts):
     """A timing that was made several times: the verdict of each stands if all of them agree.
 
-    Of two numbers a machine gives now one the larger and now the other. The effect is the median
-    over the repeats; its spread is their range. What is made once, a number of bytes, stands as is.
+    Of two numbers a machine gives now one the larger and now the other: where one repeat holds and
+    another does not, the claim is taken out. The effect is the median over the repeats; its spread
+    is their range. What is made once, a number of bytes, stands as is.
     """
     if len(verdicts) == 1:
         return verdicts[0]
     kinds = [one.verdict for one in verdicts]
     effects = [one.effect for one in verdicts if one.effect is not None]
     agreed = len(set(kinds)) == 1
+    split = TAKEN_OUT if {HELD, DID_NOT_HOLD} <= set(kinds) else UNDECIDED
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds)
     return Verdict(
-        kinds[0] if agreed else UNDECIDED, float(np.median(effects)) if effects else None,
+        kinds[0] if agreed else split, float(np.median(effects)) if effects else None,
         (min(effects), max(effects)) if effects else None, min(one.seeds for one in verdicts),
         verdicts[0].measure, "; ".join(filter(None, (
             f"in all {len(kinds)} repeats of the timing" if agreed else

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import counted, diverged, headline, legend_below, paired, smoothed, study
+from secondorder.studies import (counted, diverged, headline, legend_below, paired, smoothed,
+                                 study, undecided)
 
 from .. import PAPER
 from . import compared
@@ -39,17 +40,21 @@ class Figure6:
     def _judged(self, told, settings):
         """The verdicts on the runs by one rule, method -> runs."""
         early, middle = settings["long"] // 8, 3 * settings["long"] // 8  # 50 and 150 of 400
-        gains, rises, cut_off = [], [], compared.cut_off(told["gn"])
+        # A run that diverged is read as far as it went, if that is twice the mark.
+        short = sum(len(run["loss"]) < 2 * early for run in told["gn"])
+        gains, rises = [], []
         for run in told["gn"]:
             T = smoothed(run["loss"])
-            gains.append(np.nan if diverged(run) else T[early:].min() / T[early - 1])
+            gains.append(np.nan if short else T[early:].min() / T[early - 1])
             rises.append(np.inf if diverged(run) else T[-1] / T[middle - 1])
         lost = sum(map(diverged, told["gn"]))
-        note = f"{lost} runs of Gauss-Newton diverged" if lost else ""
+        note = f"{lost} of {len(told['gn'])} runs of Gauss-Newton diverged" if lost else ""
         last = [compared.final(run) for run in told["sgd"]]
         best = [smoothed(run["loss"]).min() for run in told["gn"]]
-        return {"a": cut_off or counted([gain >= 0.98 for gain in gains], gains,
-                                        "least later over T(50)", 3),
+        return {"a": undecided(f"{short} of {len(told['gn'])} runs diverged before epoch "
+                               f"{2 * early}") if short else counted(
+                    [gain >= 0.98 for gain in gains], gains, "least later over T(50)", 3
+                    ).with_note(note),
                 "b": counted([rise > 1.02 for rise in rises], rises, "end over T(150)",
                              3).with_note(note),
                 "c": paired(np.log(best) - np.log(last), "log ratio")}
