@@ -19,12 +19,12 @@ from .results import Results, diverged, finished
 from .running import Sweep, reproduce
 from .selection import chosen, least
 from .verdicts import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED, Verdict,
-                       alike, both, counted, exactly, paired, repeated, undecided)
+                       alike, both, counted, exactly, in_words, paired, repeated, undecided)
 
 __all__ = ["DEPENDS", "DID_NOT_HOLD", "FORMS", "HELD", "HELD_BY_RULE", "Images", "LINE_STYLES",
            "Results", "Run", "STUDIES", "Study", "Sweep", "TAKEN_OUT", "UNDECIDED",
            "Verdict", "alike", "at_loss", "both", "chosen", "counted", "crossing",
-           "diverged", "exactly", "finished", "headline", "images", "least",
-           "legend_below", "legend_under", "lowest_common", "over_seeds", "paired",
-           "pooled", "random_boxes", "repeated", "reproduce", "resized_crops",
-           "saturation", "smoothed", "study", "table", "undecided"]
+           "diverged", "exactly", "finished", "headline", "images", "in_words", "least",
+           "legend_below", "legend_under", "lowest_common", "over_seeds",
+           "paired", "pooled", "random_boxes", "repeated", "reproduce",
+           "resized_crops", "saturation", "smoothed", "study", "table", "undecided"]

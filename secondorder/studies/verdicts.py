@@ -226,6 +226,22 @@ def both(*verdicts, because=""):
     return joined.with_note(f"of {len(kinds)} parts {counts}{chance}")
 
 
+def in_words(verdict, whose, *more):
+    """The verdict by one way of choosing, with what would decide it where it is open, in brackets.
+
+    Parameters
+    ----------
+    verdict : Verdict
+    whose : str
+        Stands behind the verdict: "by rule P".
+    *more : str
+        What stands in the brackets at first.
+    """
+    told = [*more, verdict.because if verdict.verdict == UNDECIDED else ""]
+    brackets = "; ".join(filter(None, told))
+    return f"{verdict.verdict} {whose}" + (f" ({brackets})" if brackets else "")
+
+
 def repeated(*verdicts):
     """A timing that was made several times: the verdict of each stands if all of them agree.
 

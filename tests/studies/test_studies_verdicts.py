@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from secondorder.studies import (DID_NOT_HOLD, HELD, TAKEN_OUT, UNDECIDED, Verdict, alike, both,
-                                 counted, exactly, paired, repeated, undecided)
+                                 counted, exactly, in_words, paired, repeated, undecided)
 from secondorder.studies.verdicts import MOST_SEEDS
 
 T_2 = 4.302652729911275  # 97.5 % quantile, two degrees of freedom: from a printed table
@@ -92,6 +92,14 @@ def test_the_whole_is_taken_out_where_nothing_else_is_open():
     assert both(out, open_).verdict == UNDECIDED
     assert both(out, exactly(False)).verdict == DID_NOT_HOLD
     assert "1 held, 1 taken out" in both(held, out).because
+
+
+def test_in_words_an_open_verdict_says_what_would_decide_it():
+    seeds = "the interval holds the margin: about 9 seeds"
+    assert in_words(undecided(seeds), "by rule P") == f"undecided by rule P ({seeds})"
+    assert in_words(undecided(seeds), "by rule P", "0.2") == f"undecided by rule P (0.2; {seeds})"
+    assert in_words(exactly(True, because="of 2"), "by rule P", "0.2") == "held by rule P (0.2)"
+    assert in_words(exactly(False, because="of 2"), "by rule P") == "did not hold by rule P"
 
 
 def test_a_timing_stands_where_all_repeats_agree():

@@ -14,7 +14,7 @@ import numpy as np
 
 import secondorder as so
 from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, UNDECIDED, Run, Verdict, diverged,
-                                 least, legend_below, over_seeds, paired, undecided)
+                                 in_words, least, legend_below, over_seeds, paired, undecided)
 
 from . import networks
 from .networks import CRITERIA, STARTED, title_of
@@ -246,7 +246,8 @@ def by_selection(judge, criterion, settings, results, kind=Chosen):
         return L
     verdict = DEPENDS if {L.verdict, A.verdict} == {HELD, DID_NOT_HOLD} else UNDECIDED
     return Verdict(verdict, L.effect, L.spread, L.seeds, L.measure,
-                   f"the selections differ: least loss {L.verdict}, best accuracy {A.verdict}")
+                   "the selections differ: " + ", ".join((in_words(L, "by least loss"),
+                                                          in_words(A, "by best accuracy"))))
 
 
 # -- what is read off a run ------------------------------------------------------------------------

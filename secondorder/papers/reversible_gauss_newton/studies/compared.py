@@ -9,8 +9,8 @@ runs on a seed of their own, six rates a method.
 import numpy as np
 
 from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, UNDECIDED, Run, Verdict,
-                                 crossing, diverged, finished, least, saturation, smoothed,
-                                 undecided)
+                                 crossing, diverged, finished, in_words, least, saturation,
+                                 smoothed, undecided)
 from secondorder.studies.numbers import number
 
 from .training import NAMES, TITLES, train
@@ -130,9 +130,9 @@ def agreed(told):
     first, *rest = told.values()
     if all(verdict.verdict == first.verdict for verdict in rest):
         return first.with_note("by both rules" if rest else "")
-    said = ", ".join(f"{verdict.verdict} by rule {rule}" + (
-        f" ({number(verdict.effect)})" if verdict.effect is not None else "")
-        for rule, verdict in told.items())
+    said = ", ".join(in_words(verdict, f"by rule {rule}",
+                              "" if verdict.effect is None else number(verdict.effect))
+                     for rule, verdict in told.items())
     by_rule = {rule: verdict.verdict for rule, verdict in told.items()}
     if by_rule == {"P": HELD, "B": DID_NOT_HOLD}:
         return Verdict(HELD_BY_RULE, first.effect, first.spread, first.seeds, first.measure,
