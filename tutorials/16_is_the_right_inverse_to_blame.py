@@ -183,8 +183,8 @@ def by_method(column, label, title):
     return lambda ax: plots.lines(
         {f"start {name}":
          [(range(len(METHODS)), [ends[name, method][k, column] for method in METHODS])
-          for k in range(len(SEEDS))] for name in STARTS}, ax, y_label=label, title=title,
-        show_legend="below").set(xticks=range(len(METHODS)), xticklabels=METHODS, ylim=(0, None))
+          for k in range(len(SEEDS))] for name in STARTS}, ax, x_label="method", y_label=label,
+        title=title, show_legend="below").set(xticks=range(len(METHODS)), xticklabels=METHODS, ylim=(0, None))
 
 
 figures.show(plots.row(
