@@ -246,7 +246,7 @@ def by_selection(judge, criterion, settings, results, kind=Chosen):
         return L
     verdict = DEPENDS if {L.verdict, A.verdict} == {HELD, DID_NOT_HOLD} else UNDECIDED
     return Verdict(verdict, L.effect, L.spread, L.seeds, L.measure,
-                   "the selections differ: " + ", ".join((in_words(L, "by least loss"),
+                   "the selections differ: " + "; ".join((in_words(L, "by least loss"),
                                                           in_words(A, "by best accuracy"))))
 
 

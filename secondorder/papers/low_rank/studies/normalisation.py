@@ -66,10 +66,10 @@ NAMES = {"exact": "cubic, exact curvature", "printed": "cubic, curvature as prin
          "none": "cubic with h = 0", "normalised": "normalised gradient",
          "clipped": "clipped gradient"}
 
-SIGMAS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
-LENGTHS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)  # of a normalised step
-CLIPPED = (0.02, 0.1, 0.5, 2.0, 10.0, 50.0)  # rates
-LIMITS = (0.01, 0.1, 1.0)
+SIGMAS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
+LENGTHS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # of a normalised step
+CLIPPED = (0.02, 0.1, 0.5, 2.0, 10.0, 50.0, 250.0)  # rates
+LIMITS = (0.001, 0.01, 0.1, 1.0)
 #: Method -> its settings: sigma or rate, and the norm at which a gradient is clipped (0: none).
 GRIDS = {**{method: [(sigma, 0.0) for sigma in SIGMAS] for method in ("exact", "printed", "none")},
          "normalised": [(length, 0.0) for length in LENGTHS],
@@ -122,9 +122,9 @@ def best(results, settings, method, place):
                       "plateau is left within 1.1 times the iterations",
                "h-0-best": "control, ours: so it is where each has its best sigma",
                "normalised": "control, ours: so it is by steps of one length along the gradient, "
-                             "at the best of six",
+                             "at the best of seven",
                "clipped": "control, ours: so it is by gradient descent with clipped norm, at the "
-                          "best of eighteen settings",
+                          "best of 28 settings",
                "usual": "control, ours: from a good start (weights within +-0.2) cubic steps with "
                         "exact curvature end below those with h = 0 / 1.1, each at its best sigma",
                "printed": "control, ours: there the exact curvature ends at most 1.1 times the "

@@ -266,9 +266,11 @@ def draw(kind, name, results, figure, title):
     panels[0].set_ylabel("validation accuracy" if name == "accuracy" else
                          "loss without penalty; filled: training, hollow: validation")
     legend_below(figure, panels[0])
-    fewest, most = (pick(seeds.values(), key=len) for pick in (min, max))
-    more = "" if len(fewest) == len(most) else f" ({len(fewest)} where the runs are shorter)"
-    figure.suptitle(f"{title}; {over_seeds(most)}{more}", fontsize=10)
+    most = max(seeds.values(), key=len)
+    for axes, data in zip(panels, sets):
+        if len(seeds[data]) < len(most):
+            axes.set_title(f"{axes.get_title()}; {len(seeds[data])} seeds", fontsize=8)
+    figure.suptitle(f"{title}; {over_seeds(most)}", fontsize=10)
 
 
 def draw_part(axes, rows, every, colour, marker, fill):
