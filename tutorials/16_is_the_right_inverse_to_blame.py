@@ -184,7 +184,8 @@ def by_method(column, label, title):
         {f"start {name}":
          [(range(len(METHODS)), [ends[name, method][k, column] for method in METHODS])
           for k in range(len(SEEDS))] for name in STARTS}, ax, x_label="method", y_label=label,
-        title=title, show_legend="below").set(xticks=range(len(METHODS)), xticklabels=METHODS, ylim=(0, None))
+        title=title, show_legend="below").set(xticks=range(len(METHODS)), xticklabels=METHODS,
+                                              ylim=(0, None))
 
 
 figures.show(plots.row(

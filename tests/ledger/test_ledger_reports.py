@@ -144,6 +144,16 @@ def test_markdown_names_shared_conditions_once_and_folds_cases(toys):
     )
 
 
+def test_markdown_names_two_tolerances_whatever_case_is_the_worst(toys):
+    for label, error in (("1", 0.0), ("2", 9e-6)):
+        register(label, check=lambda rng, error=error: [
+            Equal("doubled", [1.0], [1.0], 1e-9, case="float64"),
+            Equal("doubled", [1.0 + error], [1.0], 1e-5, case="float32"),
+            Equal("doubled", [2.0], [2.0], 1e-7, case="long")])
+    assert ledger.markdown("toy").count(
+        "- doubled: equal to 1e-09 (3 cases, the loosest to 1e-05)") == 2
+
+
 def test_markdown_refuses_a_check_that_raises(toys):
     register("1", check=lambda rng: [Equal("a", [], [], tolerance=1e-9)])
     with pytest.raises(VerificationError, match=r"\[toy\] 1 cannot be documented: .*empty"):

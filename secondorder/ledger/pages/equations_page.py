@@ -266,10 +266,18 @@ def _to_line(file, line, text, folder):
 
 
 def _claims(claims):
-    """The list of what is checked, folded; claims that differ only in their case are one line."""
+    """The list of what is checked, folded; claims that differ only in their case are one line.
+
+    Of several tolerances it names the tightest and the loosest: which case is the worst would hang
+    on the machine.
+    """
     lines = []
     for _, same in folding.folded(claims):
-        suffix = f" ({len(same)} cases)" if len(same) > 1 else ""
+        same = sorted(same, key=lambda one: (getattr(one, "tolerance", 0.0), one.requirement()))
+        loosest = getattr(same[-1], "tolerance", 0.0)
+        more = (f", the loosest to {loosest:.2g}" if loosest > getattr(same[0], "tolerance", 0.0)
+                else "")
+        suffix = f" ({len(same)} cases{more})" if len(same) > 1 else ""
         lines.append(f"- {same[0].requirement()}{suffix}")
     count = f"{len(claims)} claim{'s' * (len(claims) != 1)} checked"
     return ["", "<details>", f"<summary>{count}</summary>", "", *lines, "", "</details>"]
