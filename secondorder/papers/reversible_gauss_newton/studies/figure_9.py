@@ -27,29 +27,13 @@ def mean_of(runs, which):
                    ("c", "the distances order likewise: Gauss-Newton's and Adam's above SGD's"))},
        full=compared.FULL, quick=compared.QUICK, seconds=(4000, 7), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; means over the twelve half layers. At the small start any "
-       "step turns the cosine to 0: Xavier's start is shown beside it, at the same rates")
+       "step turns the cosine to 0: Xavier's start is shown beside it, at rates of its own")
 class Figure9:
     packed = staticmethod(compared.packed)
 
     def runs(self, settings, results):
-        wanted = compared.wanted(settings, results)
-        for method in compared.METHODS:
-            choice = compared.rates(results, settings, "cifar", method)
-            if choice:
-                wanted += [compared.one(settings, "cifar", seed, method, rate, init="xavier")
-                           for rate in dict.fromkeys(choice.values())
-                           for seed in settings["seeds"]]
-        return wanted
-
-    def _told(self, results, settings, more):
-        """Rule -> method -> runs from one of the two starts."""
-        told = {rule: {} for rule in compared.RULES}
-        for method in compared.METHODS:
-            for rule, rate in compared.rates(results, settings, "cifar", method).items():
-                told[rule][method] = [
-                    results.of(**compared.one(settings, "cifar", seed, method, rate, **more)
-                               .arguments)[0] for seed in settings["seeds"]]
-        return told
+        return [run for more in STARTS.values()
+                for run in compared.wanted(settings, results, **more)]
 
     def judge(self, results, settings):
         def alike_cosines(told):
@@ -67,15 +51,13 @@ class Figure9:
                                  f"{NAMES[method]} over SGD") for method in ("gn", "adam")))
 
         judges = {"a": alike_cosines, "b": sgd_above, "c": farther}
-        return {f"{letter}-{start}": compared.agreed(
-                    {rule: judge(runs)
-                     for rule, runs in self._told(results, settings, more).items()})
+        return {f"{letter}-{start}": compared.under_rules(results, settings, "cifar", judge, **more)
                 for start, more in STARTS.items() for letter, judge in judges.items()}
 
     def draw(self, results, figure, settings):
         panels = figure.subplots(2, 2, sharex=True)
         for column, (start, more) in zip(panels.T, STARTS.items()):
-            told = self._told(results, settings, more)
+            told = compared.by_rule(results, settings, **more)
             for panel, which in zip(column, (1, 0)):
                 compared.draw_looks(panel, told, lambda look: np.mean(
                     [pair[which] for pair in look["weights"]]), settings["cifar"]["looks"])
