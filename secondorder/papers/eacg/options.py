@@ -12,8 +12,8 @@ HEEDED = {
     "ea-closed": ("rank",),
     "cg": ("max_cg", "tolerance", "preconditioner"),
     "exact": (),
-    "kfi": (),
-    "kfi-rank-one": (),
+    "kfi": ("literal",),
+    "kfi-rank-one": ("literal",),
 }
 SMALLEST_ALPHA = float(np.finfo(float).eps)  # below it 1 - alpha is 1
 

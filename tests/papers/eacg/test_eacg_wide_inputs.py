@@ -63,6 +63,22 @@ def test_the_dense_solve_at_small_sizes(solver, extra, alpha, l2, S, m, rank):
     assert relative(found(system, solver, extra), wanted) < 1e-8
 
 
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("S, m", [(3, 9), (9, 6)])
+@pytest.mark.parametrize("solver", ["kfi", "kfi-rank-one"])
+def test_kfi_with_its_matrices_and_without_them(solver, S, m, first):
+    system = system_of(S, m, 3, 0.02, 0.3)
+    mean, n = system.X.mean(axis=0), len(system.G)
+    A = np.outer(mean, mean) if solver == "kfi-rank-one" and first else system.X.T @ system.X / S
+    pi, root = np.sqrt(np.trace(A) / m / (np.trace(system.B) / n)), np.sqrt(0.02 + 0.3)
+    matrix = np.kron(A + pi * root * np.eye(m), system.B + root / pi * np.eye(n))
+    wanted = -np.linalg.solve(matrix, system.G.ravel(order="F")).reshape(n, m, order="F")
+    for literal in (True, False):
+        out = np.full_like(system.G, np.nan)
+        by_name.solve_weights(system, checked(solver, 0.02, 0.3, literal=literal), first, out)
+        assert relative(out, wanted) < 1e-10
+
+
 @pytest.mark.parametrize("l2", (0.0, 0.1))
 @pytest.mark.parametrize("solver, extra", OPTIONS)
 def test_inputs_of_zero(solver, extra, l2):

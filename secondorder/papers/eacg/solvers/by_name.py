@@ -6,8 +6,9 @@
 ``ea-closed``     (11b) in closed form
 ``cg``            (11a) by conjugate gradients
 ``exact``         (11a) by eigenvectors
-``kfi``           (12), the Kronecker-factored inverse
-``kfi-rank-one``  (12), with (13) in the first layer
+``kfi``           (12), the Kronecker-factored inverse; with its matrices as
+                  printed with ``literal=True``, else without those of wide inputs
+``kfi-rank-one``  (12), with (13) in the first layer; ``literal`` as above
 ================  ================================================================
 
 `rank` above 1 puts the largest parts of the inputs' covariance beside m m^T in the first two: what
@@ -85,13 +86,13 @@ def exact(system, options, first, out):
 
 def kfi(system, options, first, out):
     """Eq. (12) in every layer."""
-    out[...] = kronecker_inverse.solution(system)
+    out[...] = _kfi(options)(system)
     return DIRECT
 
 
 def kfi_rank_one(system, options, first, out):
     """Eq. (13) in the first layer, Eq. (12) above."""
-    out[...] = kronecker_inverse.solution(system, rank_one=first)
+    out[...] = _kfi(options)(system, rank_one=first)
     return DIRECT
 
 
@@ -100,6 +101,11 @@ SOLVERS = {"ea-cg": ea_cg, "ea-closed": ea_closed, "cg": cg, "exact": exact, "kf
 
 
 # -- what they share -------------------------------------------------------------------------------
+
+
+def _kfi(options):
+    """KFI with the matrices as printed, or without those of wide inputs."""
+    return kronecker_inverse.solution_as_printed if options.literal else kronecker_inverse.solution
 
 
 def _cg(system, options, product, out, rank_one):

@@ -7,6 +7,8 @@ Unlike (9) there is no factor 1 - alpha; with a penalty alpha + l2 stands for al
 two factors, as Martens and Grosse choose it: pi^2 = (tr A / m) / (tr B / n).
 """
 
+import math
+
 import numpy as np
 
 from .cholesky import damped_solver
@@ -23,8 +25,9 @@ def trace_norm_pi(trace_A, m, trace_B, n):
 def factors(A, B, alpha):
     """Eq. (12), the damped factors: A + pi sqrt(alpha) I and B + sqrt(alpha) / pi I."""
     pi = trace_norm_pi(np.trace(A), len(A), np.trace(B), len(B))
-    root = np.sqrt(alpha)
-    return A + pi * root * np.eye(len(A)), B + root / pi * np.eye(len(B))
+    root = math.sqrt(alpha)  # a Python float: float32 stays float32
+    return (A + pi * root * np.eye(len(A), dtype=A.dtype),
+            B + root / pi * np.eye(len(B), dtype=B.dtype))
 
 
 def inverse(A, B, alpha):
@@ -132,6 +135,21 @@ def of_gradient(left, system):
     if system.l2:
         product += by_columns(left, system.l2 * system.W)
     return product
+
+
+def solution_as_printed(system, rank_one=False):
+    """KFI's direction for the weights of one layer, (n, m), with the matrices of Eq. (12).
+
+    With A (m, m) it takes O(m^3) operations a step; `solution` avoids A where inputs are wider than
+    the batch. Eq. (13), by Sherman and Morrison as in the paper, takes the place of the inputs'
+    factor if `rank_one`.
+    """
+    alpha, B, G, mean = system.alpha + system.l2, system.B, system.G, system.mean_input
+    if not rank_one:
+        return direction(mean_outer(system.X), B, G, alpha)
+    pi = trace_norm_pi(mean @ mean, len(mean), np.trace(B), len(B))
+    damped_B = B + math.sqrt(alpha) / pi * np.eye(len(B), dtype=B.dtype)
+    return -first_layer_inverse(mean, pi, alpha, np.linalg.solve(damped_B, G))
 
 
 def solution(system, rank_one=False):

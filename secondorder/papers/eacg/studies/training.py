@@ -23,6 +23,7 @@ TRIAL_SEED = 100
 SELECTIONS = ("L", "A")
 CURVATURES = ("fisher", "gauss-newton", "pch-1", "pch-2")
 MOMENTUM = 0.9
+PRODUCTS = 20  # of conjugate gradients; the paper tries 5 to 50
 FULL = {"epochs": 40, "trial": 10, "samples": 10000, "batches": (100, 500), "rates": (0.1, 0.2),
         "alphas": (0.01, 0.02, 0.1), "seeds": (1, 2, 3)}
 WIDE = {**FULL, "batches": (500,)}
@@ -96,6 +97,17 @@ def optimizer_of(network, loss, method, curvature, rate, alpha):
     solver = "ea-closed" if method == "ea-cg" else method
     return so.EACG(network, loss, learning_rate=rate, curvature=curvature, solver=solver,
                    alpha=alpha)
+
+
+def as_printed(network, loss, method, curvature, rate, alpha):
+    """The same with the solvers that the paper describes: EA-CG by 20 products of conjugate
+    gradients at most, and KFI with the matrices of Eq. (12).
+    """
+    if method in ("sgd", "adam"):
+        return optimizer_of(network, loss, method, curvature, rate, alpha)
+    options = {"max_cg": PRODUCTS, "tolerance": 1e-10} if method == "ea-cg" else {}
+    return so.EACG(network, loss, learning_rate=rate, curvature=curvature, solver=method,
+                   alpha=alpha, literal=True, **options)
 
 
 def mean_loss(network, loss, x, y, part=2000):
@@ -315,7 +327,7 @@ def draw_curves(methods, criterion, results, figure, over, settings, kind=Chosen
                       markerfacecolor=COLOURS[curvature] if method == "ea-cg" else "white",
                       markersize=4, markevery=max(1, len(x) // 8), label=label,
                       alpha=0.5 if told else 1.0)
-    unit = "epoch" if over == "epochs" else "CPU seconds of the steps"
+    unit = "epoch" if over == "epochs" else "CPU seconds of the steps, literal form"
     for panel in panels:
         panel.locator_params(axis="x", nbins=6)
     panels[0].set(xlabel=unit, ylabel=f"training loss, {NAMES[criterion]}", yscale="log")
