@@ -100,7 +100,7 @@ def paired(differences, measure="", margin=0.0):
                          float(values.mean()) if known else None, measure)
     if not np.isfinite(values).all():
         return undecided(f"{np.count_nonzero(~np.isfinite(values))} of {len(values)} differences "
-                         "are not finite: a run diverged", len(values))
+                         "are not finite: a run diverged, or ended too soon", len(values))
     mean, half = float(values.mean()), half_width(values)
     verdict = (HELD if mean - margin > half else DID_NOT_HOLD if mean - margin < -half
                else UNDECIDED)

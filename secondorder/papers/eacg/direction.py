@@ -51,8 +51,8 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     preconditioner : None or "kfi"
         Of conjugate gradients: KFI's inverse.
     literal : bool
-        ``"ea-cg"`` on arrays as large as the weights instead of on two coefficients; KFI with the
-        matrices of (12) instead of without those of wide inputs.
+        ``"ea-cg"`` on arrays as large as the weights instead of on two coefficients. KFI with both
+        matrices of (12), also where inputs are wider than the batch.
     rng : None, int or numpy.random.Generator
         For ``"fisher-sampled"``, the only one that draws; checked whatever the curvature.
 

@@ -64,8 +64,8 @@ class EACG(Optimizer):
         For (11b): above 1, the largest parts of the inputs' covariance are added.
     preconditioner : None or "kfi"
     literal : bool
-        ``"ea-cg"`` on arrays as large as the weights instead of on two coefficients; KFI with the
-        matrices of (12) instead of without those of wide inputs.
+        ``"ea-cg"`` on arrays as large as the weights instead of on two coefficients. KFI with both
+        matrices of (12), also where inputs are wider than the batch.
     rng : None, int or numpy.random.Generator
         For ``"fisher-sampled"``.
 

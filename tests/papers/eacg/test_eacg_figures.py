@@ -8,7 +8,7 @@ import secondorder as so
 from harness import made_up
 from harness.eacg_trainings import LOST, as_printed, contrary, falling, flat, judged, timed_too
 from secondorder.papers.eacg.studies import clock, networks, training
-from secondorder.studies import DEPENDS, DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED
+from secondorder.studies import DEPENDS, DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED, Verdict
 
 
 @pytest.mark.thorough
@@ -179,6 +179,16 @@ def test_a_claim_about_seconds_stands_if_all_repeats_agree():
 
     assert made_up.judged("ea-cg", "figure-5", made(None))["a-faster"] == HELD
     assert made_up.judged("ea-cg", "figure-5", made(3))["a-faster"] == TAKEN_OUT
+
+
+@pytest.mark.parametrize("by_loss, by_accuracy, expected", [
+    (HELD, HELD, HELD), (HELD, DID_NOT_HOLD, DEPENDS), (DID_NOT_HOLD, HELD, DEPENDS),
+    (HELD, UNDECIDED, UNDECIDED), (TAKEN_OUT, UNDECIDED, UNDECIDED), (TAKEN_OUT, HELD, TAKEN_OUT),
+    (DID_NOT_HOLD, TAKEN_OUT, TAKEN_OUT)])
+def test_a_verdict_that_both_selections_share(by_loss, by_accuracy, expected):
+    told = iter([Verdict(by_loss, 0.25), Verdict(by_accuracy, -1.5)])
+    found = training.by_selection(lambda chosen: next(told), "bounded", {}, None)
+    assert (found.verdict, found.effect) == (expected, 0.25)
 
 
 def test_each_form_has_its_own_claim_about_seconds():

@@ -7,8 +7,8 @@ import pytest
 from harness import made_up
 from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton.studies import compared, figure_1, figure_8
-from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, UNDECIDED,
-                                 Results, Verdict)
+from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, TAKEN_OUT,
+                                 UNDECIDED, Results, Verdict)
 
 LOST = {"diverged": "epoch 3"}
 PAPER = "reversible-gauss-newton"
@@ -77,7 +77,8 @@ def test_a_verdict_that_hangs_on_the_rate_says_so():
 
 @pytest.mark.parametrize("by_p, by_b, expected", [
     (HELD, DID_NOT_HOLD, HELD_BY_RULE), (DID_NOT_HOLD, HELD, DEPENDS),
-    (HELD, UNDECIDED, UNDECIDED), (UNDECIDED, DID_NOT_HOLD, UNDECIDED), (HELD, HELD, HELD)])
+    (HELD, UNDECIDED, UNDECIDED), (UNDECIDED, DID_NOT_HOLD, UNDECIDED), (HELD, HELD, HELD),
+    (HELD, TAKEN_OUT, TAKEN_OUT), (TAKEN_OUT, UNDECIDED, UNDECIDED)])
 def test_a_claim_that_the_paper_s_rule_alone_holds_is_a_kind_of_its_own(by_p, by_b, expected):
     told = compared.agreed({"P": Verdict(by_p, 0.25), "B": Verdict(by_b, -1.5)})
     assert told.verdict == expected and told.effect == 0.25

@@ -13,8 +13,9 @@ import time
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, UNDECIDED, Run, Verdict, diverged,
-                                 in_words, least, legend_below, over_seeds, paired, undecided)
+from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, TAKEN_OUT, UNDECIDED, Run, Verdict,
+                                 diverged, in_words, least, legend_below, over_seeds, paired,
+                                 undecided)
 
 from . import networks
 from .networks import CRITERIA, STARTED, title_of
@@ -244,7 +245,8 @@ class Chosen:
 
 def by_selection(judge, criterion, settings, results, kind=Chosen):
     """A verdict that both selections share. Held by one and refuted by the other it "depends on
-    the rate"; else, where they differ, it is undecided.
+    the rate". It is taken out where one is and the other is decided: they will not agree. Else,
+    where they differ, it is undecided.
 
     Parameters
     ----------
@@ -256,7 +258,9 @@ def by_selection(judge, criterion, settings, results, kind=Chosen):
     L, A = (judge(kind(selection, criterion, settings, results)) for selection in SELECTIONS)
     if L.verdict == A.verdict:
         return L
-    verdict = DEPENDS if {L.verdict, A.verdict} == {HELD, DID_NOT_HOLD} else UNDECIDED
+    kinds = {L.verdict, A.verdict}
+    verdict = (DEPENDS if kinds == {HELD, DID_NOT_HOLD} else
+               UNDECIDED if UNDECIDED in kinds else TAKEN_OUT)
     return Verdict(verdict, L.effect, L.spread, L.seeds, L.measure,
                    "the selections differ: " + "; ".join((in_words(L, "by least loss"),
                                                           in_words(A, "by best accuracy"))))

@@ -8,9 +8,9 @@ runs on a seed of their own, six rates a method.
 
 import numpy as np
 
-from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, UNDECIDED, Run, Verdict,
-                                 crossing, diverged, finished, in_words, least, saturation,
-                                 smoothed, undecided)
+from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED,
+                                 Run, Verdict, crossing, diverged, finished, in_words, least,
+                                 saturation, smoothed, undecided)
 from secondorder.studies.numbers import number
 
 from .training import NAMES, TITLES, train
@@ -125,7 +125,8 @@ def agreed(told):
     """The verdict that is the same by all rules.
 
     Held by rule P alone, the paper's, and refuted by rule B: "held by rule only". The other way
-    round it "depends on the rate". Else, where they differ, it is undecided.
+    round it "depends on the rate". It is taken out where one is and the other is decided. Else,
+    where they differ, it is undecided.
     """
     first, *rest = told.values()
     if all(verdict.verdict == first.verdict for verdict in rest):
@@ -137,7 +138,8 @@ def agreed(told):
     if by_rule == {"P": HELD, "B": DID_NOT_HOLD}:
         return Verdict(HELD_BY_RULE, first.effect, first.spread, first.seeds, first.measure,
                        f"held by the paper's rule, not at the best rate: {said}")
-    verdict = DEPENDS if by_rule == {"P": DID_NOT_HOLD, "B": HELD} else UNDECIDED
+    verdict = (DEPENDS if by_rule == {"P": DID_NOT_HOLD, "B": HELD} else
+               UNDECIDED if UNDECIDED in by_rule.values() else TAKEN_OUT)
     return Verdict(verdict, first.effect, first.spread, first.seeds, first.measure, said)
 
 
