@@ -77,12 +77,14 @@ def paired(differences, measure="", margin=0.0):
         did not hold  if m - margin < -t s / sqrt(n)
 
     and is undecided otherwise, and where there are fewer than three seeds. It is taken out where
-    more than `MOST_SEEDS` would be needed at this mean and spread.
+    more than `MOST_SEEDS` would be needed at this mean and spread. An infinite difference, of a run
+    that diverged, leaves it undecided unless it lies on the side that the finite ones decide for.
 
     Parameters
     ----------
     differences : sequence of float
-        One a seed, positive in the claimed direction. NaN or infinite: a run that diverged.
+        One a seed, positive in the claimed direction. Infinite: one of the two runs diverged; NaN:
+        both did, or neither came so far.
     measure : str
         What the difference is.
     margin : float
@@ -99,12 +101,22 @@ def paired(differences, measure="", margin=0.0):
         return undecided("it takes three seeds at least", len(values),
                          float(values.mean()) if known else None, measure)
     if not np.isfinite(values).all():
-        return undecided(f"{np.count_nonzero(~np.isfinite(values))} of {len(values)} differences "
-                         "are not finite: a run diverged, or ended too soon", len(values))
+        return _not_all_finite(values, measure, margin)
     mean, half = float(values.mean()), half_width(values)
     verdict = (HELD if mean - margin > half else DID_NOT_HOLD if mean - margin < -half
                else UNDECIDED)
     return _interval(verdict, values, abs(mean - margin), measure, "the interval holds the margin")
+
+
+def _not_all_finite(values, measure, margin):
+    """The verdict of the finite differences if the infinite ones are on its side."""
+    infinite = values[~np.isfinite(values)]
+    said = f"{len(infinite)} of {len(values)} differences"
+    found = paired(values[np.isfinite(values)], measure, margin)
+    side = {HELD: np.inf, DID_NOT_HOLD: -np.inf}.get(found.verdict)
+    if side is None or not (infinite == side).all():
+        return undecided(f"{said} are not finite: a run diverged, or ended too soon", len(values))
+    return replace(found, seeds=len(values)).with_note(f"{said} are infinite, on the same side")
 
 
 def alike(differences, margin, measure=""):

@@ -94,6 +94,19 @@ def test_the_whole_is_taken_out_where_nothing_else_is_open():
     assert "1 held, 1 taken out" in both(held, out).because
 
 
+@pytest.mark.parametrize("values, verdict", [
+    ([1.0, 1.1, 0.9, np.inf], HELD), ([-1.0, -1.1, -0.9, -np.inf], DID_NOT_HOLD),
+    ([1.0, 1.1, 0.9, -np.inf], UNDECIDED), ([-1.0, -1.1, -0.9, np.inf], UNDECIDED),
+    ([1.0, 1.1, 0.9, np.inf, -np.inf], UNDECIDED), ([1.0, 1.1, 0.9, np.nan], UNDECIDED),
+    ([1.0, 1.1, np.inf], UNDECIDED), ([0.05, 1.1, -0.9, np.inf], UNDECIDED)])
+def test_a_run_that_diverged_hinders_no_verdict_of_its_own_side(values, verdict):
+    found = paired(values)
+    assert (found.verdict, found.seeds) == (verdict, len(values))
+    if verdict != UNDECIDED:
+        assert found.effect == pytest.approx(np.mean([v for v in values if np.isfinite(v)]))
+        assert found.because.endswith("1 of 4 differences are infinite, on the same side")
+
+
 def test_in_words_an_open_verdict_says_what_would_decide_it():
     seeds = "the interval holds the margin: about 9 seeds"
     assert in_words(undecided(seeds), "by rule P") == f"undecided by rule P ({seeds})"

@@ -7,6 +7,7 @@ import pytest
 from harness import made_up
 from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton.studies import compared, figure_1, figure_8
+from secondorder.papers.reversible_gauss_newton.studies.figure_2 import saturation_of
 from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, TAKEN_OUT,
                                  UNDECIDED, Results, Verdict)
 
@@ -261,6 +262,14 @@ def test_figure_5():
     few = judged("figure-5", made(True), seeds=2)
     assert few["a"] == few["b"] == UNDECIDED
     assert judged("figure-5", lost_where("gn", made(True)))["c"] == UNDECIDED
+
+
+@pytest.mark.parametrize("saturated, verdict", [(1, DID_NOT_HOLD), (2, UNDECIDED), (7, UNDECIDED),
+                                                (8, HELD)])
+def test_a_lost_run_hinders_no_verdict_that_it_cannot_change(saturated, verdict):
+    runs = [run(flat, 100, seed=k) if k < saturated else run(slow, 100, seed=k) for k in range(9)]
+    found = saturation_of({"gn": [*runs, run(flat, 100) | LOST]}, ("gn",), ())
+    assert found.verdict == verdict
 
 
 def test_figure_6():

@@ -20,14 +20,21 @@ def ends_below(runs, method="adam", other="gn"):
 
 
 def saturation_of(runs, yes=("gn",), no=("adam",)):
-    """(b): some methods saturate, others do not."""
+    """(b): some methods saturate, others do not.
+
+    A seed of which a run diverged may be so or not: undecided if that could change the verdict.
+    """
     lost = compared.cut_off(run for method in (*yes, *no) for run in runs[method])
-    if lost:
-        return lost
     seeds = range(len(runs[yes[0]]))
-    met = [all(compared.saturates(runs[method][seed]) for method in yes)
+    met = [None if any(diverged(runs[method][seed]) for method in (*yes, *no)) else
+           all(compared.saturates(runs[method][seed]) for method in yes)
            and not any(compared.saturates(runs[method][seed]) for method in no) for seed in seeds]
-    return counted(met, measure="seeds in which it is so", least=3)
+    if not lost:
+        return counted(met, measure="seeds in which it is so", least=3)
+    either = [counted([other if one is None else one for one in met],
+                      measure="seeds in which it is so", least=3) for other in (False, True)]
+    return (either[0].with_note(f"{met.count(None)} more may be so: a run diverged")
+            if len({one.verdict for one in either}) == 1 else lost)
 
 
 def leads(runs, epoch=5):
