@@ -112,11 +112,11 @@ def _not_all_finite(values, measure, margin):
     """The verdict of the finite differences if the infinite ones are on its side."""
     infinite = values[~np.isfinite(values)]
     said = f"{len(infinite)} of {len(values)} differences"
-    found = paired(values[np.isfinite(values)], measure, margin)
-    side = {HELD: np.inf, DID_NOT_HOLD: -np.inf}.get(found.verdict)
+    verdict = paired(values[np.isfinite(values)], measure, margin)
+    side = {HELD: np.inf, DID_NOT_HOLD: -np.inf}.get(verdict.verdict)
     if side is None or not (infinite == side).all():
         return undecided(f"{said} are not finite: a run diverged, or ended too soon", len(values))
-    return replace(found, seeds=len(values)).with_note(f"{said} are infinite, on the same side")
+    return replace(verdict, seeds=len(values)).with_note(f"{said} are infinite, on the same side")
 
 
 def alike(differences, margin, measure=""):
