@@ -61,7 +61,7 @@ def rates(results, settings, name, method, **more):
     runs = choosing(settings, name, (method,), **more)
     if any(run not in results for run in runs):
         return None
-    curves = [results.of(**run.arguments)[0] for run in runs]
+    curves = [results.returned(run) for run in runs]
     told = {"P": early(curves), "B": late(curves)}
     return {rule: grid(settings, method)[place] for rule, place in told.items()}
 
@@ -110,7 +110,7 @@ def by_rule(results, settings, name="cifar", methods=METHODS, rules=tuple(RULES)
         choice = rates(results, settings, name, method, **more)
         for rule in rules:
             told[rule][method] = [
-                results.of(**one(settings, name, seed, method, choice[rule], **more).arguments)[0]
+                results.returned(one(settings, name, seed, method, choice[rule], **more))
                 for seed in settings["seeds"]]
     return told
 

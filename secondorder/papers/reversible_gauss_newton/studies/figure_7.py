@@ -40,7 +40,7 @@ class Figure7:
         """Rule -> method, or pair of them -> runs."""
         alone = compared.by_rule(results, settings, methods=("gn", "adam"))
         return {rule: runs | {pair: [
-            results.of(**switched(settings, results, rule, seed, *pair).arguments)[0]
+            results.returned(switched(settings, results, rule, seed, *pair))
             for seed in settings["seeds"]] for pair in PAIRS} for rule, runs in alone.items()}
 
     def judge(self, results, settings):

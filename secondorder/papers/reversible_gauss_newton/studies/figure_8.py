@@ -37,7 +37,7 @@ class Figure8:
         """Rule -> deviation -> Gauss-Newton's runs; rule -> Adam's."""
         rates = compared.rates(results, settings, "cifar", "gn")
         adam = compared.by_rule(results, settings, methods=("adam",))
-        return {rule: {sigma: [results.of(**self._run(settings, seed, rate, sigma).arguments)[0]
+        return {rule: {sigma: [results.returned(self._run(settings, seed, rate, sigma))
                                for seed in settings["seeds"]] for sigma in SIGMAS}
                 for rule, rate in rates.items()}, {rule: adam[rule]["adam"] for rule in rates}
 

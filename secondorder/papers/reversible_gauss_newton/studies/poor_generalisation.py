@@ -129,9 +129,10 @@ class PoorGeneralisation:
                 for method in RATES}
         for method in GAUSS_NEWTON:
             mine = [runs[method][seed] for seed in settings["seeds"]]
-            excess = [np.max([self._excess(one, runs[other][seed]) for other in FIRST_ORDER])
-                      for seed, one in zip(settings["seeds"], mine)]
-            verdicts[f"{method}-noise"] = paired(excess, "log ratio of test losses")
+            verdicts[f"{method}-noise"] = both(*(paired(
+                [self._excess(one, runs[other][seed])
+                 for seed, one in zip(settings["seeds"], mine)],
+                f"log ratio of test losses to {NAMES[other]}") for other in FIRST_ORDER))
             gains = [np.nan if diverged(one) else saturation(one["loss"]) for one in mine]
             verdicts[f"{method}-saturates"] = counted([gain < 1.02 for gain in gains], gains,
                                                       "loss half-way over the least after")

@@ -35,7 +35,7 @@ class Regularisation:
         """Rule -> method -> runs, "exact" without the tolerance."""
         told = compared.by_rule(results, settings, name, ("gn",))
         return {rule: told[rule] | {"exact": [
-            results.of(**self._exact(settings, name, seed, rate).arguments)[0]
+            results.returned(self._exact(settings, name, seed, rate))
             for seed in settings["seeds"]]}
             for rule, rate in compared.rates(results, settings, name, "gn").items()}
 
@@ -92,7 +92,7 @@ class Tolerance:
         rates = compared.rates(results, settings, "cifar", "gn")
         adam = compared.by_rule(results, settings, methods=("adam",))
         return {rule: {strength: adam[rule] | {"gn": [
-            results.of(**regularised(settings, seed, rate, "truncate", strength).arguments)[0]
+            results.returned(regularised(settings, seed, rate, "truncate", strength))
             for seed in settings["seeds"]]} for strength in STRENGTHS}
             for rule, rate in rates.items()}
 

@@ -36,7 +36,7 @@ class Schedules:
         """The rate, the runs at it, and those in which it falls."""
         rate = compared.rates(results, settings, "cifar", method)["B"]
         constant = compared.by_rule(results, settings, methods=(method,), rules=("B",))["B"][method]
-        falling = [results.of(**run.arguments)[0]
+        falling = [results.returned(run)
                    for run in self._falling(settings, method, rate)]
         return rate, constant, falling
 

@@ -40,7 +40,7 @@ class Chosen:
         runs = self.choosing(settings, name, method)
         if any(run not in results for run in runs):
             return None
-        curves = [results.of(**run.arguments)[0] for run in runs]
+        curves = [results.returned(run) for run in runs]
         return {rule: runs[best(curves)].arguments["rate"] for rule, best in self.rules.items()}
 
     def wanted(self, settings, results, names):
@@ -60,7 +60,7 @@ class Chosen:
         """Rule -> method -> the runs of the judged seeds, in their order."""
         rates = {method: self.rates(results, settings, name, method) for method in compared.METHODS}
         return {rule: {
-            method: [results.of(**self.one(settings, name, seed, method, chosen[rule]).arguments)[0]
+            method: [results.returned(self.one(settings, name, seed, method, chosen[rule]))
                      for seed in settings["seeds"]] for method, chosen in rates.items()}
             for rule in self.rules}
 
