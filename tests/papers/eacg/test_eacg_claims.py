@@ -48,6 +48,16 @@ def test_tables_of_errors(key):
     assert few["a"] == few["b"] == few["d"] == UNDECIDED
 
 
+def test_errors_that_grow_as_printed_may_fall_beside_the_true_block():
+    def make(seed, **_):
+        one = 1 + 1e-3 * seed
+        return {"fisher": [3.0] * 3, "gauss-newton": [3.0] * 3, "pch-1": [one, 2.0, 0.0],
+                "pch-2": [2.0, one, 0.0], "norm": [1.0, 8.0, 4.0]}
+
+    found = judged("table-2", make)
+    assert (found["b"], found["b-relative"]) == (HELD, DID_NOT_HOLD)
+
+
 def test_plateau():
     assert set(judged("claim-plateau", lambda updates, **_: {"update": 100}).values()) == {HELD}
     never = judged("claim-plateau", lambda updates, **_: {"update": updates + 1})

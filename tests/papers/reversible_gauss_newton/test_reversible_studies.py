@@ -87,6 +87,13 @@ def test_poor_generalisation_of_the_right_inverse_alone():
     assert found["mp-0.8"] == found["as-such"] == found["mp-saturates"] == DID_NOT_HOLD
 
 
+@pytest.mark.parametrize("rival", ["adam", "sgd"])
+def test_fresh_noise_takes_both_rivals(rival):
+    """Above one of them alone is not enough."""
+    found = judged("claim-poor-generalisation", generalising(ALL | {rival: 3.0}))
+    assert found["exact-noise"] == DID_NOT_HOLD and found["exact-0.8"] == HELD
+
+
 def test_poor_generalisation_when_runs_diverge_or_do_not_come_so_far():
     def lost(method, **rest):
         found = generalising(ALL)(method=method, **rest)
