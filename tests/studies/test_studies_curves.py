@@ -90,3 +90,17 @@ def test_the_curves_of_residual_partitioning_say_how_many_seeds(seeds):
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["residual partitioning", "SGD",
                                                                 "Adam"]
+
+
+def test_a_panel_with_fewer_seeds_says_so():
+    results = studies.Results()
+    for data, seeds in (("digits", (1, 2, 3)), ("mnist", (1, 2))):
+        for seed in seeds:
+            arguments = {"seed": seed, "kind": "autoencoder", "data": data, "method": "adam",
+                         "rate": 0.1, "steps": 10, "every": 10}
+            results.add(f"{data} {seed}", {"arguments": arguments, "result": {
+                "train": [2.0, 1.0], "validation": [2.0, 1.5]}})
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    residual.draw("autoencoder", "loss", results, figure, "Autoencoder")
+    assert figure.get_suptitle() == "Autoencoder; mean and range of 3 seeds"
+    assert [panel.get_title().endswith("; 2 seeds") for panel in figure.axes] == [False, True]

@@ -24,6 +24,9 @@ def test_table_1():
     assert set(judged("table-1", make).values()) == {HELD}
     assert set(judged("table-1", lambda **told: make(fast=False, **told)).values()) == {
         DID_NOT_HOLD}
+    found = judged("table-1", lambda form=None, **told: make(fast=form != "compiled", **told))
+    assert {found[letter] for letter in ("b", "c")} == {HELD}
+    assert {found[letter] for letter in ("b-compiled", "c-compiled")} == {DID_NOT_HOLD}
 
 
 @pytest.mark.parametrize("key", ["table-2", "table-3", "table-4", "table-5"])

@@ -7,7 +7,8 @@ import pytest
 import secondorder as so
 from harness import made_up
 from harness.eacg_trainings import LOST, as_printed, contrary, falling, flat, judged, timed_too
-from secondorder.papers.eacg.studies import clock, networks, training
+from secondorder.compiled import forms
+from secondorder.papers.eacg.studies import clock, networks, table_1, training
 from secondorder.studies import DEPENDS, DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED, Verdict
 
 
@@ -191,6 +192,22 @@ def test_a_verdict_that_both_selections_share(by_loss, by_accuracy, expected):
     told = iter([Verdict(by_loss, 0.25), Verdict(by_accuracy, -1.5)])
     found = training.by_selection(lambda chosen: next(told), "bounded", {}, None)
     assert (found.verdict, found.effect) == (expected, 0.25)
+
+
+@pytest.mark.parametrize("form, printed", [("literal", 3), ("compiled", 0)])
+def test_the_solvers_of_the_paper_are_timed_in_the_literal_form(monkeypatch, form, printed):
+    forms_seen = []
+
+    def spied(*given):
+        forms_seen.append(forms.name())
+        return as_the_paper(*given)
+
+    as_the_paper = training.as_printed
+    monkeypatch.setattr(training, "as_printed", spied)
+    clock.update_seconds(0, "Q", "cross-entropy", [["sgd", "none"], ["kfi", "pch-1"]], 20, 1, 1,
+                         form)
+    table_1.step_seconds(0, "Q", "kfi", 20, 1, form)
+    assert forms_seen == ["literal"] * printed
 
 
 def test_each_form_has_its_own_claim_about_seconds():

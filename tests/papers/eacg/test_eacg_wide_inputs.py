@@ -79,6 +79,18 @@ def test_kfi_with_its_matrices_and_without_them(solver, S, m, first):
         assert relative(out, wanted) < 1e-10
 
 
+@pytest.mark.parametrize("literal, formed", [(True, True), (False, False)])
+def test_the_literal_kfi_forms_the_matrix_of_wide_inputs(literal, formed):
+    """A (1000, 1000) takes 8 MB, and nothing else here takes as much."""
+    system = system_of(3, 1000, 3, 0.02, 0.0)
+    tracemalloc.start()
+    by_name.solve_weights(system, checked("kfi", 0.02, 0.0, literal=literal), True,
+                          np.empty_like(system.G))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (peak > 8 * 1000**2) == formed
+
+
 @pytest.mark.parametrize("l2", (0.0, 0.1))
 @pytest.mark.parametrize("solver, extra", OPTIONS)
 def test_inputs_of_zero(solver, extra, l2):

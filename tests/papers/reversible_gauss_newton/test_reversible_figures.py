@@ -351,6 +351,20 @@ def test_figure_9():
     assert verdicts(judged("figure-9", lost_where("gn", yes))) == {UNDECIDED}
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_runs_of_another_start_are_not_taken_for_figure_2_s(first):
+    """The run that names no start has arguments that those of Xavier's start have as well."""
+    def make(method, seed, epochs, init="small", **_):
+        return run(slow, epochs, seed=seed, start=init)
+
+    study = STUDIES.of(PAPER)["figure-9"]
+    settings, made = study.settings(), made_up.results(study, make)
+    both_orders = [one for start in (("small", "xavier"), ("xavier", "small"))[first]
+                   for one in made.as_dictionary().items() if one[1]["result"]["start"] == start]
+    told = compared.by_rule(Results(dict(both_orders)), settings)
+    assert {one["start"] for runs in told["P"].values() for one in runs} == {"small"}
+
+
 def test_figure_12():
     def made(ends, halved, goes_on=()):
         def make(method, seed, epochs, rate, halve=0, **_):

@@ -21,7 +21,7 @@ LEVELS = {"cross-entropy": (2.0, 1.6, 1.2), "bounded": (0.56, 0.5, 0.44)}
 REPEATS = 5
 
 
-def update_seconds(repeat, case, criterion, methods, batch, rounds, steps, form="compiled"):
+def update_seconds(repeat, case, criterion, methods, batch, rounds, steps, form):
     """Median CPU seconds of an update of every method, in turns, on random images.
 
     Parameters

@@ -59,8 +59,8 @@ class Converges:
             for letter, verdict in curves().before("faster", [pair], settings, results).items():
                 faster.setdefault(letter, []).append(verdict)
             tests.append(by_selection(
-                lambda chosen, pair=pair: chosen.compared(*pair, better_accuracy,
-                                                          "accuracy less KFI's"),
+                lambda chosen, pair=pair: chosen.compared(
+                    *pair, better_accuracy, f"accuracy less KFI's, {chosen.criterion}"),
                 curves.criterion, settings, results))
         return {letter: both(*verdicts) for letter, verdicts in faster.items()} | {
             "tests": both(*tests)}

@@ -40,7 +40,6 @@ def seeds_to(count):
     return {"seeds": tuple(range(1, count + 1))}
 
 
-
 def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, samples,
           hold_out=False, gain=1.0):
     """Train once and look after every epoch.

@@ -77,8 +77,8 @@ def claims():
             f"training loss {LEVEL} above the better of Adam and SGD"
             for method in GAUSS_NEWTON for ratio in RATIOS}
     told |= {f"{method}-noise": f"{NAMES[method]}, mini-batches of digits, new noise each: test "
-                                "loss above Adam's or SGD's at the lowest training loss that both "
-                                "reach"
+                                "loss above Adam's and SGD's, each at the lowest training loss "
+                                "that both reach"
              for method in GAUSS_NEWTON}
     told |= {f"{method}-saturates": f"{NAMES[method]} saturates there: the second half of the "
              "epochs gains less than 2 % of training loss" for method in GAUSS_NEWTON}
