@@ -191,6 +191,8 @@ def _reproduce(study, out, executor, options):
             print(told, file=sys.stderr, flush=True)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)
     if options.record:
+        for change in records.changes(record):
+            print(f"{study.key} {change}: criteria.md tells why, and keeps both", file=sys.stderr)
         records.keep(place, record)
     return record
 

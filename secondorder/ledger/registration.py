@@ -224,6 +224,8 @@ def _validate_texts(entry, where):
             raise VerificationError(f"{where}: {name} must be a non-empty text, got None")
         for text in texts:
             _require_text(where, name, text.text if isinstance(text, Condition) else text)
+    if entry.corrected == entry.formula:
+        raise VerificationError(f"{where}: corrected must differ from formula, which it puts right")
 
 
 def _validate_marks(entry, where):

@@ -1,6 +1,8 @@
 """Recorded results: what stands in ``data/results/`` and is shown by ``secondorder claims``."""
 
+import hashlib
 import importlib.resources
+import re
 from pathlib import Path
 
 from .. import files
@@ -36,6 +38,27 @@ def recorded(paper, key):
         for claim in record["claims"]:
             claim["letter"], claim["verdict"]
     return record
+
+
+def criterion(paper, key):
+    """A digest of what a paper's ``studies/criteria.md`` says of a study, "" where it says nothing.
+
+    A record keeps it: who changes a criterion later is asked to judge and to record again.
+    """
+    room = STUDIES.papers[paper].rpartition(".")[0]
+    path = importlib.resources.files(f"{room}.studies") / "criteria.md"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    told = re.search(rf"^### {re.escape(key)}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
+    return hashlib.sha256(" ".join(told[1].split()).encode()).hexdigest()[:16] if told else ""
+
+
+def changes(record):
+    """A line a claim whose recorded verdict would be another one by this record."""
+    earlier = recorded(record["paper"], record["key"]) or {"claims": []}
+    before = {one["letter"]: one["verdict"] for one in earlier["claims"]}
+    return [f"({one['letter']}) was {before[one['letter']]!r}, is {one['verdict']!r}"
+            for one in record["claims"]
+            if before.get(one["letter"], one["verdict"]) != one["verdict"]]
 
 
 def picture(paper, key):
@@ -75,7 +98,8 @@ def keep(out, record):
         if size > LARGEST:
             raise ValueError(f"the {name} of {record['key']} takes {size} bytes; recorded files "
                              f"hold {LARGEST} at most")
-    files.write_json(place / f"{record['key']}.json", record)
+    files.write_json(place / f"{record['key']}.json",
+                     {**record, "criterion": criterion(record["paper"], record["key"])})
     with files.atomic(place / f"{record['key']}.png") as temporary:
         temporary.write_bytes(image)
     packed = (Path(out) / f"{record['key']}.runs.json.gz").read_bytes()

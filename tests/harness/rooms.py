@@ -15,6 +15,7 @@ from pathlib import Path
 from secondorder.ledger.registry import REGISTRY, TITLES, qualified_name
 from secondorder.optimizers import Optimizer
 from secondorder.studies import records
+from secondorder.studies.pages import summary
 from secondorder.studies.registry import STUDIES
 
 SECTIONS = ("In all studies", "Criteria", "Order of things", "Judges changed after a run")
@@ -25,7 +26,8 @@ ROOT = TESTS.parent
 def lacks(paper, root=ROOT):
     """Sentences, each with the file that is to be written; none for a room that is whole."""
     folder = REGISTRY.papers[paper].split(".")[2]
-    checks = (_known, _pages, _letters, _tests, _mutations, _displays, _studies, _methods)
+    checks = (_known, _pages, _letters, _tests, _mutations, _displays, _studies, _in_short,
+              _methods)
     return [sentence for check in checks for sentence in check(paper, folder, root)]
 
 
@@ -73,16 +75,18 @@ def _tests(paper, folder, root):
 
 
 def _mutations(paper, folder, root):
-    """Every file with a formula that a check names has an entry."""
+    """Every file with a formula that a check names has an entry, and the file of the method."""
     room = f"secondorder.papers.{folder}."
     formulas = {Path(inspect.getsourcefile(sys.modules[module])).relative_to(ROOT).as_posix()
                 for entry in REGISTRY.select(paper) for module in _modules(entry)
                 if (module + ".").startswith(room)}
+    if (ROOT / "secondorder" / "papers" / folder / "optimizer.py").is_file():
+        formulas.add(f"secondorder/papers/{folder}/optimizer.py")
     changed = {entry["file"] for path in (root / "tests" / "mutations").glob("*.toml")
                for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutation"]}
     for file in sorted(formulas - changed):
-        yield (f"tests/mutations/{folder}.toml: no entry for {file}, whose formulas a check names "
-               "in `implements`")
+        yield (f"tests/mutations/{folder}.toml: no entry for {file}, which holds the method or "
+               "formulas that a check names in `implements`")
 
 
 def _modules(entry):
@@ -107,10 +111,20 @@ def _displays(paper, folder, root):
 
 
 def _studies(paper, folder, root):
-    for key in STUDIES.of(paper):
-        if records.recorded(paper, key) is None:
-            yield (f"data/results/{paper}/{key}.json: not recorded; "
-                   f"`secondorder reproduce {paper} {key} --record`")
+    for key, study in STUDIES.of(paper).items():
+        record = records.recorded(paper, key)
+        again = f"`secondorder reproduce {paper} {key} --record`"
+        if record is None:
+            yield f"data/results/{paper}/{key}.json: not recorded; {again}"
+            continue
+        judged = {one["letter"] for one in record["claims"]}
+        for letter in sorted(judged ^ set(study.claims)):
+            yield (f"data/results/{paper}/{key}.json: claim {letter} "
+                   f"{'is not judged' if letter in study.claims else 'is none of the study'}; "
+                   f"{again}")
+        if record.get("criterion", "") != records.criterion(paper, key):
+            yield (f"data/results/{paper}/{key}.json: criteria.md was changed after it; tell the "
+                   f"change there, then `secondorder reproduce {paper} {key} --recorded --record`")
     criteria = root / "secondorder" / "papers" / folder / "studies" / "criteria.md"
     if STUDIES.of(paper):
         text = criteria.read_text(encoding="utf-8") if criteria.is_file() else ""
@@ -122,19 +136,28 @@ def _studies(paper, folder, root):
             yield f"README.md: no link to {link}, beside those of the other papers"
 
 
+def _in_short(paper, folder, root):
+    """The page of the claims opens with five bullets, or one a claim where these are fewer."""
+    asked = min(5, sum(len(study.claims) for study in STUDIES.of(paper).values()))
+    if asked and len(summary(paper).splitlines()) != asked:
+        yield (f"secondorder/papers/{folder}/studies/in_short.md: it wants {asked} "
+               f"bullet{'s' * (asked != 1)}, a line each")
+
+
 def _methods(paper, folder, root):
-    """Every method is put before the checker of methods, or looked at in the room's own tests."""
+    """Every method is put before the checker of methods, and its file has mutations."""
     path = root / "secondorder" / "papers" / folder / "optimizer.py"
     if not path.is_file():
         return
-    texts = "".join(one.read_text(encoding="utf-8") for one in
-                    [*(root / "tests" / "papers" / folder).glob("test_*.py"),
-                     root / "tests" / "verify" / "test_verify_optimizers.py"])
+    tests = [*(root / "tests" / "papers" / folder).glob("test_*.py"),
+             root / "tests" / "verify" / "test_verify_optimizers.py"]
+    texts = "".join(text for text in (one.read_text(encoding="utf-8") for one in tests)
+                    if "verify.optimizer(" in text)
     module = importlib.import_module(f"secondorder.papers.{folder}.optimizer")
     for name, value in vars(module).items():
         own = inspect.isclass(value) and value.__module__ == module.__name__
         if own and issubclass(value, Optimizer) and not re.search(rf"\b{name}\b", texts):
-            yield (f"tests/papers/{folder}/: no test names {name}; the least is "
+            yield (f"tests/papers/{folder}/: no test puts {name} before the checker: "
                    "`report = so.verify.optimizer(...); assert report.ok, str(report)`")
 
 

@@ -19,7 +19,8 @@ every_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.PAPER)
 def test_every_label_shows_a_live_case(room):
     for result in ledger_runs.results(room.PAPER):
         live = [claim for claim in result.claims if isinstance(claim, so.ledger.Case)]
-        assert live and all(claim.arrays for claim in live), result.labels
+        assert live and all(claim.arrays for claim in live), (
+            f"{result.labels}: the check returns no `Case(name=array, ...)`, which the page shows")
 
 
 @every_room

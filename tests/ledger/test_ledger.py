@@ -194,6 +194,7 @@ def test_printed_shape_wants_different_shapes():
     ({"implements": (ledger.Stated(3, "0"),)}, "takes named functions"),
     ({"verdict": "erratum"}, "corrected must be"),
     ({"corrected": "x"}, "corrected is for erratum"),
+    (ERRATUM | {"formula": "d(x) = 2 x"}, "corrected must differ from formula"),
     ({"verdict": "conditional"}, "condition must be"),
     ({"condition": "x > 0"}, "condition is for conditional or erratum"),
     ({"verdict": "conditional", "condition": ("x > 0", " ")}, "condition must be a non-empty text"),

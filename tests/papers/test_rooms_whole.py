@@ -46,7 +46,8 @@ def bare(tmp_path):
 @pytest.mark.parametrize("words", [
     r"tests/papers/low_rank/: no test; every formula", "packages lacks secondorder.papers.low_rank",
     "tests/mutations/low_rank.toml: no entry for secondorder/papers/low_rank/steps.py",
-    "displays.toml: the formula of 39 is not compared", "no test names CubicRegularization",
+    "displays.toml: the formula of 39 is not compared", "no test puts CubicRegularization before",
+    "tests/mutations/low_rank.toml: no entry for secondorder/papers/low_rank/optimizer.py",
     "README.md: no link to secondorder/papers/low_rank/studies/criteria.md",
     "CONTRIBUTING.md: the list of letters"])
 def test_what_is_missing_is_named(bare, words):
@@ -57,6 +58,41 @@ def test_a_study_without_a_record_is_named(monkeypatch):
     monkeypatch.setattr(rooms.records, "recorded", lambda paper, key: None)
     assert any("data/results/low-rank/figure-2.json: not recorded" in sentence
                for sentence in rooms.lacks("low-rank"))
+
+
+def test_a_claim_that_the_record_does_not_judge_is_named(monkeypatch):
+    true = rooms.records.recorded
+
+    def one_renamed(paper, key):
+        record = true(paper, key)
+        record["claims"][0]["letter"] = "other"
+        return record
+
+    monkeypatch.setattr(rooms.records, "recorded", one_renamed)
+    told = [sentence for sentence in rooms.lacks("low-rank") if "figure-2.json" in sentence]
+    assert [sentence.partition("; ")[0].partition(": ")[2] for sentence in told] == [
+        "claim a-exact is not judged", "claim other is none of the study"]
+
+
+def test_a_criterion_that_was_changed_after_the_record_is_named(monkeypatch):
+    monkeypatch.setattr(rooms.records, "criterion", lambda paper, key: "another")
+    told = [one for one in rooms.lacks("low-rank") if "criteria.md was changed after it" in one]
+    assert len(told) == len(rooms.STUDIES.of("low-rank"))
+
+
+@pytest.mark.parametrize("bullets", ["", "- one\n- two"])
+def test_a_page_that_does_not_open_with_its_bullets_is_named(bullets, monkeypatch):
+    monkeypatch.setattr(rooms, "summary", lambda paper: bullets)
+    assert any("in_short.md: it wants 5 bullets" in one for one in rooms.lacks("low-rank"))
+
+
+@pytest.mark.parametrize("test, named", [("verify.optimizer(CubicRegularization)", False),
+                                         ("CubicRegularization", True)])
+def test_a_method_is_put_before_the_checker(bare, test, named):
+    path = bare / "tests" / "papers" / "low_rank" / "test_it.py"
+    path.write_text(f"def test_it():\n    {test}\n")
+    told = any("no test puts CubicRegularization" in one for one in rooms.lacks("low-rank", bare))
+    assert told == named
 
 
 @pytest.mark.thorough

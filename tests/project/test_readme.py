@@ -29,7 +29,8 @@ def test_readme_has_what_the_other_tests_look_for():
 
 
 def test_readme_is_a_front_door():
-    assert len(README.splitlines()) <= 235, "the rest has its place behind it: link it"
+    papers = len([paper for paper in registry.REGISTRY.rooms() if paper != "bridges"])
+    assert len(README.splitlines()) <= 215 + 5 * papers, "the rest has its place behind it: link it"
 
 
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from secondorder.studies import records
 from secondorder.studies.pages import page
 from secondorder.studies.registry import STUDIES
 
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 PAPERS = [paper for paper in STUDIES.papers if STUDIES.of(paper)]
 
 
@@ -59,6 +61,42 @@ def test_every_study_says_how_it_differs_from_the_plan(paper):
 def test_dates_are_there_for_every_study(paper):
     rows = re.findall(r"^\| ([\w-]+) \| \d", part(text_of(paper), "Order of things"), re.MULTILINE)
     assert rows == list(STUDIES.of(paper))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_criterion_is_older_than_its_records(paper):
+    """By its date in the table. What was changed later stands among the judges changed."""
+    def first(cell):
+        day, month, hour, minute = re.search(r"(\d+) (\w{3}) (\d+):(\d+)", cell).groups()
+        return MONTHS.index(month), int(day), int(hour), int(minute)
+
+    rows = re.findall(r"^\| ([\w-]+) \| (\d.*?) \| (.*?) \|$", part(text_of(paper),
+                      "Order of things"), re.MULTILINE)
+    assert len(rows) == len(STUDIES.of(paper))
+    assert [key for key, set_at, run_at in rows if first(set_at) > first(run_at)] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_record_was_judged_by_the_criterion_that_stands(paper):
+    other = [key for key in STUDIES.of(paper) if records.recorded(paper, key)["criterion"]
+             != records.criterion(paper, key)]
+    assert other == [], ("tell the change under 'Judges changed after a run', then: secondorder "
+                         "reproduce PAPER KEY --recorded --record")
+    assert all(len(records.criterion(paper, key)) == 16 for key in STUDIES.of(paper))
+
+
+def test_a_criterion_that_is_changed_is_noticed(tmp_path, monkeypatch):
+    """In its own text, not in that of another study; the breaks of lines do not count."""
+    def read(text):
+        (tmp_path / "criteria.md").write_text(text)
+        return records.criterion("low-rank", "figure-1")
+
+    monkeypatch.setattr(records.importlib.resources, "files", lambda room: tmp_path)
+    other = "\n### figure-2\n- **(a)** Above.\n"
+    before = read(f"### figure-1\n- **(a)** Below 0.01.\n{other}## Order of things\n")
+    assert before == read("### figure-1\n- **(a)** Below\n  0.01.\n\n### figure-2\n- None.\n")
+    assert before != read(f"### figure-1\n- **(a)** Below 0.02.\n{other}")
+    assert len(before) == 16 and read(other) == ""
 
 
 @pytest.mark.parametrize("paper", PAPERS)

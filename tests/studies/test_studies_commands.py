@@ -1,6 +1,7 @@
 """`secondorder reproduce` and `secondorder claims`."""
 
 import json
+import shutil
 from dataclasses import asdict
 from types import SimpleNamespace
 
@@ -145,6 +146,7 @@ def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
     assert records.runs(TOY) == ONE_RUN
     assert records.recorded("low-rank", "toy")["runs"] == 1
     assert records.picture("low-rank", "toy").read_bytes() == b"png"
+    assert records.recorded("low-rank", "toy")["criterion"] == "", "criteria.md has no toy"
     with pytest.raises(ValueError, match="quick"):
         records.keep(tmp_path, record | {"quick": True})
     (tmp_path / "toy.runs.json.gz").write_bytes(b"r" * (records.LARGEST_RUNS + 1))
@@ -153,6 +155,37 @@ def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
     (tmp_path / "toy.png").write_bytes(b"p" * (records.LARGEST + 1))
     with pytest.raises(ValueError, match="figure of toy"):
         records.keep(tmp_path, record)
+
+
+def test_another_verdict_than_the_recorded_one_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    told = {"paper": "low-rank", "key": "toy", "runs": 1,
+            "claims": [{"letter": letter, "verdict": "held"} for letter in "ab"]}
+    assert records.changes(told) == []
+    (tmp_path / "low-rank").mkdir()
+    files.write_json(tmp_path / "low-rank" / "toy.json", told)
+    now = {**told, "claims": [{"letter": letter, "verdict": verdict} for letter, verdict
+                              in (("a", "held"), ("b", "undecided"), ("c", "held"))]}
+    assert records.changes(now) == ["(b) was 'held', is 'undecided'"]
+
+
+def test_recording_again_tells_the_verdicts_that_are_others(tmp_path, monkeypatch, capsys):
+    """A record in which one verdict is not what the recorded runs say, and no criterion."""
+    place = tmp_path / "data" / "low-rank"
+    shutil.copytree(records.folder() / "low-rank", place, ignore=lambda folder, names: [
+        name for name in names if not name.startswith("claim-storage")])
+    monkeypatch.setattr(records, "folder", lambda: tmp_path / "data")
+    true = records.recorded("low-rank", "claim-storage")
+    files.write_json(place / "claim-storage.json", {**true, "criterion": "", "claims": [
+        one | ({"verdict": "undecided"} if one["letter"] == "tangent" else {})
+        for one in true["claims"]]})
+    words = ["low-rank", "claim-storage", "--recorded", "--record", "--out", str(tmp_path / "out")]
+    for told in (f"(tangent) was 'undecided', is '{true['claims'][0]['verdict']}'", None):
+        assert cli.main(["reproduce", *words, *([] if told else ["--resume"])]) == 0
+        said = [line for line in capsys.readouterr().err.splitlines() if "was '" in line]
+        assert said == [f"claim-storage {told}: criteria.md tells why, and keeps both"] * bool(told)
+        again = records.recorded("low-rank", "claim-storage")
+        assert (again["claims"], again["criterion"]) == (true["claims"], true["criterion"])
 
 
 RUNS_KEPT = [path for path in sorted(records.folder().glob("*/*.runs.json.gz"))]

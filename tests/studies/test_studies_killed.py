@@ -19,7 +19,7 @@ STUDY = ("low-rank", "figure-2")
 TIMES = ("seconds", "run_seconds", "sealed")
 
 
-def begin(out, *words, seeds=2):
+def begin(out, *words, seeds=6):
     package = Path(secondorder.__file__).parents[1]
     command = [sys.executable, "-m", "secondorder", "reproduce", *STUDY, "--quick", "--seeds",
                str(seeds), "--jobs", "2", "--out", str(out), *words]
@@ -39,18 +39,20 @@ def kept(out):
 
 @pytest.mark.slow
 def test_a_real_study_killed_twice_and_resumed_ends_as_one_left_alone(tmp_path):
-    """Twenty trainings of digits, two processes at a time; the moments of both kills are drawn."""
+    """Sixty trainings of digits, two processes at a time; the moments of both kills are drawn. Both
+    fall into the first half: on a busy machine the kill comes some trainings late.
+    """
     whole, out = tmp_path / "whole", tmp_path / "killed"
     assert begin(whole).wait() == 0
     total, rng = len(kept(whole)) - 1, random.Random()
     runs = out / STUDY[0] / "runs"
     for words in ((), ("--resume",)):
         there = len(list(runs.glob("train-*.json")))
-        wanted = rng.randint(there + 1, there + (total - there) // 3)
+        wanted = rng.randint(there + 1, there + (total - there) // 6)
         process = begin(out, *words)
         while len(list(runs.glob("train-*.json"))) < wanted and process.poll() is None:
             time.sleep(0.01)
-        time.sleep(rng.uniform(0, 0.3))
+        time.sleep(rng.uniform(0, 0.1))
         os.killpg(process.pid, signal.SIGKILL)  # its workers with it
         process.wait()
     before = {path: path.stat().st_mtime_ns for path in runs.glob("train-*.json")}
