@@ -77,13 +77,31 @@ def test_sgd_and_its_free_rates():
         free = rate >= 0.5
         return falling(seed, to=0.01 if free else 0.5, accuracy=0.6 if free else 0.5)
 
-    assert judged("claim-sgd", make) == {"loss": HELD, "loss-free": DID_NOT_HOLD, "accuracy": HELD}
+    timed = ("loss-timed", "loss-timed-compiled", "tests-timed", "tests-timed-compiled")
+    assert judged("claim-sgd", make) == {"loss": HELD, "loss-free": DID_NOT_HOLD, "accuracy": HELD,
+                                         **dict.fromkeys(timed, HELD)}
     assert set(judged("claim-sgd", make, seeds=2).values()) == {UNDECIDED}
 
     def on_the_plateau(seed, method, **_):
         return flat(seed) if method == "sgd" else falling(seed)
 
     assert set(judged("claim-sgd", on_the_plateau).values()) == {UNDECIDED}
+
+
+def test_sgd_is_trained_on_to_the_seconds_of_ea_cg():
+    """A third of EA-CG's seconds an epoch: behind 40 epochs SGD is above EA-CG, behind 120 below.
+    """
+    def make(seed, method, epochs=40, **_):
+        if method == "ea-cg":
+            return falling(seed, to=0.1, accuracy=0.5, speed=3.0)
+        if epochs <= 40:
+            return falling(seed, to=0.5, accuracy=0.45)
+        return falling(seed, to=0.01, accuracy=0.6) | {"updates": 300}  # 41 looks as well
+
+    assert judged("claim-sgd", make) == {
+        "loss": HELD, "loss-free": HELD, "accuracy": HELD, "loss-timed": DID_NOT_HOLD,
+        "loss-timed-compiled": DID_NOT_HOLD, "tests-timed": DID_NOT_HOLD,
+        "tests-timed-compiled": DID_NOT_HOLD}
 
 
 def test_eta_alpha():

@@ -112,6 +112,8 @@ class Figure3(Curves):
 BOUNDED = dict(full=FULL | training.seeds_to(10), quick=training.QUICK, seconds=(4000, 10),
                needs=("cifar-10",),
                deviation=training.DEVIATION + "; losses lie between 0.018 and 0.731")
+#: EA-CG's 40 epochs end before KFI's have come to the last of the three losses.
+LONGER = {"longer": {"bounded": {"ea-cg": 80}}}
 
 
 @study(PAPER, "figure-5",
@@ -119,7 +121,8 @@ BOUNDED = dict(full=FULL | training.seeds_to(10), quick=training.QUICK, seconds=
        **clock.claims_in_both_forms({
            "a-faster": "EA-CG is faster than KFI with every curvature",
            "a-tests": "EA-CG tests better than KFI with every curvature",
-           "b": "Fisher with EA-CG has the least training loss"}, ("a-faster",)), **BOUNDED)
+           "b": "Fisher with EA-CG has the least training loss"}, ("a-faster",)),
+       **BOUNDED | {"full": BOUNDED["full"] | LONGER})
 class Figure5(Curves):
     criterion, curvatures, over = "bounded", WITHOUT, "seconds"
 

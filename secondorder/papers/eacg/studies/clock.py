@@ -85,6 +85,9 @@ class Timed(training.Chosen):
         super().__init__(selection, criterion, settings, results)
         self.repeat, self.form = repeat, form
 
+    def epochs(self, method):
+        return training.trained_on(method, self.criterion, self.settings)
+
     def runs(self, method, curvature="none"):
         point = training.chosen(method, curvature, self.criterion, self.settings,
                                 self.results).get(self.selection)
@@ -175,9 +178,20 @@ def reached(run, level):
 
 def at_equal_seconds(ours, other):
     """log of the other's training loss over ours, where the quicker one of the two ends."""
+    log_of_ours, log_of_other = where_the_quicker_ends(ours, other, lambda run: np.log(run["loss"]))
+    return log_of_other - log_of_ours
+
+
+def accuracy_at_equal_seconds(ours, other):
+    """Our accuracy less the other's, there."""
+    left, right = where_the_quicker_ends(ours, other, lambda run: run["accuracy"])
+    return left - right
+
+
+def where_the_quicker_ends(ours, other, column):
+    """A number of both, between two looks; NaN where one of them diverged."""
     if diverged(ours) or diverged(other):
-        return np.nan
+        return np.nan, np.nan
     last = min(run["seconds"][-1] for run in (ours, other))
-    logs = [np.interp(last, run["seconds"], np.log(run["loss"])) for run in (ours, other)]
-    return float(logs[1] - logs[0])
+    return [float(np.interp(last, run["seconds"], column(run))) for run in (ours, other)]
 

@@ -127,11 +127,12 @@ def points(method, settings):
             for batch in settings["batches"]]
 
 
-def one(seed, method, curvature, point, criterion, settings, trial=False):
+def one(seed, method, curvature, point, criterion, settings, trial=False, epochs=None):
     rate, alpha, batch = point
     return Run(train, {"seed": seed, "case": settings["case"], "criterion": criterion,
                        "method": method, "curvature": curvature, "rate": rate, "alpha": alpha,
-                       "batch": batch, "epochs": settings["trial" if trial else "epochs"],
+                       "batch": batch,
+                       "epochs": epochs or settings["trial" if trial else "epochs"],
                        "samples": settings["samples"], "hold_out": trial})
 
 
@@ -147,10 +148,19 @@ def stages(methods, criterion, settings, results):
     for method, curvature in methods:
         asked = trials(method, curvature, criterion, settings, results)
         for point in chosen(method, curvature, criterion, settings, results).values():
-            asked += [one(seed, method, curvature, point, criterion, settings)
+            asked += [one(seed, method, curvature, point, criterion, settings, epochs=epochs)
+                      for epochs in sorted({settings["epochs"],
+                                            trained_on(method, criterion, settings)})
                       for seed in settings["seeds"]]
         runs |= {run.name: run for run in asked}
     return list(runs.values())
+
+
+def trained_on(method, criterion, settings):
+    """Epochs of a method where seconds are compared: one that is quick is trained on, until its
+    rivals have come as far.
+    """
+    return settings.get("longer", {}).get(criterion, {}).get(method, settings["epochs"])
 
 
 def beyond(point, settings):
@@ -223,8 +233,12 @@ class Chosen:
         rate, alpha, batch = point
         runs = self.results.by_seed(case=self.settings["case"], method=method, curvature=curvature,
                                     criterion=self.criterion, rate=rate, alpha=alpha, batch=batch,
-                                    hold_out=False)
+                                    hold_out=False, epochs=self.epochs(method))
         return {seed: runs[seed] for seed in self.settings["seeds"] if seed in runs}
+
+    def epochs(self, method):
+        """How long the trainings are that are compared."""
+        return self.settings["epochs"]
 
     def compared(self, ours, other, number, measure, margin=0.0, chosen=None):
         """Whether ``number(run of ours, run of other)``, paired by seed, is above the margin.

@@ -55,7 +55,7 @@ BOUNDED = SHARED | {"full": FULL | training.seeds_to(7)}
            "c": "KFI may overfit: it ends more than 2 points below its best accuracy, EA-CG does "
                 "not",
            "d": "EA-CG and KFI reach losses 2, 1.6 and 1.2 within 1.2 times SGD's seconds"}, "ad"),
-       **ENTROPY)
+       **ENTROPY | {"full": ENTROPY["full"] | {"longer": {"cross-entropy": {"sgd": 120}}}})
 class Figure2(WideCurves):
     over = "seconds"
 
