@@ -110,6 +110,12 @@ def test_figure_1():
     assert lost["a-mnist"] == lost["b-mnist"] == UNDECIDED
 
 
+@pytest.mark.parametrize("losses, steps", [([2.3, 0.05], 1), ([2.3, 0.5, 0.099], 2), ([0.05], 0),
+                                           ([2.3, 0.1], 1), ([2.3, 0.5, 0.4], 4)])
+def test_steps_to_a_loss_are_whole(losses, steps):
+    assert compared.reached({"loss": losses}, 0.1) == steps
+
+
 @pytest.mark.parametrize("loss, verdict", [
     (lambda t: 0.3 * np.exp(-0.05 * t), HELD),
     (lambda t: 0.9 / (t + 30), DID_NOT_HOLD),                       # t x loss rises all the way
@@ -237,6 +243,27 @@ def test_similarities_with_the_start(key):
     assert verdicts(judged(key, lost_where("adam", moving(LAZY, HIGH)))) <= {UNDECIDED, HELD}
 
 
+@pytest.mark.parametrize("key", ["figure-4", "figure-10"])
+def test_every_method_has_its_own_claim_on_similarity(key):
+    """One of them leaves its start, in one block; the claims of the others stand."""
+    def with_one(method, to, block):
+        kernel = LAZY | {method: to if method != "adam" else 0.9}
+        cka = {name: [0.96] * 6 if name != "adam" else [0.5] * 6 for name in HIGH}
+        cka[method][block] = to
+        return judged(key, moving(kernel, cka))
+
+    for method, other in (("gn", "sgd"), ("sgd", "gn")):
+        for block in (0, 2, 5):
+            found = with_one(method, 0.8, block)
+            assert found[f"c-{method}"] == DID_NOT_HOLD
+            assert found[f"c-{other}"] == found["c-adam"] == HELD
+            assert key == "figure-10" or (found[f"a-{method}"], found[f"a-{other}"],
+                                          found["a-adam"]) == (DID_NOT_HOLD, HELD, HELD)
+    found = with_one("adam", 0.95, 2)
+    assert (found["c-adam"], found["c-gn"], found["c-sgd"]) == (DID_NOT_HOLD, HELD, HELD)
+    assert key == "figure-10" or found["a-adam"] == DID_NOT_HOLD, "nearer than 0.1"
+
+
 def test_figure_11():
     def vectors(near):
         def of(method, seed, block):
@@ -348,6 +375,8 @@ def test_figure_9():
     assert verdicts(judged("figure-9", yes)) == {HELD}
     assert verdicts(judged("figure-9", no)) == {DID_NOT_HOLD}
     assert verdicts(judged("figure-9", yes, seeds=2)) == {UNDECIDED}
+    near = made({"gn": 0.9, "adam": 0.925, "sgd": 0.95}, {"gn": 9.0, "adam": 8.0, "sgd": 1.0})
+    assert judged("figure-9", near)["b-xavier"] == DID_NOT_HOLD, "two thirds is not half"
     assert verdicts(judged("figure-9", lost_where("gn", yes))) == {UNDECIDED}
 
 

@@ -183,10 +183,10 @@ def logs(runs, others, number=final):
 
 
 def reached(run, level):
-    """Steps until a loss; one more than there were where it was not reached, infinite where the run
-    diverged before.
+    """Whole steps until a loss; one more than there were where it was not reached, infinite where
+    the run diverged before.
     """
-    place = crossing(run["loss"], level)
+    place = np.ceil(crossing(run["loss"], level))
     if np.isfinite(place) or diverged(run):
         return place
     return float(len(run["loss"]) + 1)

@@ -64,7 +64,7 @@ def faster(runs):
         level = min(np.inf if diverged(runs[other][seed]) else runs[other][seed]["loss"][-1]
                     for other in ("adam", "sgd"))
         steps = max(len(runs[method][seed]["loss"]) for method in runs)
-        logs.append(float(np.log2(steps) - np.log2(max(compared.reached(run, level), 0.5))))
+        logs.append(float(np.log2(steps) - np.log2(max(compared.reached(run, level), 1))))
     return paired(logs, "log2 of all steps over those that it took")
 
 
