@@ -138,10 +138,14 @@ def test_memory():
                                     "parameters": 1e9}
 
     assert set(judged("claim-memory", make(1.2)).values()) == {HELD}
-    assert judged("claim-memory", make(2.0))["ea-cg"] == DID_NOT_HOLD
+    twice = judged("claim-memory", make(2.0))
+    assert (twice["ea-cg"], twice["beyond"]) == (DID_NOT_HOLD, HELD)
+    assert judged("claim-memory", make(10.0))["beyond"] == HELD, "9 GB, a tenth is 9.06"
+    assert judged("claim-memory", make(10.2))["beyond"] == DID_NOT_HOLD
     larger = judged("claim-memory", lambda form, method, **rest: make(
         2.0 if form == "compiled" else 1.2)(method, **rest))
-    assert larger == {"kfi": HELD, "ea-cg": HELD, "ea-cg-compiled": DID_NOT_HOLD}
+    assert larger == {"kfi": HELD, "beyond": HELD, "beyond-compiled": HELD, "ea-cg": HELD,
+                      "ea-cg-compiled": DID_NOT_HOLD}
     sgd = memory.peak_of("sgd", "compiled", [500, 8, 10], 5)
     assert sgd["peak"] >= 2 * sgd["parameters"] > 0
 
