@@ -94,6 +94,23 @@ def test_fresh_noise_takes_both_rivals(rival):
     assert found["exact-noise"] == DID_NOT_HOLD and found["exact-0.8"] == HELD
 
 
+def test_a_run_with_noise_that_diverged_is_read_as_far_as_it_went():
+    """SGD comes to the half of its start and is lost; there its test loss is the lower one. Lost in
+    the first epoch, it says nothing.
+    """
+    def make(epochs):
+        def made(method, task, seed, **rest):
+            one = generalising(ALL)(method=method, task=task, seed=seed, **rest)
+            if method != "sgd" or task != "noisy digits" or seed != 3:
+                return one
+            return {name: value[:epochs] if isinstance(value, list) else value
+                    for name, value in one.items()} | {"diverged": "epoch 17: inf"}
+        return made
+
+    assert judged("claim-poor-generalisation", make(50))["mp-noise"] == HELD
+    assert judged("claim-poor-generalisation", make(0))["mp-noise"] == UNDECIDED
+
+
 def test_poor_generalisation_when_runs_diverge_or_do_not_come_so_far():
     def lost(method, **rest):
         found = generalising(ALL)(method=method, **rest)

@@ -142,8 +142,10 @@ class PoorGeneralisation:
         return verdicts
 
     def _excess(self, one, other):
-        """log of one's test loss over the other's at the lowest training loss that both reach."""
-        if diverged(one) or diverged(other):
+        """log of one's test loss over the other's at the lowest training loss that both reach. A run
+        that diverged later is read as far as it went.
+        """
+        if not (one["loss"] and other["loss"]):
             return np.nan
         curves = [smoothed(run["loss"]) for run in (one, other)]
         level = lowest_common(*curves)
