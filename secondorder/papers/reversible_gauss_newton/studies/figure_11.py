@@ -32,7 +32,7 @@ class Figure11:
         """
         told = {name: value for name, value in result.items() if name in ("loss", "diverged")}
         if "grams" in result:
-            told["grams"] = np.rint(np.multiply(1000, result["grams"])).astype(int).tolist()
+            told["grams"] = np.rint(np.multiply(600, result["grams"])).astype(int).tolist()
         return told
 
     def runs(self, settings, results):
