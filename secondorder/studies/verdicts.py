@@ -217,7 +217,8 @@ def both(*verdicts, because=""):
     the whole only with p < 0.05 / k (Bonferroni). That all hold needs no correction. Taken out is
     the whole where nothing but parts that are taken out is open.
 
-    The effect is that of the first that decides; where they differ, `because` counts them.
+    The effect is that of the first that decides; where they differ, `because` counts them. Where
+    all hold with intervals above 0, it is that of the part whose interval begins lowest.
     """
     kinds = [one.verdict for one in verdicts]
     failed = [one for one in verdicts if one.verdict == DID_NOT_HOLD
@@ -227,6 +228,8 @@ def both(*verdicts, because=""):
     telling = failed or [one for kind in (DID_NOT_HOLD, UNDECIDED, TAKEN_OUT, HELD)
                          for one in verdicts if one.verdict == kind]
     first = telling[0]
+    if kind == HELD and all(one.spread and one.spread[0] > 0 for one in verdicts):
+        first = min(verdicts, key=lambda one: one.spread[0])
     joined = Verdict(kind, first.effect, first.spread, min(one.seeds for one in verdicts),
                      first.measure, because or first.because, first.p)
     if because or set(kinds) == {kind}:
