@@ -218,7 +218,7 @@ def both(*verdicts, because=""):
     the whole where nothing but parts that are taken out is open.
 
     The effect is that of the first that decides; where they differ, `because` counts them. Where
-    all hold with intervals above 0, it is that of the part whose interval begins lowest.
+    intervals decide and all lie above 0, it is that of the part whose interval begins lowest.
     """
     kinds = [one.verdict for one in verdicts]
     failed = [one for one in verdicts if one.verdict == DID_NOT_HOLD
@@ -228,7 +228,7 @@ def both(*verdicts, because=""):
     telling = failed or [one for kind in (DID_NOT_HOLD, UNDECIDED, TAKEN_OUT, HELD)
                          for one in verdicts if one.verdict == kind]
     first = telling[0]
-    if kind == HELD and all(one.spread and one.spread[0] > 0 for one in verdicts):
+    if kind == HELD and all(one.p is not None and one.spread[0] > 0 for one in verdicts):
         first = min(verdicts, key=lambda one: one.spread[0])
     joined = Verdict(kind, first.effect, first.spread, min(one.seeds for one in verdicts),
                      first.measure, because or first.because, first.p)
