@@ -67,7 +67,7 @@ class Curves:
            "c-accuracy": "the same for accuracies, within 2 points",
            "d": "with KFI, Fisher is faster than Gauss-Newton and PCH-1",
            "e": "SGD is faster in seconds than all"}, "ade"),
-       full=FULL | training.seeds_to(10), quick=training.QUICK, seconds=(5000, 12),
+       full=FULL | training.seeds_to(12), quick=training.QUICK, seconds=(5000, 12),
        needs=("cifar-10",), deviation=training.DEVIATION + "; CPU seconds of this implementation")
 class Figure1(Curves):
     over = "seconds"
@@ -96,7 +96,7 @@ class Figure1(Curves):
                     "curvature",
                "b": "EA-CG tests better at the end, with every curvature"},
        twice={"b": "figure-1 (b)"},
-       full=FULL | training.seeds_to(10), quick=training.QUICK, seconds=(5000, 12),
+       full=FULL | training.seeds_to(12), quick=training.QUICK, seconds=(5000, 12),
        needs=("cifar-10",), deviation=training.DEVIATION)
 class Figure3(Curves):
     def judge(self, results, settings):
