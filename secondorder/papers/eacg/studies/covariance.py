@@ -87,8 +87,7 @@ def draw_apart(axes, runs, every):
 
 @study(PAPER, "claim-covariance",
        shows="The covariance that (5) drops, relative to the mean block, by layer while training",
-       claims={"a": "the dropped covariance is below 0.1 of the mean block, in every layer, at every "
-                    "look"},
+       claims={"a": "what (5) drops is below 0.1 of the mean block, in every layer, at every look"},
        full={"case": "R5", "samples": 4000, "epochs": 10, "every": 40, "seeds": (1, 2, 3, 4, 5)},
        quick={"case": "Q", "samples": 300, "epochs": 1, "every": 2, "seeds": (1,)},
        seconds=(300, 3), needs=("cifar-10",),

@@ -142,8 +142,8 @@ class PoorGeneralisation:
         return verdicts
 
     def _excess(self, one, other):
-        """log of one's test loss over the other's at the lowest training loss that both reach. A run
-        that diverged later is read as far as it went.
+        """log of one's test loss over the other's at the lowest training loss that both reach; a run
+        that diverged is read as far as it went.
         """
         if not (one["loss"] and other["loss"]):
             return np.nan
