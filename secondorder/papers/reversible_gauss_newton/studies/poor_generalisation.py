@@ -142,7 +142,7 @@ class PoorGeneralisation:
         return verdicts
 
     def _excess(self, one, other):
-        """log of one's test loss over the other's at the lowest training loss that both reach; a run
+        """log of one's test loss over the other's, at the lowest training loss of both; a run
         that diverged is read as far as it went.
         """
         if not (one["loss"] and other["loss"]):
