@@ -62,9 +62,10 @@ class Figure9:
             told = compared.by_rule(results, settings, **more)
             for panel, which in zip(column, (1, 0)):
                 compared.draw_looks(panel, told, lambda look: np.mean(
-                    [pair[which] for pair in look["weights"]]), settings["cifar"]["looks"])
+                    [pair[which] for pair in look["weights"]]) or np.nan,  # no logarithm of 0
+                    settings["cifar"]["looks"])
             column[0].set_title(f"start: {start}", fontsize=9)
-            column[1].set_xlabel("epoch")
+            column[1].set(xlabel="epoch", yscale="log")
         panels[0, 0].set_ylabel("cosine with the start")
         panels[1, 0].set_ylabel("|θ - θ_0|")
         legend_below(figure, panels[0, 0])
