@@ -73,7 +73,7 @@ class Converges:
                 for run in chosen.runs(method, curvature).values():
                     axes.plot(run["seconds"], run["loss"], training.STYLES[method],
                               color="C3" if method == "ea-cg" else "C0", linewidth=1)
-            name = fill(title_of(settings["case"]), 40, break_on_hyphens=False)
+            name = fill(title_of(settings["case"]), 60, break_on_hyphens=False)
             axes.set(xlabel="CPU seconds, literal form", yscale="log",
                      title=f"{name}\n{training.NAMES[curves.criterion]}")
             axes.title.set_fontsize(8)
