@@ -19,7 +19,7 @@ from . import curves
                     "others' on all sets",
                "c-fair": "at the lowest training loss that all three reach, its validation loss is "
                          "below both others', on all sets"},
-       full=curves.FULL | {"seeds": (1, 2, 3, 4, 5, 6),
+       full=curves.FULL | {"seeds": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
                            "long": {"steps": 60000, "seeds": (1, 2, 3, 4, 5)}},
        quick=curves.QUICK | {"long": {"steps": 280, "seeds": (1,)}},
        seconds=(5000, 6), needs=("mnist", "cifar-10"), ours=("c-fair",),

@@ -23,7 +23,7 @@ LEVEL, UNTIL, CHOOSING = 0.1, 0.05, 100  # training losses; the seed that rates 
 GAUSS_NEWTON, FIRST_ORDER = ("exact", "gn", "mp"), ("adam", "sgd")
 STYLES = {"exact": ("C3", "-"), "gn": ("C1", "--"), "mp": ("C2", "-."), "adam": ("C0", "-"),
           "sgd": ("C4", ":")}
-FULL = {"task": "mnist", "samples": 96, "widths": (120, 240, 960), "seeds": (2, 3, 4, 5, 6, 7),
+FULL = {"task": "mnist", "samples": 96, "widths": (120, 240, 960), "seeds": tuple(range(2, 24)),
         "steps": {"gn": 60, "exact": 60, "mp": 60, "adam": 300, "sgd": 600},
         "noisy": {"samples": 1408, "batch": 128, "width": 600, "epochs": 40}}
 QUICK = {"task": "digits", "samples": 24, "widths": (30, 60, 240), "seeds": (2,),
