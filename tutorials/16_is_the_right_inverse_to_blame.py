@@ -30,7 +30,7 @@ SAMPLES, FEATURES, SEEDS = 24, 60, range(6)
 # %% [markdown]
 # ## 1. What is recorded
 #
-# The project fitted 96 images of MNIST in one batch, from weights of size 0.001, over five seeds.
+# The project fitted 96 images of MNIST in one batch, from weights of size 0.001.
 # It compared test losses where the training loss is 0.1, with the better of Adam and SGD. Every
 # method took the best of four rates. $n / d'$ is the number of samples over the number of features.
 

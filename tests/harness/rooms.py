@@ -124,7 +124,8 @@ def _studies(paper, folder, root):
                    f"{again}")
         if record.get("criterion", "") != records.criterion(paper, key):
             yield (f"data/results/{paper}/{key}.json: criteria.md was changed after it; tell the "
-                   f"change there, then `secondorder reproduce {paper} {key} --recorded --record`")
+                   f"change there, then `secondorder reproduce {paper} {key} --recorded --resume "
+                   "--record`")
     criteria = root / "secondorder" / "papers" / folder / "studies" / "criteria.md"
     if STUDIES.of(paper):
         text = criteria.read_text(encoding="utf-8") if criteria.is_file() else ""

@@ -104,6 +104,16 @@ def test_sgd_is_trained_on_to_the_seconds_of_ea_cg():
         "tests-timed-compiled": DID_NOT_HOLD}
 
 
+@pytest.mark.parametrize("loss, accuracy, verdict", [(0.1 / 1.08, 0.515, HELD),
+                                                     (0.1 / 1.13, 0.525, DID_NOT_HOLD)])
+def test_a_little_behind_sgd_is_competitive(loss, accuracy, verdict):
+    """A loss at most 1.1 times SGD's, an accuracy at most 2 points below; at equal seconds too."""
+    def make(seed, method, **_):
+        return falling(seed) if method == "ea-cg" else falling(seed, to=loss, accuracy=accuracy)
+
+    assert set(judged("claim-sgd", make).values()) == {verdict}
+
+
 def test_eta_alpha():
     def make(seed, method, rate, alpha, **_):
         corner = np.isclose(rate, 2.0) if method == "sgd" else (rate, alpha) == (0.2, 0.01)

@@ -27,7 +27,7 @@ FULL = {"sets": ("mnist", "cifar-10", "cifar-10-grey"), "trial": 6000, "steps": 
         "every": 1000, "seeds": (1, 2, 3)}
 QUICK = {"sets": ("digits",), "trial": 0, "steps": 280, "every": 70, "seeds": (1,)}
 DEVIATION = ("subsets of 8000 and 10,000 images; 20,000 steps, a third of the paper's first "
-             "mark; fewer than 10 seeds; rates from two others. Fashion-MNIST is absent: grey "
+             "mark; the paper has 10 seeds; rates from two others. Fashion-MNIST is absent: grey "
              "centres of CIFAR-10 are drawn in its place and not counted")
 
 
