@@ -175,6 +175,7 @@ def test_recording_again_tells_the_verdicts_that_are_others(tmp_path, monkeypatc
     shutil.copytree(records.folder() / "low-rank", place, ignore=lambda folder, names: [
         name for name in names if not name.startswith("claim-storage")])
     monkeypatch.setattr(records, "folder", lambda: tmp_path / "data")
+    monkeypatch.setattr(reproduce, "checkout", lambda option: tmp_path)
     true = records.recorded("low-rank", "claim-storage")
     files.write_json(place / "claim-storage.json", {**true, "criterion": "", "claims": [
         one | ({"verdict": "undecided"} if one["letter"] == "tangent" else {})
