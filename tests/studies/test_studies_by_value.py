@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from secondorder import studies
+from secondorder import files, studies
 from secondorder.studies import (DID_NOT_HOLD, HELD, UNDECIDED, Run, Results, alike, data, pages,
                                  records, results, running, selection)
 from secondorder.studies.registry import Study, name_of
@@ -259,3 +259,29 @@ def test_an_enlarged_image_holds_the_whole_of_it(size):
     for place in np.ndindex(size):
         row, column = (place[k] * 3 // size[k] for k in (0, 1))
         np.testing.assert_array_equal(found[:, *place], x.reshape(2, 3, 3)[:, row, column])
+
+
+# -- records ---------------------------------------------------------------------------------------
+
+
+def test_a_record_keeps_the_digest_of_its_criterion(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    (tmp_path / "figure-1.png").write_bytes(b"png")
+    results.write_all(tmp_path / "figure-1.runs.json.gz", made(({"seed": 1}, {"a": 1.5}, 1.0)))
+    records.keep(tmp_path, {"paper": "low-rank", "key": "figure-1", "quick": False, "runs": 1,
+                            "figure": "figure-1.png", "claims": []})
+    kept = records.recorded("low-rank", "figure-1")["criterion"]
+    assert len(kept) == 16 and kept == records.criterion("low-rank", "figure-1")
+    assert kept != records.criterion("low-rank", "figure-2")
+
+
+def test_another_verdict_than_the_recorded_one_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    told = {"paper": "low-rank", "key": "toy", "runs": 1,
+            "claims": [{"letter": letter, "verdict": "held"} for letter in "ab"]}
+    assert records.changes(told) == []
+    (tmp_path / "low-rank").mkdir()
+    files.write_json(tmp_path / "low-rank" / "toy.json", told)
+    now = {**told, "claims": [{"letter": letter, "verdict": verdict} for letter, verdict
+                              in (("a", "held"), ("b", "undecided"), ("c", "held"))]}
+    assert records.changes(now) == ["(b) was 'held', is 'undecided'"]

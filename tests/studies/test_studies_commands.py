@@ -157,18 +157,6 @@ def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
         records.keep(tmp_path, record)
 
 
-def test_another_verdict_than_the_recorded_one_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "folder", lambda: tmp_path)
-    told = {"paper": "low-rank", "key": "toy", "runs": 1,
-            "claims": [{"letter": letter, "verdict": "held"} for letter in "ab"]}
-    assert records.changes(told) == []
-    (tmp_path / "low-rank").mkdir()
-    files.write_json(tmp_path / "low-rank" / "toy.json", told)
-    now = {**told, "claims": [{"letter": letter, "verdict": verdict} for letter, verdict
-                              in (("a", "held"), ("b", "undecided"), ("c", "held"))]}
-    assert records.changes(now) == ["(b) was 'held', is 'undecided'"]
-
-
 def test_recording_again_tells_the_verdicts_that_are_others(tmp_path, monkeypatch, capsys):
     """A record in which one verdict is not what the recorded runs say, and no criterion."""
     place = tmp_path / "data" / "low-rank"
