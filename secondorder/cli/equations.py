@@ -64,7 +64,8 @@ def add(commands):
     parser.add_argument("--strict", action="store_true",
                         help="fail (status 1) while a display is unchecked")
     parser.add_argument("--write", action="store_true",
-                        help="with --markdown: write EQUATIONS.md into the papers' folders")
+                        help="with --markdown: write EQUATIONS.md into the papers' folders, and "
+                             "the tables that all papers make together")
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
                         help="seed of the random cases (default: 0)")
     load_option(parser)
@@ -158,16 +159,23 @@ def _markdown(options):
             files.replaceable(target.parent, [target.name], "verify")
             files.write_text(target, f"{page}\n<!-- {files.mark('verify')} -->\n", "verify")
         print(f"written: {target}")
-    if of_the_package and _write_readme(top / "README.md"):
-        print(f"written: {top / 'README.md'}")
+    if of_the_package:
+        _write_front_pages(top)
     return 0
 
 
-def _write_readme(path):
-    """Put the table of errata into the README, if it has a place for it."""
+def _write_front_pages(top):
+    """What the rooms make together: errata of README, layers of CONTRIBUTING, LETTERS.md."""
+    from secondorder.book.parts import symbols
+    from secondorder.cli import layer_table
     from secondorder.ledger.pages import counts
 
-    return files.write_between(path, "<!-- errata by weight -->\n", counts.errata_by_weight())
+    for path, start, table in (
+            (top / "README.md", "<!-- errata by weight -->\n", counts.errata_by_weight()),
+            (top / "CONTRIBUTING.md", "<!-- layer x method -->\n", layer_table.table()),
+            (top / symbols.PAGE, "<!-- letters -->\n", symbols.markdown())):
+        if files.write_between(path, start, table):
+            print(f"written: {path}")
 
 
 def show(options):

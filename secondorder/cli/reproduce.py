@@ -107,6 +107,8 @@ def run(options):
         raise ValueError(no_studies(paper))
     if options.recorded:
         _refuse_stand_ins(chosen)
+    if options.record:
+        _refuse_untold_changes(chosen)
     out, records = Path(options.out), []
     with _executor(options) as executor, files.exclusive(files.output_directory(out)):
         if not options.resume:
@@ -160,6 +162,17 @@ def _refuse_stand_ins(chosen):
         if absent:
             raise ValueError(f"--recorded: the runs of {study.key} were made on "
                              f"{', '.join(absent)}, not found here: name its folder with --data")
+
+
+def _refuse_untold_changes(chosen):
+    """A criterion that was changed after its record is told where the verdicts are."""
+    from secondorder.studies import records
+
+    for study in chosen:
+        if records.changed_untold(study.paper, study.key):
+            raise ValueError(f"--record: criteria.md decides {study.key} otherwise than at its "
+                             "record: under \"Judges changed after a run\" a line begins with "
+                             f"'- {study.key}' and tells what changed")
 
 
 def _refuse_earlier_runs(chosen, out, options):

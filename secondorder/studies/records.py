@@ -45,11 +45,27 @@ def criterion(paper, key):
 
     A record keeps it: who changes a criterion later is asked to judge and to record again.
     """
+    told = re.search(rf"^### {re.escape(key)}\n(.*?)(?=^##|\Z)", _criteria(paper),
+                     re.MULTILINE | re.DOTALL)
+    return hashlib.sha256(" ".join(told[1].split()).encode()).hexdigest()[:16] if told else ""
+
+
+def changed_untold(paper, key):
+    """Whether a study's criterion is another one than at its record, and no line of ``criteria.md``
+    under "Judges changed after a run" begins with the study's key.
+    """
+    record = recorded(paper, key)
+    if record is None or record.get("criterion", "") in ("", criterion(paper, key)):
+        return False
+    lines = _criteria(paper).partition("\n## Judges changed after a run\n")[2].splitlines()
+    return not any(re.match(rf"- [^:]*\b{re.escape(key)}(?![\w-])", line) for line in lines)
+
+
+def _criteria(paper):
+    """The text of a paper's ``studies/criteria.md``, "" where there is none."""
     room = STUDIES.papers[paper].rpartition(".")[0]
     path = importlib.resources.files(f"{room}.studies") / "criteria.md"
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    told = re.search(rf"^### {re.escape(key)}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
-    return hashlib.sha256(" ".join(told[1].split()).encode()).hexdigest()[:16] if told else ""
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def changes(record):

@@ -9,14 +9,14 @@ import secondorder
 from secondorder.book.parts import docstrings, symbols
 
 PACKAGE = Path(secondorder.__file__).parent
-CONTRIBUTING = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-PAPERS = ("residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton")
+PAPERS = symbols.papers()
 ASKED_FOR = set("fnpLHkzηv") | {"α", "β", "γ", "λ", "σ", "u"}
 
 
-def test_contributing_has_the_list_that_the_rooms_make():
-    shown = re.search(r"<!-- letters -->\n(.*?)\n<!-- end -->", CONTRIBUTING, re.S)[1]
-    assert shown == symbols.markdown(), "rewrite it, in tests/: python -m harness.rooms --letters"
+def test_the_page_has_the_list_that_the_rooms_make():
+    page = (PACKAGE.parent / symbols.PAGE).read_text(encoding="utf-8")
+    shown = re.search(r"<!-- letters -->\n(.*?)\n<!-- end -->", page, re.S)[1]
+    assert shown == symbols.markdown(), "rewrite it: secondorder verify --markdown --write"
 
 
 def test_the_page_of_the_book_has_the_same_cells():

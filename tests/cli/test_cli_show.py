@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -52,13 +53,31 @@ def test_verify_markdown(run, tmp_path, monkeypatch):
 
     monkeypatch.setattr(importlib.util, "find_spec",
                         {"secondorder.papers.residual_partitioning": Spec}.get)
-    tables = []  # the README of this checkout is left alone
-    monkeypatch.setattr(equations, "_write_readme", tables.append)
+    tables = []  # the pages of this checkout are left alone
+    monkeypatch.setattr(equations, "_write_front_pages", tables.append)
     status, out, _ = run("verify", "residual-partitioning", "--markdown", "--write")
-    assert tables == [ROOT / "README.md"]
+    assert tables == [ROOT]
     assert status == 0 and (tmp_path
                             / "EQUATIONS.md").read_text() == "# page of residual-partitioning\n"
     assert os.listdir(tmp_path) == ["EQUATIONS.md"], "no temporary file is left"
+
+
+def test_tables_that_all_papers_make_are_written_between_their_marks(tmp_path, capsys):
+    """README, CONTRIBUTING and the page of letters; what has no such mark stays as it is."""
+    from secondorder.cli import equations
+
+    shutil.copy(ROOT / "README.md", tmp_path)
+    (tmp_path / "secondorder" / "papers").mkdir(parents=True)
+    letters, page = tmp_path / "secondorder" / "papers" / "LETTERS.md", tmp_path / "CONTRIBUTING.md"
+    letters.write_text("# Letters\n<!-- letters -->\noutdated\n<!-- end -->\nend\n")
+    page.write_text("no mark\n")
+    equations._write_front_pages(tmp_path)
+    assert page.read_text() == "no mark\n"
+    assert (tmp_path / "README.md").read_text() == (ROOT / "README.md").read_text()
+    told = letters.read_text()
+    assert told.startswith("# Letters\n<!-- letters -->\n| letter |") and "outdated" not in told
+    assert told.endswith("|\n<!-- end -->\nend\n") and told.count("\n") > 40
+    assert capsys.readouterr().out.count("written: ") == 2
 
 
 def test_show(run):

@@ -39,7 +39,9 @@ def as_list(value):
 
 
 def name_of(index):
-    return f"{index + 1:03d}-{Path(ENTRIES[index]['file']).stem}"
+    """Number and place of an entry, by which `pytest -k` finds it: 1039-papers-eacg-optimizer."""
+    place = Path(ENTRIES[index]["file"]).relative_to("secondorder").with_suffix("")
+    return "-".join([f"{index + 1:03d}", *place.parts])
 
 
 def apply(entry, source):

@@ -1,23 +1,33 @@
 """What the room of a paper lacks, in plain sentences: what CONTRIBUTING asks for, looked up.
 
-In ``tests/``: ``python -m harness.rooms PAPER``; ``python -m harness.rooms --letters`` writes the
-list of letters in CONTRIBUTING anew.
+In ``tests/``: ``python -m harness.rooms PAPER``; with ``--test`` behind it the tests that read the
+room run too, its mutations and the sabotage of its equations among them (see `COMMANDS`).
 """
 
 import ast
 import importlib
 import inspect
-import re
+import shlex
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
-from secondorder.ledger.registry import REGISTRY, TITLES, qualified_name
+from secondorder.book.parts import symbols
+from secondorder.ledger.registry import REGISTRY, TITLES
 from secondorder.optimizers import Optimizer
 from secondorder.studies import records
 from secondorder.studies.pages import summary
 from secondorder.studies.registry import STUDIES
 
+#: The tests that read a room. {paper} is its key, {room} its folder.
+COMMANDS = (
+    "tests/papers tests/mutations tests/ledger tests/optimizers tests/verify tests/project "
+    "tests/studies/test_criteria.py tests/studies/test_studies_commands.py "
+    "tests/book/test_letters.py tests/checks/test_malformed_calls.py --processes auto",
+    "-m slow tests/mutations/test_mutations.py -k {room}",
+    "-m slow tests/ledger/test_sabotage.py -k {paper}-")
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 SECTIONS = ("In all studies", "Criteria", "Order of things", "Judges changed after a run")
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
@@ -26,20 +36,25 @@ ROOT = TESTS.parent
 def lacks(paper, root=ROOT):
     """Sentences, each with the file that is to be written; none for a room that is whole."""
     folder = REGISTRY.papers[paper].split(".")[2]
-    checks = (_known, _pages, _letters, _tests, _mutations, _displays, _studies, _in_short,
+    checks = (_known, _front, _pages, _tables, _tests, _mutations, _displays, _studies, _in_short,
               _methods)
     return [sentence for check in checks for sentence in check(paper, folder, root)]
 
 
 def asked(arguments):
-    """The paper that the command names; one that is not known yet is told where to begin."""
+    """The paper that the command names, read; one that is not known yet is told where to begin."""
     try:
         (name,) = arguments
-        return REGISTRY.key(name)
+        paper = REGISTRY.key(name)
     except ValueError as error:
         sys.exit(f"{error if len(arguments) == 1 else __doc__}\n"
                  "A new paper begins with its key and the module of its equations, in PAPERS of "
                  "secondorder/ledger/registry.py.")
+    try:
+        REGISTRY.select(paper)
+    except ValueError as error:  # a registration that is refused
+        sys.exit(f"The equations of {paper} cannot be registered: {error}")
+    return paper
 
 
 def _known(paper, folder, root):
@@ -55,6 +70,22 @@ def _known(paper, folder, root):
         name = ".".join(path.relative_to(root).parts)
         if (path / "__init__.py").is_file() and name not in listed:
             yield f"pyproject.toml: packages lacks {name}"
+
+
+def _front(paper, folder, root):
+    """What README and CHANGELOG say of a paper and of its methods."""
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    papers = len(symbols.papers())
+    if f"edition of {NUMBERS[papers]} papers" not in readme:
+        yield f"README.md: its first sentence does not speak of {NUMBERS[papers]} papers"
+    for link in (f"(secondorder/papers/{folder})", f"(secondorder/papers/{folder}/EQUATIONS.md)"):
+        if link not in readme:
+            yield f"README.md: the table of papers has no link {link}"
+    for name in methods(folder):
+        if name not in readme:
+            yield f"README.md: the table of curvatures does not name {name}"
+    if paper not in (root / "CHANGELOG.md").read_text(encoding="utf-8"):
+        yield f"CHANGELOG.md: no line names {paper}"
 
 
 def _pages(paper, folder, root):
@@ -75,27 +106,22 @@ def _tests(paper, folder, root):
 
 
 def _mutations(paper, folder, root):
-    """Every file with a formula that a check names has an entry, and the file of the method."""
-    room = f"secondorder.papers.{folder}."
-    formulas = {Path(inspect.getsourcefile(sys.modules[module])).relative_to(ROOT).as_posix()
-                for entry in REGISTRY.select(paper) for module in _modules(entry)
-                if (module + ".").startswith(room)}
-    if (ROOT / "secondorder" / "papers" / folder / "optimizer.py").is_file():
-        formulas.add(f"secondorder/papers/{folder}/optimizer.py")
+    """Every file with a function that computes has an entry: checks, studies and options aside."""
+    room = ROOT / "secondorder" / "papers" / folder
+    formulas = {path.relative_to(ROOT).as_posix() for path in room.rglob("*.py")
+                if not {"equations", "equations.py", "studies", "options.py"}
+                & set(path.relative_to(room).parts) and _computes(path)}
     changed = {entry["file"] for path in (root / "tests" / "mutations").glob("*.toml")
                for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutation"]}
     for file in sorted(formulas - changed):
-        yield (f"tests/mutations/{folder}.toml: no entry for {file}, which holds the method or "
-               "formulas that a check names in `implements`")
+        yield f"tests/mutations/{folder}.toml: no entry for {file}, which holds formulas"
 
 
-def _modules(entry):
-    """The modules in which the implementations of an equation stand."""
-    for one in entry.implements:
-        name = qualified_name(one)
-        while name and name not in sys.modules:
-            name = name.rpartition(".")[0]
-        yield name
+def _computes(path):
+    """Whether a function of a file has a sum, a product, or another formula of two operands."""
+    return any(isinstance(part, ast.BinOp)
+               for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+               if isinstance(node, ast.FunctionDef) for part in ast.walk(node))
 
 
 def _displays(paper, folder, root):
@@ -104,6 +130,9 @@ def _displays(paper, folder, root):
     known = {*kept["digests"].get(paper, {}), *kept["explained"].get(paper, {})}
     for entry in REGISTRY.select(paper):
         label = entry.labels[0]
+        for condition in entry.conditions:
+            if not str(condition).endswith((".", ".)")):
+                yield f"the condition of {label} ends without a full stop: {str(condition)!r}"
         if paper != "bridges" and not entry.ours and label not in known:
             yield (f"tests/papers/displays.toml: the formula of {label} is not compared with the "
                    f"text; `python -m harness.displays {paper} TEXT --write`, or a reason under "
@@ -146,40 +175,59 @@ def _in_short(paper, folder, root):
 
 
 def _methods(paper, folder, root):
-    """Every method is put before the checker of methods, and its file has mutations."""
-    path = root / "secondorder" / "papers" / folder / "optimizer.py"
-    if not path.is_file():
-        return
-    tests = [*(root / "tests" / "papers" / folder).glob("test_*.py"),
-             root / "tests" / "verify" / "test_verify_optimizers.py"]
-    texts = "".join(text for text in (one.read_text(encoding="utf-8") for one in tests)
-                    if "verify.optimizer(" in text)
+    """Every method stands among those that the checker of methods finds right."""
+    file = "tests/verify/test_verify_optimizers.py"
+    text = (root / file).read_text(encoding="utf-8").partition("\ndef test_")[0]
+    for name in methods(folder):
+        if name not in text:
+            yield f"{file}: RIGHT, the table of methods that the checker passes, lacks {name}"
+
+
+def folders():
+    """The folders of the rooms, without the bridges'."""
+    return [REGISTRY.papers[paper].split(".")[2] for paper in symbols.papers()]
+
+
+def methods(folder):
+    """Names of the classes of methods that the `optimizer.py` of a room defines."""
+    if not (ROOT / "secondorder" / "papers" / folder / "optimizer.py").is_file():
+        return []
     module = importlib.import_module(f"secondorder.papers.{folder}.optimizer")
-    for name, value in vars(module).items():
-        own = inspect.isclass(value) and value.__module__ == module.__name__
-        if own and issubclass(value, Optimizer) and not re.search(rf"\b{name}\b", texts):
-            yield (f"tests/papers/{folder}/: no test puts {name} before the checker: "
-                   "`report = so.verify.optimizer(...); assert report.ok, str(report)`")
+    return [name for name, value in vars(module).items() if inspect.isclass(value)
+            and value.__module__ == module.__name__ and issubclass(value, Optimizer)]
 
 
-def letters(text):
-    """CONTRIBUTING with the list of letters that the rooms make."""
-    from secondorder.book.parts import symbols
+def _tables(paper, folder, root):
+    """The tables that all rooms make together are those of today."""
+    from secondorder.cli import layer_table
 
-    start, end = "<!-- letters -->\n", "\n<!-- end -->"
-    before, _, rest = text.partition(start)
-    return before + start + symbols.markdown() + end + rest.partition(end)[2]
-
-
-def _letters(paper, folder, root):
-    page = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    if page != letters(page):
-        yield "CONTRIBUTING.md: the list of letters; `python -m harness.rooms --letters`"
+    for page, table, what in (
+            (symbols.PAGE, symbols.markdown(), "the list of letters"),
+            ("CONTRIBUTING.md", layer_table.table(), "which method takes which layer")):
+        path = root / page
+        if not path.is_file() or table not in path.read_text(encoding="utf-8"):
+            yield f"{page}: {what}; run `secondorder verify {paper} --markdown --write`"
 
 
-if __name__ == "__main__" and sys.argv[1:] == ["--letters"]:
-    path = ROOT / "CONTRIBUTING.md"
-    path.write_text(letters(path.read_text(encoding="utf-8")), encoding="utf-8")
-elif __name__ == "__main__":
-    for sentence in lacks(asked(sys.argv[1:])):
-        print(sentence)
+def tests(paper):
+    """The commands that run what reads the room of a paper, as lists of words."""
+    room = REGISTRY.papers[paper].split(".")[2]
+    return [[sys.executable, "-m", "pytest", "-q", *shlex.split(one.format(paper=paper, room=room))]
+            for one in COMMANDS]
+
+
+def main(arguments):
+    """Say what the room lacks, and run its tests where asked; 1 if there is something to mend."""
+    run = arguments[1:] == ["--test"]
+    paper = asked(arguments[:1] if run else arguments)
+    missing = lacks(paper)
+    print("\n".join(missing) or f"{paper} lacks no file.")
+    failed = False
+    for command in tests(paper) if run else []:
+        print("\n" + shlex.join(["python", *command[1:]]), flush=True)
+        failed |= subprocess.run(command, cwd=ROOT).returncode not in (0, 5)  # 5: there is none
+    return int(failed or bool(missing))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

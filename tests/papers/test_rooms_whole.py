@@ -1,5 +1,8 @@
 """A room is whole: tests, mutations, records, pages, and formulas that the paper's text has."""
 
+import dataclasses
+import subprocess
+
 import pytest
 
 from harness import rooms
@@ -37,8 +40,8 @@ def bare(tmp_path):
     (tmp_path / "tests" / "verify" / "test_verify_optimizers.py").write_text("")
     (tmp_path / "tests" / "papers" / "displays.toml").write_text("[digests]\n[explained]\n")
     (tmp_path / "pyproject.toml").write_text("[tool.setuptools]\npackages = []\n")
-    (tmp_path / "README.md").write_text("")
-    (tmp_path / "CONTRIBUTING.md").write_text("<!-- letters -->\nnone\n<!-- end -->\n")
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        (tmp_path / name).write_text("")
     (tmp_path / "secondorder").symlink_to(rooms.ROOT / "secondorder")
     return tmp_path
 
@@ -46,10 +49,15 @@ def bare(tmp_path):
 @pytest.mark.parametrize("words", [
     r"tests/papers/low_rank/: no test; every formula", "packages lacks secondorder.papers.low_rank",
     "tests/mutations/low_rank.toml: no entry for secondorder/papers/low_rank/steps.py",
-    "displays.toml: the formula of 39 is not compared", "no test puts CubicRegularization before",
+    "displays.toml: the formula of 39 is not compared",
+    "test_verify_optimizers.py: RIGHT, the table of methods that the checker passes, lacks Cubic",
+    "README.md: its first sentence does not speak of four papers",
+    "README.md: the table of papers has no link (secondorder/papers/low_rank/EQUATIONS.md)",
+    "README.md: the table of curvatures does not name CubicRegularization",
+    "CHANGELOG.md: no line names low-rank",
     "tests/mutations/low_rank.toml: no entry for secondorder/papers/low_rank/optimizer.py",
     "README.md: no link to secondorder/papers/low_rank/studies/criteria.md",
-    "CONTRIBUTING.md: the list of letters"])
+    "CONTRIBUTING.md: which method takes which layer; run `secondorder verify low-rank --markdown"])
 def test_what_is_missing_is_named(bare, words):
     assert any(words in sentence for sentence in rooms.lacks("low-rank", bare))
 
@@ -86,13 +94,65 @@ def test_a_page_that_does_not_open_with_its_bullets_is_named(bullets, monkeypatc
     assert any("in_short.md: it wants 5 bullets" in one for one in rooms.lacks("low-rank"))
 
 
-@pytest.mark.parametrize("test, named", [("verify.optimizer(CubicRegularization)", False),
-                                         ("CubicRegularization", True)])
-def test_a_method_is_put_before_the_checker(bare, test, named):
-    path = bare / "tests" / "papers" / "low_rank" / "test_it.py"
-    path.write_text(f"def test_it():\n    {test}\n")
-    told = any("no test puts CubicRegularization" in one for one in rooms.lacks("low-rank", bare))
-    assert told == named
+@pytest.mark.parametrize("text, named", [("RIGHT = {'cubic': CubicRegularization}\n", False),
+                                         ("RIGHT = {}\ndef test_it():\n    'CubicRegularization'\n",
+                                          True)])
+def test_a_method_stands_in_the_table_of_the_checker(bare, text, named):
+    (bare / "tests" / "verify" / "test_verify_optimizers.py").write_text(text)
+    assert named == any("RIGHT, the table of methods" in one
+                        for one in rooms.lacks("low-rank", bare))
+
+
+def test_every_file_with_formulas_wants_a_mutation(bare):
+    """Though others of the room have one."""
+    (bare / "tests" / "mutations" / "one.toml").write_text(
+        '[[mutation]]\nfile = "secondorder/papers/low_rank/steps.py"\n')
+    wanted = {sentence.split()[4].strip(",") for sentence in rooms.lacks("low-rank", bare)
+              if sentence.startswith("tests/mutations/")}
+    assert wanted >= {f"secondorder/papers/low_rank/{name}.py" for name in (
+        "optimizer", "factors", "first_derivatives")}
+    assert not [file for file in wanted if "steps" in file or "studies" in file
+                or "equations" in file]
+
+
+def test_a_condition_without_a_full_stop_is_named(monkeypatch):
+    entry = next(one for one in rooms.REGISTRY.select("low-rank") if one.conditions)
+    monkeypatch.setattr(rooms.REGISTRY, "select", lambda paper: [
+        dataclasses.replace(entry, conditions=("one sample",))])
+    assert any(f"the condition of {entry.labels[0]} ends without a full stop: 'one sample'" in told
+               for told in rooms.lacks("low-rank"))
+
+
+def test_an_equation_that_cannot_be_registered_is_told(monkeypatch):
+    def refused(paper):
+        raise ValueError("[low-rank] 1: `corrected` is `formula`")
+
+    monkeypatch.setattr(rooms.REGISTRY, "select", refused)
+    with pytest.raises(SystemExit, match="low-rank cannot be registered: .*`corrected` is"):
+        rooms.asked(["low-rank"])
+
+
+def test_the_tests_of_a_room_are_run_where_asked(monkeypatch, capsys):
+    """Everyday, mutations and sabotage, each of them told; one that fails is not lost."""
+    ran = []
+
+    def run(command, cwd):
+        ran.append(" ".join(command[3:]))
+        return subprocess.CompletedProcess(command, int("sabotage" in ran[-1]))
+
+    monkeypatch.setattr(rooms.subprocess, "run", run)
+    assert rooms.main(["ea-cg"]) == 0 and not ran
+    assert rooms.main(["ea-cg", "--test"]) == 1
+    assert ran[0].startswith("-q tests/papers tests/mutations tests/ledger")
+    assert ran[1:] == ["-q -m slow tests/mutations/test_mutations.py -k eacg",
+                       "-q -m slow tests/ledger/test_sabotage.py -k ea-cg-"]
+    assert capsys.readouterr().out.count("python -m pytest -q") == 3
+
+
+def test_the_folders_and_files_of_these_tests_are_there():
+    for command in rooms.tests("low-rank"):
+        for word in command:
+            assert not word.startswith("tests/") or (rooms.ROOT / word).exists(), word
 
 
 @pytest.mark.thorough

@@ -18,7 +18,7 @@ from secondorder.ledger.registry import REGISTRY
 
 ROOT = Path(so.__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "secondorder/studies/FINDINGS.md",
-         "data/README.md")
+         "data/README.md", "secondorder/papers/LETTERS.md")
 STILL = {"messages: formulas": 1}
 
 

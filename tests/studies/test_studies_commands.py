@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import secondorder
-from secondorder import cli, files
+from secondorder import cli, files, studies
 from secondorder.cli import reproduce
 from secondorder.studies import STUDIES, data, pages, records, results, running
 from secondorder.studies.registry import name_of
@@ -266,6 +266,30 @@ def test_an_installed_package_is_not_written_into(words, tmp_path, monkeypatch, 
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and f"{words[-1]} is for a checkout of the repository" in said
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("line, refused", [
+    ("None.", True), ("- claim-storage (tangent): the margin. Held before and after.", False),
+    ("- figure-1, claim-storage: the margin.", False), ("- claim-storage-2 (a): its margin.", True)])
+def test_a_criterion_that_was_changed_in_silence_is_refused(line, refused, tmp_path, monkeypatch,
+                                                            capsys):
+    """Before any run, where the record was made by another criterion."""
+    true = records._criteria("low-rank")
+    text = true.partition("\n## Judges changed")[0].replace("### claim-storage\n",
+                                                           "### claim-storage\n- A word more.\n")
+    monkeypatch.setattr(records, "_criteria", lambda paper: (
+        f"{text}\n## Judges changed after a run\n\n{line}\n"))
+    assert records.changed_untold("low-rank", "claim-storage") == refused
+    assert not records.changed_untold("low-rank", "figure-1"), "its criterion is the recorded one"
+    monkeypatch.setattr(reproduce, "checkout", lambda option: tmp_path)
+    monkeypatch.setattr(studies, "reproduce", lambda *given: pytest.exit("it runs"))
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    assert not records.changed_untold("low-rank", "claim-storage"), "there is no record"
+    monkeypatch.setattr(records, "changed_untold", lambda paper, key: True)
+    assert cli.main(["reproduce", "low-rank", "claim-storage", "--record",
+                     "--out", str(tmp_path / "out")]) == 2
+    assert "a line begins with '- claim-storage'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_recorded_says_first_how_many_runs_are_not_packed(tmp_path, monkeypatch, capsys):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness import rooms
 from secondorder import verify
 from secondorder.optimizers import ExponentialDecay, Wrapper
 
@@ -58,6 +59,16 @@ def test_our_optimizers_are_ok(name):
     make, options = RIGHT[name]
     report = verify.optimizer(make, **options)
     assert report, str(report)
+
+
+def test_every_method_of_the_papers_is_among_them():
+    """And is what is made there, not a name beside another method."""
+    made = set()
+    for make, options in RIGHT.values():
+        network, loss = options.get("network", SMOOTH["network"]), options.get("loss")
+        made.add(type(make(network, loss or so.SoftmaxCrossEntropy())))
+    assert {cls.__name__ for cls in made} >= {name for room in rooms.folders()
+                                              for name in rooms.methods(room)}
 
 
 class Average(so.SGD):

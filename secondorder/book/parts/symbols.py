@@ -9,6 +9,7 @@ from ...ledger.registry import REGISTRY
 from .formulas import GREEK, prose
 
 NOT_USED = "not used"
+PAGE = "secondorder/papers/LETTERS.md"  # from the top of a checkout
 
 _LETTER = re.compile(r"\\?([A-Za-z]+)")
 _CAPITALS = {"Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ",
@@ -126,7 +127,7 @@ def _with_letters(text):
 
 
 def markdown():
-    """The list of letters as a table in Markdown, as CONTRIBUTING has it."""
+    """The list of letters as a table in Markdown, as `PAGE` has it."""
     names = papers()
     lines = ["| letter | " + " | ".join(name.replace("-", " ") for name in names) + " |",
              "|---" * (len(names) + 1) + "|"]

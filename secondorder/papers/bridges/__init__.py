@@ -1,6 +1,6 @@
 r"""Bridges: where two of the papers say the same of one object.
 
-Four papers, four notations, and now and then one matrix. Here such places are equalities that run:
+Every paper has its own notation, and now and then two have one matrix. Such places are equalities:
 one side is computed by the room of the one paper, the other by the room of the other, and the rooms
 share no code for it. This is the only place of the package that knows two rooms.
 

@@ -64,8 +64,8 @@ def imported(path):
 @pytest.mark.everyday(2)
 @pytest.mark.parametrize("room", sorted(NAMES))
 def test_no_room_knows_another(room):
-    """`bridges` is the only place that knows two rooms."""
+    """`bridges` is the only place that knows two rooms; not every room has a bridge."""
     known = {name.split(".")[2] for path in (ROOMS / room).rglob("*.py") for name in imported(path)
              if name.startswith("secondorder.papers.")}
     others = (known & NAMES) - {room}
-    assert others == (NAMES - {"bridges"} if room == "bridges" else set())
+    assert len(others) >= 2 if room == "bridges" else not others

@@ -1,0 +1,84 @@
+"""Recorded runs are what the code makes today: the quickest run of every method, made again."""
+
+import importlib
+import json
+
+import pytest
+
+import secondorder as so
+from secondorder.studies import STUDIES, data, records, results
+
+LONGEST = 8.0  # seconds that a recorded run may have taken
+#: What these measure is this machine's time.
+TIMED = {"update_seconds", "step_seconds", "step_ratios", "step_ratio", "scaled_ratio", "cost"}
+#: Trainings in float32 in which rounding grows until the first numbers that are looked at.
+ROUGH = {"residual_partitioning.studies.curves:train": 0.05,
+         "residual_partitioning.studies.negative_coefficients:shares": 0.3,
+         "low_rank.studies.start_scale:start": 0.2,
+         "eacg.studies.solvers:final_loss": 0.1,
+         "eacg.studies.covariance_added:trained": 0.02,
+         "eacg.studies.error_tables:errors": 0.05,
+         "eacg.studies.memory:peak_of": 0.05}  # no training: the peak hangs on the machine a bit
+
+
+def numbers(value, path=""):
+    """(place, number) of what a run returned: the first three entries of a list, and no seconds.
+    What is no number is a text.
+    """
+    if isinstance(value, dict):
+        for name, part in value.items():
+            if "seconds" not in name:
+                yield from numbers(part, f"{path}.{name}")
+    elif isinstance(value, list):
+        for k, part in enumerate(value[:3]):
+            yield from numbers(part, f"{path}[{k}]")
+    else:
+        yield path, value if type(value) in (int, float) else str(value)
+
+
+def quickest(paper):
+    """Function, method, curvature -> (study, the quickest of its recorded runs, none that diverged).
+    """
+    found = {}
+    for key, study in STUDIES.of(paper).items():
+        path = records.folder() / paper / f"{key}.runs.json.gz"
+        for run in results.read_all(path).values() if path.is_file() else ():
+            seconds, arguments = run["seconds"], run["arguments"]
+            what = run["function"], *map(arguments.get, ("method", "kind", "curvature"))
+            if seconds <= LONGEST and not results.diverged(run["result"]) and (
+                    what not in found or seconds < found[what][1]["seconds"]):
+                found[what] = study, run
+    return found
+
+
+def alike(one, other, tolerance):
+    if isinstance(other, str) or isinstance(one, str):
+        return one == other
+    return one == pytest.approx(other, rel=tolerance, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", [paper for paper in STUDIES.papers
+                                   if paper != "race" and STUDIES.of(paper)])
+def test_the_quickest_run_of_every_method_is_as_recorded(paper):
+    """A function that was changed with its old record in place is noticed here. A race stops by the
+    clock, so that its runs are others each time.
+    """
+    found = quickest(paper)
+    assert found
+    for (place, *_), (study, run) in found.items():
+        module, _, name = place.partition(":")
+        if name in TIMED or data.missing(study.needs):
+            continue
+        form = run["arguments"].get("form")
+        if form not in ("literal", "compiled"):
+            form = run.get("environment", {}).get("form", "literal")
+        with so.literal(form == "literal"):
+            made = getattr(importlib.import_module(module), name)(**run["arguments"])
+        made = json.loads(json.dumps(study.packed(made, run["arguments"])))
+        tolerance = ROUGH.get(place.removeprefix("secondorder.papers."), 0.003)
+        told, wanted = dict(numbers(made)), dict(numbers(run["result"]))
+        assert told.keys() == wanted.keys(), (study.key, place)
+        others = {where: (told[where], value) for where, value in wanted.items()
+                  if not alike(told[where], value, tolerance)}
+        assert not others, (study.key, place, run["arguments"])
