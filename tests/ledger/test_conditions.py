@@ -36,4 +36,4 @@ def test_the_text_of_a_condition_is_a_sentence():
     for entry, one in conditions():
         text = one.text if isinstance(one, Condition) else one
         assert text.endswith((".", ".)")) and not text.startswith("("), (
-            f"{entry.labels}: a condition ends with a full stop, and begins with no bracket: {text}")
+            f"{entry.labels}: a condition ends with a full stop and begins with no bracket: {text}")

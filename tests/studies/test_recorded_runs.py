@@ -37,8 +37,7 @@ def numbers(value, path=""):
 
 
 def quickest(paper):
-    """Function, method, curvature -> (study, the quickest of its recorded runs, none that diverged).
-    """
+    """Function, method, curvature -> (study, the quickest recorded run that stays finite)."""
     found = {}
     for key, study in STUDIES.of(paper).items():
         path = records.folder() / paper / f"{key}.runs.json.gz"

@@ -270,7 +270,8 @@ def test_an_installed_package_is_not_written_into(words, tmp_path, monkeypatch, 
 
 @pytest.mark.parametrize("line, refused", [
     ("None.", True), ("- claim-storage (tangent): the margin. Held before and after.", False),
-    ("- figure-1, claim-storage: the margin.", False), ("- claim-storage-2 (a): its margin.", True)])
+    ("- figure-1, claim-storage: the margin.", False), ("- claim-storage-2 (a): its margin.", True),
+])
 def test_a_criterion_that_was_changed_in_silence_is_refused(line, refused, tmp_path, monkeypatch,
                                                             capsys):
     """Before any run, where the record was made by another criterion."""
