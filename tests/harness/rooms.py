@@ -1,7 +1,7 @@
 """What the room of a paper lacks, in plain sentences: what CONTRIBUTING asks for, looked up.
 
 In ``tests/``: ``python -m harness.rooms PAPER``; with ``--test`` behind it the tests that read the
-room run too, its mutations and the sabotage of its equations among them (see `COMMANDS`).
+room run too: its mutations, the sabotage of its equations, runs that were recorded (`COMMANDS`).
 """
 
 import ast
@@ -26,7 +26,8 @@ COMMANDS = (
     "tests/studies/test_criteria.py tests/studies/test_studies_commands.py "
     "tests/book/test_letters.py tests/checks/test_malformed_calls.py --processes auto",
     "-m slow tests/mutations/test_mutations.py -k {room}",
-    "-m slow tests/ledger/test_sabotage.py -k {paper}-")
+    "-m slow tests/ledger/test_sabotage.py -k {paper}-",
+    "-m slow tests/studies/test_recorded_runs.py -k {paper}")
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 SECTIONS = ("In all studies", "Criteria", "Order of things", "Judges changed after a run")
 TESTS = Path(__file__).resolve().parents[1]

@@ -133,7 +133,7 @@ def test_an_equation_that_cannot_be_registered_is_told(monkeypatch):
 
 
 def test_the_tests_of_a_room_are_run_where_asked(monkeypatch, capsys):
-    """Everyday, mutations and sabotage, each of them told; one that fails is not lost."""
+    """Everyday, mutations, sabotage, recorded runs, each told; one that fails is not lost."""
     ran = []
 
     def run(command, cwd):
@@ -145,8 +145,9 @@ def test_the_tests_of_a_room_are_run_where_asked(monkeypatch, capsys):
     assert rooms.main(["ea-cg", "--test"]) == 1
     assert ran[0].startswith("-q tests/papers tests/mutations tests/ledger")
     assert ran[1:] == ["-q -m slow tests/mutations/test_mutations.py -k eacg",
-                       "-q -m slow tests/ledger/test_sabotage.py -k ea-cg-"]
-    assert capsys.readouterr().out.count("python -m pytest -q") == 3
+                       "-q -m slow tests/ledger/test_sabotage.py -k ea-cg-",
+                       "-q -m slow tests/studies/test_recorded_runs.py -k ea-cg"]
+    assert capsys.readouterr().out.count("python -m pytest -q") == 4
 
 
 def test_the_folders_and_files_of_these_tests_are_there():
