@@ -2,7 +2,7 @@
 # # 00 Pencil and paper
 #
 # **Question.** A net with one input, one hidden unit and one output has two weights. What are the
-# numbers of all four papers there, computed by hand?
+# numbers of all papers there, computed by hand?
 #
 # **Time.** 10 minutes, with a pencil.
 #

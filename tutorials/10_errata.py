@@ -274,7 +274,7 @@ figures.show(plots.row(
         show_legend="below"), widths=(1.2, 1)), "errata")
 
 # %% [markdown]
-# All errata of the four papers, with weights: `secondorder verify`; one of them on a screen:
+# All errata of the papers, with weights: `secondorder verify`; one of them on a screen:
 # `secondorder show low-rank 39`. Exercises 02, 05, 07 and 09 ask for four of these six.
 #
 # ## What this tutorial claims

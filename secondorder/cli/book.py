@@ -6,7 +6,7 @@ from .own import load, load_here, load_option
 from .parsing import directory, positive
 
 EXAMPLES = """\
-  secondorder book --out book --open        all four papers
+  secondorder book --out book --open        all papers
   secondorder book --out book low-rank      one of them
   secondorder book --out book my-paper      your edition, a folder here
   secondorder book --single-file low-rank   one file to send to someone: low-rank.html

@@ -171,7 +171,7 @@ def _refuse_untold_changes(chosen):
     for study in chosen:
         if records.changed_untold(study.paper, study.key):
             raise ValueError(f"--record: criteria.md decides {study.key} otherwise than at its "
-                             "record: under \"Judges changed after a run\" a line begins with "
+                             "record: a new line under \"Judges changed after a run\" begins with "
                              f"'- {study.key}' and tells what changed")
 
 

@@ -23,7 +23,7 @@ class Entrant:
     ----------
     key, title : str
     kind : {"first order", "paper", "rival", "control"}
-        "paper": a method of the four papers; "rival": another method with curvature.
+        "paper": a method of the papers; "rival": another method with curvature.
     default : float
         The middle of the grid: its default rate, or sigma.
     make : callable

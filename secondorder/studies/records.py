@@ -51,14 +51,22 @@ def criterion(paper, key):
 
 
 def changed_untold(paper, key):
-    """Whether a study's criterion is another one than at its record, and no line of ``criteria.md``
-    under "Judges changed after a run" begins with the study's key.
+    """Whether a study's criterion is another one than at its record, and no line on its changes was
+    added to ``criteria.md``.
     """
     record = recorded(paper, key)
     if record is None or record.get("criterion", "") in ("", criterion(paper, key)):
         return False
+    return lines_of_changes(paper, key) <= record.get("changes", 0)
+
+
+def lines_of_changes(paper, key):
+    """How many lines of ``criteria.md`` under "Judges changed after a run" begin with the key of a
+    study, alone or beside others.
+    """
     lines = _criteria(paper).partition("\n## Judges changed after a run\n")[2].splitlines()
-    return not any(re.match(rf"- [^:]*\b{re.escape(key)}(?![\w-])", line) for line in lines)
+    return sum(bool(re.match(rf"- [^:]*(?<![\w-]){re.escape(key)}(?![\w-])", line))
+               for line in lines)
 
 
 def _criteria(paper):
@@ -115,7 +123,8 @@ def keep(out, record):
             raise ValueError(f"the {name} of {record['key']} takes {size} bytes; recorded files "
                              f"hold {LARGEST} at most")
     files.write_json(place / f"{record['key']}.json",
-                     {**record, "criterion": criterion(record["paper"], record["key"])})
+                     {**record, "criterion": criterion(record["paper"], record["key"]),
+                      "changes": lines_of_changes(record["paper"], record["key"])})
     with files.atomic(place / f"{record['key']}.png") as temporary:
         temporary.write_bytes(image)
     packed = (Path(out) / f"{record['key']}.runs.json.gz").read_bytes()

@@ -1,7 +1,8 @@
 """What the room of a paper lacks, in plain sentences: what CONTRIBUTING asks for, looked up.
 
 In ``tests/``: ``python -m harness.rooms PAPER``; with ``--test`` behind it the tests that read the
-room run too: its mutations, the sabotage of its equations, runs that were recorded (`COMMANDS`).
+room run too: its mutations, the sabotage of its equations, runs that were recorded, their verdicts
+(`COMMANDS`).
 """
 
 import ast
@@ -13,6 +14,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+from harness import displays, plain_words
 from secondorder.book.parts import symbols
 from secondorder.ledger.registry import REGISTRY, TITLES
 from secondorder.optimizers import Optimizer
@@ -27,7 +29,8 @@ COMMANDS = (
     "tests/book/test_letters.py tests/checks/test_malformed_calls.py --processes auto",
     "-m slow tests/mutations/test_mutations.py -k {room}",
     "-m slow tests/ledger/test_sabotage.py -k {paper}-",
-    "-m slow tests/studies/test_recorded_runs.py -k {paper}")
+    "-m slow tests/studies/test_recorded_runs.py -k {paper}",
+    "-m 'not slow' tests/studies/test_studies_commands.py -k 'judged_as_recorded and {paper}-'")
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 SECTIONS = ("In all studies", "Criteria", "Order of things", "Judges changed after a run")
 TESTS = Path(__file__).resolve().parents[1]
@@ -134,6 +137,8 @@ def _displays(paper, folder, root):
         for condition in entry.conditions:
             if not str(condition).endswith((".", ".)")):
                 yield f"the condition of {label} ends without a full stop: {str(condition)!r}"
+        if entry.corrected and displays.normal(entry.corrected) == displays.normal(entry.formula):
+            yield f"the corrected form of {label} says what its formula says"
         if paper != "bridges" and not entry.ours and label not in known:
             yield (f"tests/papers/displays.toml: the formula of {label} is not compared with the "
                    f"text; `python -m harness.displays {paper} TEXT --write`, or a reason under "
@@ -159,6 +164,10 @@ def _studies(paper, folder, root):
     criteria = root / "secondorder" / "papers" / folder / "studies" / "criteria.md"
     if STUDIES.of(paper):
         text = criteria.read_text(encoding="utf-8") if criteria.is_file() else ""
+        parts = [part for paragraph in plain_words.paragraphs(text)
+                 for part in plain_words.records(paragraph)]
+        for fault in plain_words.faults(parts):
+            yield f"{criteria.relative_to(root)}: not in plain words: {fault}"
         for title in SECTIONS:
             if f"\n## {title}\n" not in text:
                 yield f"{criteria.relative_to(root)}: no section {title!r}"

@@ -24,7 +24,8 @@ def is_clause(name):
 @pytest.mark.parametrize("name", sorted({one.name for _, one in conditions()
                                          if isinstance(one, Condition)}))
 def test_the_name_of_a_condition_completes_if(name):
-    assert is_clause(name), f"If {name}: is no clause"
+    assert is_clause(name), (f"If {name}: wants a verb, such as {VERB.pattern}; a verb that is not "
+                             "among them is to be added to VERB")
 
 
 @pytest.mark.parametrize("name", ["one sample", "straight", "descent", "f convex", "every eta"])

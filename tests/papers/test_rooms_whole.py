@@ -51,7 +51,7 @@ def bare(tmp_path):
     "tests/mutations/low_rank.toml: no entry for secondorder/papers/low_rank/steps.py",
     "displays.toml: the formula of 39 is not compared",
     "test_verify_optimizers.py: RIGHT, the table of methods that the checker passes, lacks Cubic",
-    "README.md: its first sentence does not speak of four papers",
+    f"README.md: its first sentence does not speak of {rooms.NUMBERS[len(rooms.folders())]} papers",
     "README.md: the table of papers has no link (secondorder/papers/low_rank/EQUATIONS.md)",
     "README.md: the table of curvatures does not name CubicRegularization",
     "CHANGELOG.md: no line names low-rank",
@@ -123,6 +123,24 @@ def test_a_condition_without_a_full_stop_is_named(monkeypatch):
                for told in rooms.lacks("low-rank"))
 
 
+def test_a_correction_that_corrects_nothing_is_named(monkeypatch):
+    entry = next(one for one in rooms.REGISTRY.select("low-rank") if one.corrected)
+    monkeypatch.setattr(rooms.REGISTRY, "select", lambda paper: [
+        dataclasses.replace(entry, corrected=rf"\left. {entry.formula} \right. \,")])
+    monkeypatch.setattr(rooms.displays, "normal", lambda text: text.strip(r"\leftrigh., "))
+    assert any(f"the corrected form of {entry.labels[0]} says what its formula says" in told
+               for told in rooms.lacks("low-rank"))
+
+
+def test_a_criterion_in_words_that_are_not_plain_is_named(bare):
+    (bare / "secondorder").unlink()
+    page = bare / "secondorder" / "papers" / "low_rank" / "studies" / "criteria.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("# Criteria\n\n- The loss is below that of SGD by .5.\n")
+    told = [one for one in rooms.lacks("low-rank", bare) if "not in plain words" in one]
+    assert len(told) >= 2 and all("criteria.md" in one for one in told)
+
+
 def test_an_equation_that_cannot_be_registered_is_told(monkeypatch):
     def refused(paper):
         raise ValueError("[low-rank] 1: `corrected` is `formula`")
@@ -146,8 +164,10 @@ def test_the_tests_of_a_room_are_run_where_asked(monkeypatch, capsys):
     assert ran[0].startswith("-q tests/papers tests/mutations tests/ledger")
     assert ran[1:] == ["-q -m slow tests/mutations/test_mutations.py -k eacg",
                        "-q -m slow tests/ledger/test_sabotage.py -k ea-cg-",
-                       "-q -m slow tests/studies/test_recorded_runs.py -k ea-cg"]
-    assert capsys.readouterr().out.count("python -m pytest -q") == 4
+                       "-q -m slow tests/studies/test_recorded_runs.py -k ea-cg",
+                       "-q -m not slow tests/studies/test_studies_commands.py -k "
+                       "judged_as_recorded and ea-cg-"]
+    assert capsys.readouterr().out.count("python -m pytest -q") == 5
 
 
 def test_the_folders_and_files_of_these_tests_are_there():

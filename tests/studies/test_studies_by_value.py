@@ -270,9 +270,11 @@ def test_a_record_keeps_the_digest_of_its_criterion(tmp_path, monkeypatch):
     results.write_all(tmp_path / "figure-1.runs.json.gz", made(({"seed": 1}, {"a": 1.5}, 1.0)))
     records.keep(tmp_path, {"paper": "low-rank", "key": "figure-1", "quick": False, "runs": 1,
                             "figure": "figure-1.png", "claims": []})
-    kept = records.recorded("low-rank", "figure-1")["criterion"]
+    record = records.recorded("low-rank", "figure-1")
+    kept, lines = record["criterion"], record["changes"]
     assert len(kept) == 16 and kept == records.criterion("low-rank", "figure-1")
     assert kept != records.criterion("low-rank", "figure-2")
+    assert lines == records.lines_of_changes("low-rank", "figure-1") > 0
 
 
 def test_another_verdict_than_the_recorded_one_is_told(tmp_path, monkeypatch):

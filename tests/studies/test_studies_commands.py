@@ -268,28 +268,37 @@ def test_an_installed_package_is_not_written_into(words, tmp_path, monkeypatch, 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("line, refused", [
-    ("None.", True), ("- claim-storage (tangent): the margin. Held before and after.", False),
-    ("- figure-1, claim-storage: the margin.", False), ("- claim-storage-2 (a): its margin.", True),
-])
-def test_a_criterion_that_was_changed_in_silence_is_refused(line, refused, tmp_path, monkeypatch,
-                                                            capsys):
-    """Before any run, where the record was made by another criterion."""
+@pytest.mark.parametrize("line, before, refused", [
+    ("None.", 0, True), ("- claim-storage (tangent): the margin. Held before and after.", 0, False),
+    ("- figure-1, claim-storage: the margin.", 0, False), ("- claim-storage: old.", 1, True),
+    ("- claim-storage: old.\n- claim-storage: new.", 1, False),
+    ("- claim-storage-2 (a): its margin.", 0, True), ("- other-claim-storage: it.", 0, True)])
+def test_a_criterion_that_was_changed_in_silence_is_refused(line, before, refused, tmp_path,
+                                                            monkeypatch, capsys):
+    """Before any run, where the record was made by another criterion; a line of an earlier change
+    is none of this one.
+    """
     true = records._criteria("low-rank")
     text = true.partition("\n## Judges changed")[0].replace("### claim-storage\n",
                                                            "### claim-storage\n- A word more.\n")
     monkeypatch.setattr(records, "_criteria", lambda paper: (
         f"{text}\n## Judges changed after a run\n\n{line}\n"))
+    told, path = records.recorded("low-rank", "claim-storage"), tmp_path / "low-rank"
+    path.mkdir()
+    for key in ("claim-storage", "figure-1"):
+        shutil.copy(records.folder() / "low-rank" / f"{key}.json", path)
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    files.write_json(path / "claim-storage.json", {**told, "changes": before})
     assert records.changed_untold("low-rank", "claim-storage") == refused
     assert not records.changed_untold("low-rank", "figure-1"), "its criterion is the recorded one"
     monkeypatch.setattr(reproduce, "checkout", lambda option: tmp_path)
     monkeypatch.setattr(studies, "reproduce", lambda *given: pytest.exit("it runs"))
-    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    (path / "claim-storage.json").unlink()
     assert not records.changed_untold("low-rank", "claim-storage"), "there is no record"
     monkeypatch.setattr(records, "changed_untold", lambda paper, key: True)
     assert cli.main(["reproduce", "low-rank", "claim-storage", "--record",
                      "--out", str(tmp_path / "out")]) == 2
-    assert "a line begins with '- claim-storage'" in capsys.readouterr().err
+    assert "begins with '- claim-storage'" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
