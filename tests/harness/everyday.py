@@ -116,8 +116,8 @@ class Everyday:
         if total <= self.limit:
             return
         say = terminalreporter.write_line
-        say(f"No failure: the everyday tests take {total:.0f} s of processor time, compiling apart; "
-            f"the aim is {self.limit:g} s. The longest:")
+        say(f"No failure: the everyday tests take {total:.0f} s of processor time, compiling "
+            f"apart; the aim is {self.limit:g} s. The longest:")
         for name, seconds in self.spent.most_common(LONGEST):
             say(f"{seconds:7.1f} s  {name} ({self.cases[name]})")
         say("Make them smaller, or leave some to `pytest -m thorough`: tests/harness/everyday.py")
