@@ -7,7 +7,9 @@ import pytest
 from harness import made_up
 from harness.made_up import verdicts
 from secondorder.papers.reversible_gauss_newton.studies import compared, figure_1, figure_8
+from secondorder.papers.reversible_gauss_newton.studies.figure_11 import Figure11, between
 from secondorder.papers.reversible_gauss_newton.studies.figure_2 import saturation_of
+from secondorder.papers.reversible_gauss_newton.studies.training import weighted
 from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, TAKEN_OUT,
                                  UNDECIDED, Results, Verdict)
 
@@ -283,6 +285,22 @@ def test_figure_11():
     assert verdicts(judged("figure-11", jitter("adam"))) == {DID_NOT_HOLD}
     assert verdicts(judged("figure-11", jitter("sgd"), seeds=2)) == {UNDECIDED}
     assert verdicts(judged("figure-11", lost_where("sgd", jitter("sgd")))) == {UNDECIDED}
+
+
+def test_packed_gram_matrices_give_the_same_cka_and_are_packed_once():
+    """To two hundredths, for matrices of 60 images as the study has them."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(60, 4)) + 0.7 * rng.normal(size=(30, 60, 4))
+    grams = [weighted(one @ one.T / np.linalg.norm(one @ one.T)) for one in features]
+    packed = [Figure11.packed({"loss": [1.0], "grams": [gram.tolist()], "looks": []}, {})
+              for gram in grams]
+    assert set(packed[0]) == {"loss", "grams"}
+    for k, gram in enumerate(grams):
+        assert Figure11.packed(packed[k], {}) == packed[k]
+        true = gram @ grams[0] / np.linalg.norm(gram) / np.linalg.norm(grams[0])
+        told = between(*({"grams": one["grams"] * 6} for one in (packed[k], packed[0])))
+        assert told == pytest.approx(np.full(6, true), abs=0.02)
+        assert k == 0 or told[0] < 0.95, "no two are the same"
 
 
 def test_figure_5():
