@@ -40,8 +40,8 @@ ROOT = TESTS.parent
 def lacks(paper, root=ROOT):
     """Sentences, each with the file that is to be written; none for a room that is whole."""
     folder = REGISTRY.papers[paper].split(".")[2]
-    checks = (_known, _front, _pages, _tables, _tests, _mutations, _displays, _studies, _in_short,
-              _methods)
+    checks = (_known, _front, _pages, _tables, _tests, _mutations, _equations, _displays, _studies,
+              _in_short, _methods)
     return [sentence for check in checks for sentence in check(paper, folder, root)]
 
 
@@ -128,10 +128,8 @@ def _computes(path):
                if isinstance(node, ast.FunctionDef) for part in ast.walk(node))
 
 
-def _displays(paper, folder, root):
-    """Every formula that is the paper's is compared with the paper's text."""
-    kept = tomllib.loads((root / "tests" / "papers" / "displays.toml").read_text(encoding="utf-8"))
-    known = {*kept["digests"].get(paper, {}), *kept["explained"].get(paper, {})}
+def _equations(paper, folder, root):
+    """A correction says something else than what it corrects, and a condition is a sentence."""
     for entry in REGISTRY.select(paper):
         label = entry.labels[0]
         for condition in entry.conditions:
@@ -139,6 +137,14 @@ def _displays(paper, folder, root):
                 yield f"the condition of {label} ends without a full stop: {str(condition)!r}"
         if entry.corrected and displays.normal(entry.corrected) == displays.normal(entry.formula):
             yield f"the corrected form of {label} says what its formula says"
+
+
+def _displays(paper, folder, root):
+    """Every formula that is the paper's is compared with the paper's text."""
+    kept = tomllib.loads((root / "tests" / "papers" / "displays.toml").read_text(encoding="utf-8"))
+    known = {*kept["digests"].get(paper, {}), *kept["explained"].get(paper, {})}
+    for entry in REGISTRY.select(paper):
+        label = entry.labels[0]
         if paper != "bridges" and not entry.ours and label not in known:
             yield (f"tests/papers/displays.toml: the formula of {label} is not compared with the "
                    f"text; `python -m harness.displays {paper} TEXT --write`, or a reason under "

@@ -126,8 +126,7 @@ def test_a_condition_without_a_full_stop_is_named(monkeypatch):
 def test_a_correction_that_corrects_nothing_is_named(monkeypatch):
     entry = next(one for one in rooms.REGISTRY.select("low-rank") if one.corrected)
     monkeypatch.setattr(rooms.REGISTRY, "select", lambda paper: [
-        dataclasses.replace(entry, corrected=rf"\left. {entry.formula} \right. \,")])
-    monkeypatch.setattr(rooms.displays, "normal", lambda text: text.strip(r"\leftrigh., "))
+        dataclasses.replace(entry, corrected=rf"\;\, {entry.formula}")])
     assert any(f"the corrected form of {entry.labels[0]} says what its formula says" in told
                for told in rooms.lacks("low-rank"))
 

@@ -288,7 +288,7 @@ def test_figure_11():
 
 
 def test_packed_gram_matrices_give_the_same_cka_and_are_packed_once():
-    """To two hundredths, for matrices of 60 images as the study has them."""
+    """To half a hundredth, for matrices of 60 images as the study has them."""
     rng = np.random.default_rng(0)
     features = rng.normal(size=(60, 4)) + 0.7 * rng.normal(size=(30, 60, 4))
     grams = [weighted(one @ one.T / np.linalg.norm(one @ one.T)) for one in features]
@@ -299,7 +299,7 @@ def test_packed_gram_matrices_give_the_same_cka_and_are_packed_once():
         assert Figure11.packed(packed[k], {}) == packed[k]
         true = gram @ grams[0] / np.linalg.norm(gram) / np.linalg.norm(grams[0])
         told = between(*({"grams": one["grams"] * 6} for one in (packed[k], packed[0])))
-        assert told == pytest.approx(np.full(6, true), abs=0.02)
+        assert told == pytest.approx(np.full(6, true), abs=0.005)
         assert k == 0 or told[0] < 0.95, "no two are the same"
 
 
