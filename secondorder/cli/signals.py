@@ -3,6 +3,9 @@
 Python tells a signal to the main thread between two of its own operations. A command that is in the
 middle of a long computation in C (an eigen-decomposition of thousands of rows) would end minutes
 later; so a thread watches, and ends the process where the command has not ended in time.
+
+numba, broken off while it compiles, fails in strange ways, or the process crashes. A signal that
+comes then is sent again when the function is compiled.
 """
 
 import contextlib
@@ -15,7 +18,8 @@ import time
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 GRACE = 4.0  # seconds from a signal until the process ends, whatever it does
-WRITING = 20.0  # as long as it is writing files
+WRITING = 20.0  # as long as it is writing files, or compiling
+COMPILERS = ("numba", "llvmlite")
 
 
 class Stopped(KeyboardInterrupt):
@@ -33,18 +37,31 @@ class Stopped(KeyboardInterrupt):
 
 
 class _State:
-    """What the handlers know: how many blocks wait, and which signal came."""
+    """What the handlers know: how many blocks wait, which signal came, and whether it came while a
+    function was being compiled.
+    """
 
     waiting = 0
     asked = None
+    compiling = False
     last_will = None
 
 
 def _handle(number, frame):
     if _State.asked is None:
         _State.asked = number
-    if not _State.waiting:
+    _State.compiling = _in_a_compiler(frame)
+    if not _State.waiting and not _State.compiling:
         raise Stopped(number)
+
+
+def _in_a_compiler(frame):
+    """Whether `frame`, or one that called it, is of a compiler."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] in COMPILERS:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextlib.contextmanager
@@ -60,6 +77,7 @@ def handled():
     numbers = _numbers()
     before = {n: signal.getsignal(n) for n in numbers}
     kept_hook, kept_asked, _State.asked = sys.unraisablehook, _State.asked, None
+    _State.compiling = False
     sys.unraisablehook = _quiet(kept_hook)
     try:
         for number, handler in before.items():
@@ -98,17 +116,25 @@ def _watched():
 
 def _watch(hears, ended):
     """Wait for a signal, then for the end of the command; end the process if it does not come."""
-    with open(hears, "rb", buffering=0) as stream:
+    with open(hears, "rb", buffering=0) as stream:  # which stays open: a second signal is told too
         while True:
             select.select([stream], [], [])
             heard = stream.read(1)
             if not heard:
                 return
             if heard[0] in _numbers() and signal.getsignal(heard[0]) is _handle:
-                break
-    number, started = heard[0], time.monotonic()
+                _see_to_the_end(heard[0], ended)
+                return
+
+
+def _see_to_the_end(number, ended):
+    """Send the signal again where it came while compiling; end the process where it takes long."""
+    started = time.monotonic()
     while not ended.wait(0.05):
-        if time.monotonic() - started > (WRITING if _State.waiting else GRACE):
+        if _State.compiling:
+            signal.pthread_kill(threading.main_thread().ident, number)
+        patience = WRITING if _State.waiting or _State.compiling else GRACE
+        if time.monotonic() - started > patience:
             _end(number)
             return
 

@@ -112,6 +112,22 @@ def test_ignored_signals_stay_ignored(run, monkeypatch):
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.parametrize("name", signals.NAMES)
+def test_a_function_is_compiled_to_the_end(monkeypatch, name):
+    """numba, broken off while it compiles, fails in strange ways."""
+    from numba import njit
+    from numba.core import compiler
+
+    function, compiled, started = njit(lambda x: x + 1), [], time.monotonic()
+    with at_the_call(monkeypatch, (compiler, "compile_extra"), getattr(signal, name)):
+        with pytest.raises(signals.Stopped), signals.handled():
+            compiled += [function(1), len(function.signatures)]
+            while time.monotonic() - started < 60:
+                time.sleep(0.01)
+            compiled.append("the signal never came again")
+    assert compiled == [2, 1]
+
+
 def test_handlers_are_put_back(run):
     names = [getattr(signal, name) for name in signals.NAMES]
     before = [signal.getsignal(number) for number in names]
@@ -152,10 +168,8 @@ def test_sigterm_to_a_process(tmp_path):
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
-    assert (
-        process.returncode == 143 and err == "secondorder train: terminated\n" and "written" in out
-    )
-    assert sorted(os.listdir(tmp_path / "made")) == MADE
+    assert (process.returncode, err) == (143, "secondorder train: terminated\n")
+    assert "written" in out and sorted(os.listdir(tmp_path / "made")) == MADE
 
 
 # -- checkpoints -----------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def lines_of(display):
 def bare(latex):
     """LaTeX without equation numbers and closing punctuation."""
     latex = re.sub(r"\\tag\{\w+\}|\\q?quad\s*\(\d+[a-z]?\)", " ", latex)
-    return latex.strip().rstrip(".,;").strip()
+    return re.sub(r"(?:(?<!\\)\\[,;:! ]|[.,;\s])+$", "", latex).strip()
 
 
 def normal(latex):

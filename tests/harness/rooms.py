@@ -8,6 +8,7 @@ room run too: its mutations, the sabotage of its equations, runs that were recor
 import ast
 import importlib
 import inspect
+import re
 import shlex
 import subprocess
 import sys
@@ -40,8 +41,8 @@ ROOT = TESTS.parent
 def lacks(paper, root=ROOT):
     """Sentences, each with the file that is to be written; none for a room that is whole."""
     folder = REGISTRY.papers[paper].split(".")[2]
-    checks = (_known, _front, _pages, _tables, _tests, _mutations, _equations, _displays, _studies,
-              _in_short, _methods)
+    checks = (_known, _front, _pages, _tables, _tests, _mutations, _equations, _letters, _displays,
+              _studies, _in_short, _methods)
     return [sentence for check in checks for sentence in check(paper, folder, root)]
 
 
@@ -137,6 +138,22 @@ def _equations(paper, folder, root):
                 yield f"the condition of {label} ends without a full stop: {str(condition)!r}"
         if entry.corrected and displays.normal(entry.corrected) == displays.normal(entry.formula):
             yield f"the corrected form of {label} says what its formula says"
+
+
+#: What needs no row in a table of symbols: words, E[.], O(.), e^., I(.), transposes.
+GENERAL = re.compile(r"\\(begin|end)\{\w+\}(\{[lcr| ]+\})?|\\(text|operatorname|tag)\{[^}]*\}|"
+                     r"\\mathbb\{?\s?[EI]\}?|\bE(?=[\[_])|\bO(?=\()|\be(?=\^)|\^T|T\+?(?=\})")
+
+
+def _letters(paper, folder, root):
+    """Every letter of the paper's formulas stands in the table of symbols."""
+    rows = symbols.table(paper)
+    known = {letter for printed, _, _ in rows for letter in symbols.letters_in(printed)}
+    for entry in REGISTRY.select(paper):
+        shown = symbols.letters_in(GENERAL.sub(" ", f"{entry.formula} {entry.corrected or ''}"))
+        if rows and not entry.ours and shown - known:
+            yield (f"secondorder/papers/{folder}/__init__.py: the table of symbols has no row for "
+                   f"{', '.join(sorted(shown - known))} of {entry.labels[0]}")
 
 
 def _displays(paper, folder, root):

@@ -41,6 +41,11 @@ def test_formulas_are_those_of_the_text(paper):
             assert displays.digest(entry.formula) == digests.get(label), label
 
 
+@pytest.mark.parametrize("ending", [r"\,", r"\, .", r". \;", r" ,", r"\ ", r"\\"])
+def test_what_closes_a_display_does_not_count(ending):
+    assert displays.normal("k = 7" + ending) == displays.normal("k = 7") == "k = 7"
+
+
 def test_digests_of_a_paper_that_is_new_are_written_at_the_end():
     one = displays.written('[digests.a]\n"1" = "x"\n\n[explained.a]\n', "b", {"2": "y"})
     assert tomllib.loads(one) == {"digests": {"a": {"1": "x"}, "b": {"2": "y"}},

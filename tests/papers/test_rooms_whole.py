@@ -62,6 +62,22 @@ def test_what_is_missing_is_named(bare, words):
     assert any(words in sentence for sentence in rooms.lacks("low-rank", bare))
 
 
+def test_a_letter_that_no_table_explains_is_named(monkeypatch):
+    true = rooms.symbols.table
+    monkeypatch.setattr(rooms.symbols, "table",
+                        lambda paper: [row for row in true(paper) if row[0] != "tau"])
+    told = [one for one in rooms.lacks("low-rank") if "table of symbols" in one]
+    assert len(told) == 7 and all("has no row for τ of" in one for one in told)
+
+
+@pytest.mark.parametrize("formula, letters", [
+    (r"\text{Vec}(B) = e^{\delta x} \mathbf{e}_r", "Bδxer"),
+    (r"\mathbb{E}_i[\mathbf{h}_i^{(t-1)T}] + E[f] = O(n) \tag{3a}", "ihtfn"),
+    (r"\begin{array}{lcr} S^{T+} \ddot{Y}^{T} \ell \end{array}", "SYℓ")])
+def test_letters_of_a_formula_are_those_that_want_a_row(formula, letters):
+    assert rooms.symbols.letters_in(rooms.GENERAL.sub(" ", formula)) == set(letters)
+
+
 def test_a_study_without_a_record_is_named(monkeypatch):
     monkeypatch.setattr(rooms.records, "recorded", lambda paper, key: None)
     assert any("data/results/low-rank/figure-2.json: not recorded" in sentence

@@ -17,6 +17,7 @@ _CAPITALS = {"Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma
 _COMMANDS = {"nabla", "widehat", "hat", "tilde", "dot", "ddot", "bar", "partial", "Vec", "E",
              "mathcal", "step", "of", "the"}
 _SPELLED = {"EhhT": "h", "varphi": "φ", "varepsilon": "ε", "eps": "ε"}
+_NAMED = {**GREEK, **_CAPITALS, **_SPELLED}
 
 
 def room(paper):
@@ -67,11 +68,17 @@ def leading_letter(text):
     words = [word for word in _LETTER.findall(re.sub(r"[_^](\{[^}]*\}|\([^)]*\)|\S)", " ", text))
              if word not in _COMMANDS]
     for word in words:
-        if word in GREEK or word in _CAPITALS or word in _SPELLED:
-            return {**GREEK, **_CAPITALS, **_SPELLED}[word]
+        if word in _NAMED:
+            return _NAMED[word]
         if len(word) == 1:
             return word
     return None
+
+
+def letters_in(text):
+    """All letters of a symbol or a formula, indices too."""
+    return {_NAMED.get(word, word) for word in _LETTER.findall(text)
+            if word in _NAMED or len(word) == 1}
 
 
 def papers():

@@ -75,6 +75,15 @@ Q                                    ``eigh`` (n, n)         eigenvectors of the
 \beta                                (an index)              column of a weight's entry in
                                                              (4a)-(4c), beside alpha for the row
 A                                    ``A`` (n, n)            symmetric matrix in Pos-Eig
+A, B, C                              (any)                   matrices in the rule for Vec, A and B
+                                                             elsewhere as above
+P                                    ``P`` (n, m)            what a Kronecker product is applied to
+                                                             in (11a) and (11b)
+I                                    ``damping``             identity matrix of the order at hand
+i, r, s                              (indices)               i counts instances, r and s units; s
+                                                             alone: the number of vectors in
+                                                             Property 1, of eigenvalues below 0
+e_r                                  (not formed)            vector with a 1 at unit r, 0 elsewhere
 g(k)                                 ``v``                   quadratic model along v in Property 1,
                                                              a number
 ===================================  ======================  =======================================

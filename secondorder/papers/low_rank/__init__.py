@@ -47,6 +47,12 @@ m_j(s_j)          ``model``                    cubic model of the objective afte
 delta_i^j         ``np.eye`` (d, d)            Kronecker delta: 1 where its indices agree, else 0
 t                 ``steps``                    time step of a recurrence in (58)-(65); elsewhere an
                                                index
+y^j               ``y`` (C,)                   target of output j; with a hat the softmax of p
+i, j, l, m, s     (indices)                    of units; l counts layers too
+b, c, d, q, r     (indices)                    of units; q and r count layers too
+a, h, c (ours)    ``a``, ``h``, ``c``          in the corrected (41): slope g^T df, curvature
+                                               g^T H g and sigma |g|^3; k_h, k_w: size of a
+                                               kernel in (54)
 ================  ===========================  =====================================================
 
 What the paper derives holds sample by sample; averages over a batch stand outside all products.

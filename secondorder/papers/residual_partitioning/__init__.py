@@ -23,7 +23,7 @@ varphi_sij       ``phi``                      fraction that goes below, to unit 
 u^(l)_sj         ``u`` (S, m_l)               total gradient: how far an output can move, (11)
 P                ``trainable``                the set of layers that are trained
 lambda           ``learning_rate``            step size, a number
-(not named)      ``Z = Y_ddot * u``           what the fast path carries down without a division
+Z (ours)         ``Z = Y_ddot * u``           what the fast path carries down without a division
 f(y | x_s)       ``loss.value`` (S,)          loss of sample s, a function of the outputs; ours is
                                               over S
 \mathcal L       ``bound.value``              objective at theta + delta; with a tilde its bound
@@ -44,7 +44,7 @@ e_i              ``np.eye(C)[i]`` (C,)        vector with a 1 at output i, 0 els
 k                ``1 / in_features``          initial weights are uniform between -sqrt(k) and
                                               sqrt(k)
 D                ``in_features``              number of inputs of the network
-l                (an index)                   counts layers; i and j count units, s samples
+\ell, i, j       (indices)                    ell counts layers; i and j units; s counts samples
 ===============  ===========================  ======================================================
 
 The paper sums over samples and Algorithm 1 averages. Here f stands for the loss divided by the

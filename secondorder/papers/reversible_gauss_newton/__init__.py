@@ -62,8 +62,8 @@ W_{l,G}                    ``blocks[l].W2``             W^(2)_l as Appendix N ca
                                                         features: Tikhonov damping is a part of it
 x_l                        ``vec``                      outputs of block l as a vector, (d n,)
 w_l                        ``vec``                      weights of block l as a vector, (d d',)
-l                          (an index)                   counts blocks; i and j count units and
-                                                        samples
+l, i, j, a, b              (indices)                    l counts blocks; j and b samples, the
+                                                        others units
 I                          ``np.eye``                   identity matrix; in Appendix N, of a
                                                         condition, 1 where it holds
 =========================  ===========================  ============================================
