@@ -58,7 +58,7 @@ class Figure11(TwoOfThem, Curves):
 
 
 @study(PAPER, "figure-12", shows="PCH-1 and PCH-2, bounded criterion, wide inputs", claims=CLAIMS,
-       full=WIDE | training.seeds_to(16), quick=training.QUICK, seconds=(2000, 6),
+       full=WIDE | training.seeds_to(24), quick=training.QUICK, seconds=(2000, 6),
        needs=("cifar-10",), deviation=DEVIATION)
 class Figure12(TwoOfThem, WideCurves):
     criterion, second = "bounded", "kfi-rank-one"
