@@ -119,11 +119,9 @@ def test_at_most_reports_the_margin_and_clips_the_error():
     claim = AtMost("a", [1.0, 2.0], [3.0, 4.0])
     assert claim.ok and claim.error == 0 and claim.margin == pytest.approx(0.5)
     broken = AtMost("a", [1.0, 5.0], [3.0, 4.0])
-    assert (
-        not broken.ok
-        and broken.error == pytest.approx(0.2)
-        and broken.margin == pytest.approx(-0.2)
-    )
+    assert not broken.ok
+    assert broken.error == pytest.approx(0.2)
+    assert broken.margin == pytest.approx(-0.2)
     assert AtMost("scalar side", 0.0, [1.0, 2.0]).ok and not AtMost("scalar side", 1.5,
                                                                     [1.0, 2.0]).ok
 
@@ -314,10 +312,8 @@ def test_rules_refuse(toys, claims, changes, expected):
 
 def test_failing_equality_lists_entries_with_their_ratio(toys):
     result = run_one([Equal("doubling", [2.0, 4.0], [1.0, 2.0], tolerance=1e-9)])
-    assert (
-        "entry 1: left 4, right 2, ratio 2" in result.message
-        and "a factor 2 too much" in result.message
-    )
+    assert "entry 1: left 4, right 2, ratio 2" in result.message
+    assert "a factor 2 too much" in result.message
 
 
 # -- running ---------------------------------------------------------------------------------------
@@ -332,11 +328,9 @@ def test_erratum_reports_both_errors(toys):
     shape = PrintedShape("a", (1,), (2,))
     wide = Printed(Equal("wide", [1.0], [2.0], tolerance=1e-3))
     result = run_one([EQUAL, wide, Printed(UNEQUAL), shape], **ERRATUM)
-    assert (
-        result.error == 0
-        and result.printed_error == wide.error
-        and result.printed_failure == "shape"
-    )
+    assert result.error == 0
+    assert result.printed_error == wide.error
+    assert result.printed_failure == "shape"
 
 
 def test_definition_without_comparison_has_no_error(toys):
@@ -409,11 +403,9 @@ def test_any_spelling_of_a_label_is_understood(toys, label, known):
 def test_stated_outputs_and_conditions_are_kept_apart(toys):
     register("1", implements=(ledger.Stated(double, "0"), Doubler), where="Section 1")
     entry, = registry.REGISTRY.select("toy")
-    assert (
-        entry.implements == (double, Doubler)
-        and entry.stated == (("0",), ())
-        and entry.where == "Section 1"
-    )
+    assert entry.implements == (double, Doubler)
+    assert entry.stated == (("0",), ())
+    assert entry.where == "Section 1"
     assert entry.condition is None and entry.conditions == ()
     small = ledger.Condition("small", "x is small.")
     register("2", verdict="conditional", condition=(small, "x is not zero."))
@@ -468,9 +460,8 @@ def test_to_dict_is_plain_json(toys):
                                            scale=1e-300)])
     good_one, erratum, failing = [result.to_dict() for result in ledger.run("toy")]
     assert list(good_one) == KEYS and list(erratum) == KEYS and list(failing) == [*KEYS, "message"]
-    assert (
-        good_one["labels"] == ["1"] and good_one["ok"] is True and good_one["printed_error"] is None
-    )
+    assert good_one["labels"] == ["1"] and good_one["ok"] is True
+    assert good_one["printed_error"] is None
     assert good_one["implements"] == [__name__ + ".double"]
     assert erratum["printed_error"] > 0 and erratum["printed_failure"] == "shape"
     assert failing["ok"] is False and failing["error"] is None

@@ -145,10 +145,8 @@ def test_nested_values_are_made_wrong_as_one_output():
     assert type(sabotage.made_wrong(value, sabotage.PERCENT)[1][0]) is np.float32
     assert value[0].tolist() == [1.0, -4.0], "the value itself is left alone"
     assert sabotage.modes_of(np.zeros(3)) == () and sabotage.modes_of("text") == ()
-    assert (
-        sabotage.made_wrong(True, sabotage.NEGATED) is False
-        and sabotage.made_wrong(3, sabotage.NEXT) == 4
-    )
+    assert sabotage.made_wrong(True, sabotage.NEGATED) is False
+    assert sabotage.made_wrong(3, sabotage.NEXT) == 4
 
 
 def test_explained_exceptions_are_matched_and_stale_ones_told(tmp_path):

@@ -236,11 +236,9 @@ def test_split_gives_views_in_declared_order():
 
 
 def test_sizes():
-    assert (
-        Linear(3, 2).size == 8
-        and Linear(3, 2, bias=False).size == 6
-        and Linear(3, 2, trainable=False).size == 0
-    )
+    assert Linear(3, 2).size == 8
+    assert Linear(3, 2, bias=False).size == 6
+    assert Linear(3, 2, trainable=False).size == 0
     assert Activation("tanh").size == 0 and not Activation("tanh").trainable
     assert Skip([Linear(3, 3), Activation("tanh"), Linear(3, 3, bias=False)]).size == 21
     chain = Chain([Linear(3, 2), Linear(2, 1)])
@@ -298,10 +296,8 @@ def test_initialisers():
     ends = np.sqrt(6 / 500) * np.array([-1, 1])
     assert np.allclose([layer.weight.min(), layer.weight.max()], ends, rtol=1e-3)
     assert abs(layer.weight.mean()) < 0.02 * ends[1]
-    assert (
-        0.99 * np.sqrt(6 / 500) < np.abs(layer.weight).max() <= np.sqrt(6 / 500)
-        and not layer.bias.any()
-    )
+    assert 0.99 * np.sqrt(6 / 500) < np.abs(layer.weight).max() <= np.sqrt(6 / 500)
+    assert not layer.bias.any()
     layer = Linear(400, 100, init=0.7, rng=rng)
     assert 0.69 < layer.weight.max() <= 0.7 and -0.7 <= layer.weight.min() < -0.69
     assert 0.6 < np.abs(layer.bias).max() <= 0.7

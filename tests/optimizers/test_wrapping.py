@@ -121,10 +121,8 @@ def test_a_direction_that_depends_on_the_rate_uses_the_scheduled_one():
     assert not np.allclose(direction(8.0, 0), direction(2.0, 0), rtol=1e-3)
     net, loss = so.mlp([3, 4, 2], rng=0), so.SquaredError()
     assert not so.ResidualPartitioning(net, loss, l2=0.5, penalty="plain").depends_on_rate
-    assert (
-        not so.ResidualPartitioning(net, loss).depends_on_rate
-        and not so.Adam(net, loss, l2=0.5).depends_on_rate
-    )
+    assert not so.ResidualPartitioning(net, loss).depends_on_rate
+    assert not so.Adam(net, loss, l2=0.5).depends_on_rate
 
 
 class Far(Wrapper):
@@ -307,10 +305,8 @@ def test_a_public_direction_advances_memory_and_is_the_callers_own(method):
     optimizer, wrapped = method(), Halved(method())
     for x, y in batches(3):
         directions = [m.direction(m.evaluate(x, y)) for m in (optimizer, wrapped)]
-        assert (
-            np.array_equal(*directions)
-            and optimizer.steps == wrapped.steps == wrapped.base.steps == 0
-        )
+        assert np.array_equal(*directions)
+        assert optimizer.steps == wrapped.steps == wrapped.base.steps == 0
         directions[0][...] = np.nan
     equal_states(optimizer.state_dict(), wrapped.base.state_dict())
     assert np.isfinite(optimizer.direction(optimizer.evaluate(x, y))).all()

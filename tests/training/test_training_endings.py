@@ -182,13 +182,8 @@ def test_resume_is_bit_for_bit(name, tmp_path):
     history = so.train(optimizer, x, y, epochs=7, rng=99, checkpoint=tmp_path / "c", resume=True,
                        **SETTINGS)
     assert optimizer.network.theta.tobytes() == whole.network.theta.tobytes()
-    assert timeless(history) == timeless(expected) and history.column("epoch").tolist() == [
-        0,
-        2,
-        4,
-        6,
-        7,
-    ]
+    assert timeless(history) == timeless(expected)
+    assert history.column("epoch").tolist() == [0, 2, 4, 6, 7]
     assert np.all(np.diff(history.column("seconds")) > 0)
     assert os.listdir(tmp_path) == ["c"]
     mine, theirs = optimizer.state_dict(), whole.state_dict()
@@ -203,9 +198,8 @@ def test_resume_without_a_checkpoint_begins_anew(tmp_path):
     history = so.train(make(), x, y, epochs=2, rng=1, checkpoint=tmp_path / "c", resume=True)
     assert history.column("epoch").tolist() == [0, 1, 2]
     content = read_checkpoint(tmp_path / "c")
-    assert (
-        content["epoch"] == 2 and content["theta"].shape == (43,) and len(content["history"]) == 3
-    )
+    assert content["epoch"] == 2 and len(content["history"]) == 3
+    assert content["theta"].shape == (43,)
     longer = so.train(make(), x, y, epochs=4, rng=1, checkpoint=tmp_path / "c", resume=True)
     assert longer.column("epoch").tolist() == [0, 1, 2, 3, 4]
 
@@ -393,10 +387,8 @@ def test_resume_after_sigkill_is_bit_for_bit(tmp_path):
     last = start("killed")
     assert last.communicate(timeout=100)[0] is not None and last.returncode == 0
     one, other = read_checkpoint(tmp_path / "whole"), read_checkpoint(tmp_path / "killed")
-    assert (
-        one["theta"].tobytes() == other["theta"].tobytes()
-        and one["generator"] == other["generator"]
-    )
+    assert one["theta"].tobytes() == other["theta"].tobytes()
+    assert one["generator"] == other["generator"]
     for mine, theirs in zip(one["history"], other["history"], strict=True):
         assert json.dumps(mine | {"seconds": 0}) == json.dumps(theirs | {"seconds": 0})
     assert one["state"]["damping"] == other["state"]["damping"]
