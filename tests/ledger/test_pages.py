@@ -209,7 +209,7 @@ def buffered(x, out=None):
 def test_what_counts_as_the_literal_form_in_front(toys, implements, leads):
     register("3", "1", kind="claim", implements=implements)
     if implements == (tripled, buffered):
-        registry.REGISTRY._equations["toy"].clear()
+        registry.REGISTRY.begin("toy")
         register("1", kind="claim", implements=implements)
     entry, = registry.REGISTRY.select("toy")
     assert page_counts.literal_leads(entry) is leads
