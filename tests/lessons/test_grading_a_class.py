@@ -11,10 +11,8 @@ import pytest
 
 from secondorder import cli, lessons
 from secondorder.lessons import apart, classes
+from test_grading_apart import HOME, RIGHT, SLOPES
 
-HOME = lessons.folder() / "exercises"
-SLOPES = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
-RIGHT = SLOPES.replace("return ...", "return alpha(sample, k, l) @ gamma(sample, l)")
 WRONG = SLOPES.replace("return ...", "return alpha(sample, k, l)")
 
 

@@ -17,7 +17,6 @@ from secondorder.lessons import apart, sources
 HOME = lessons.folder() / "exercises"
 SLOPES = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
 RIGHT = SLOPES.replace("return ...", "return alpha(sample, k, l) @ gamma(sample, l)")
-LOSS = (HOME / "solutions" / "13_bug_hunt_loss.py").read_text(encoding="utf-8")
 
 
 def inside(code):
