@@ -98,25 +98,6 @@ def test_records():
     assert copied.to_dict() == history.to_dict() and copied.records[1].epoch == 1
 
 
-class Counter(so.SGD):
-    """SGD that reports the number of the step, and something else at every second step."""
-
-    def direction(self, evaluation):
-        self.details["number"] = self.steps
-        self.details["name"] = "counter"
-        if self.steps % 2:
-            self.details["odd"] = True
-        return super().direction(evaluation)
-
-
-def test_evaluate_every():
-    x, y = problem()
-    optimizer = make(Counter)
-    history = train(optimizer, x, y, epochs=5, batch_size=10, evaluate_every=2)
-    assert history.column("epoch").tolist() == [0, 2, 4, 5]
-    assert history.column("number")[1:].tolist() == [2.5, 8.5, 13.0]
-
-
 def test_regression_has_no_accuracy():
     x = problem()[0]
     net = so.mlp([4, 3], rng=0)
@@ -229,8 +210,9 @@ def test_not_finite_before_the_first_step():
     optimizer.network.layers[2].weight = np.full((3, 5), 1e308)
     optimizer.network.layers[0].bias = np.full(5, 5.0)
     theta = optimizer.network.theta.copy()
-    with pytest.raises(TrainingStopped, match="epoch 0, step 0.*layer 2"):
+    with pytest.raises(TrainingStopped, match="epoch 0, step 0.*layer 2") as caught:
         train(optimizer, x, y)
+    assert "epoch 0, step 0" in caught.value.history.stopped
     assert np.array_equal(optimizer.network.theta, theta)
 
 
