@@ -161,7 +161,7 @@ def test_a_wrapper_of_a_wrapper(method):
         inner.step(x, y), once.step(x, y)
         info = twice.step(x, y)
     name = type(inner).__name__
-    assert info["Halved"][name].keys() <= inner.details.keys() and info["Halved"] == info["Halved"]
+    assert info["Halved"][name].keys() <= inner.details.keys()
     assert [m.steps for m in (twice, twice.base, twice.base.base)] == [3, 3, 3]
     # the outer one decides; the inner one's change is not called
     assert np.array_equal(once.network.theta,
@@ -339,9 +339,6 @@ def test_a_guard_stands_before_a_formula_and_not_before_its_parents(monkeypatch)
 def test_a_direction_that_is_no_method_is_refused():
     with pytest.raises(TypeError, match="class Mine: direction must be a method"):
         type("Mine", (so.SGD,), {"direction": 3})
-    nothing = type("Mine", (Optimizer,), {})(so.mlp([3, 2], rng=0), so.SquaredError(), 0.1)
-    with pytest.raises(TypeError, match=r"Mine does not define direction\(evaluation\)"):
-        nothing.step(*batches(1)[0])
 
 
 def test_a_spare_array_is_never_one_in_use():
