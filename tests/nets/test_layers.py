@@ -197,16 +197,6 @@ def test_input_hessian(bench):
 # -- single layers ----------------------------------------------------------------
 
 
-def test_linear_is_x_times_w_transposed_plus_b():
-    layer = Linear(3, 2, rng=0)
-    x = np.random.default_rng(1).normal(size=(5, 3))
-    y, _ = layer.forward(x)
-    for s in range(5):
-        for i in range(2):
-            expected = sum(layer.weight[i, j] * x[s, j] for j in range(3)) + layer.bias[i]
-            assert y[s, i] == pytest.approx(expected, rel=1e-14)
-
-
 def test_linear_backward_by_loops():
     layer, rng = Linear(3, 2, rng=0), np.random.default_rng(1)
     x, y_bar = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))

@@ -420,23 +420,6 @@ def test_a_layer_can_be_used_again_when_its_network_is_gone():
     assert layer.weight.dtype == np.float32 and again(np.ones((1, 3))).dtype == np.float32
 
 
-def test_a_subclass_may_call_its_parents_backward():
-    """The halves of `backward` come from the subclass then, whichever of them a network asks
-    for."""
-    class Doubled(Linear):
-        def backward(self, saved, y_bar):
-            x_bar, theta_bar = super().backward(saved, y_bar)
-            return 2 * x_bar, 3 * theta_bar
-
-    layer, plain = Doubled(3, 2, rng=0), Linear(3, 2, rng=0)
-    x, y_bar = np.ones((4, 3)), np.arange(8.0).reshape(4, 2)
-    saved = layer.forward(x)[1]
-    assert np.array_equal(layer.input_gradient(saved, y_bar),
-                          2 * plain.input_gradient(saved, y_bar))
-    assert np.array_equal(layer.parameter_gradient(saved, y_bar),
-                          3 * plain.parameter_gradient(saved, y_bar))
-
-
 @pytest.mark.parametrize("arguments, error, words", [
     ((4, (2, 3)), ValueError, r"\(4,\) and output_shape \(2, 3\) have different numbers"),
     (((2, 0), 0), ValueError, r"input_shape must be at least 1, got 0"),
