@@ -141,12 +141,6 @@ def test_without_an_implementation_the_check_is_the_code(toys):
     assert "the check good  (test_ledger.py:" in ledger.show("toy", "1")
 
 
-def test_show_refuses_unknown_labels(toys):
-    register("1")
-    with pytest.raises(ValueError, match="no label"):
-        ledger.show("toy", "2")
-
-
 # -- sides -----------------------------------------------------------------------------------------
 
 def test_the_first_equality_that_is_not_zero_is_shown():
