@@ -1,9 +1,7 @@
 """All papers with their executable equations, and how one is found by what people write."""
 
 import difflib
-import importlib
 import importlib.util
-import sys
 
 from .comparisons import VerificationError
 from .labels import asked_for, canonical, in_order, named_in_part, papers_named, topic_pattern
@@ -44,12 +42,11 @@ class Registry:
         self.symbols = {}
         self._equations = {paper: {} for paper in papers}
 
-    def begin(self, paper, title="", module=None, symbols=None):
+    def begin(self, paper, title="", symbols=None):
         """Make a paper known, without equations; one that was known begins anew."""
-        self.papers[paper], self.titles[paper] = module, title
+        self.papers[paper], self.titles[paper] = None, title
         self.symbols[paper] = dict(symbols or {})
         self._equations[paper] = {}
-        sys.modules.pop(module, None)
 
     def forget(self, paper):
         """Drop a paper and its equations."""

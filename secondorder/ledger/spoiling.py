@@ -46,14 +46,10 @@ def leaves(value):
         return [leaf for item in value.values() for leaf in leaves(item)]
     if isinstance(value, (tuple, list)):
         return [leaf for item in value for leaf in leaves(item)]
-    if isinstance(value, (bool, np.bool_, str, bytes)):
-        return []
-    return [value] if isinstance(value,
-                                 (int, float, complex, np.number)) or _is_numeric(value) else []
-
-
-def _is_numeric(value):
-    return isinstance(value, np.ndarray) and value.dtype.kind in "iufc" and value.size > 0
+    if isinstance(value, np.ndarray):
+        return [value] if value.dtype.kind in "iufc" and value.size else []
+    number = isinstance(value, (int, float, complex, np.number)) and not isinstance(value, bool)
+    return [value] if number else []
 
 
 def on_leaves(value, change):
@@ -82,8 +78,8 @@ def made_wrong(value, mode):
 
 def type_of(leaf):
     """The scalar type that keeps a leaf's precision."""
-    return leaf.dtype.type if isinstance(leaf, (np.ndarray,
-                                                np.number)) and leaf.dtype.kind in "fc" else float
+    of_numpy = isinstance(leaf, (np.ndarray, np.number))
+    return leaf.dtype.type if of_numpy and leaf.dtype.kind in "fc" else float
 
 
 def _with_larger(leaf, largest):

@@ -95,5 +95,5 @@ def paper(key, title="", symbols=None):
     if symbols is not None and not (isinstance(symbols, dict) and all(
             isinstance(text, str) for pair in symbols.items() for text in pair)):
         raise VerificationError(f"symbols must be a dict of texts, got {symbols!r}")
-    registry.REGISTRY.begin(key, title, symbols=symbols)
+    registry.REGISTRY.begin(key, title, symbols)
     return Paper(key, title)

@@ -124,10 +124,6 @@ class Network:
         """
         return checks.finite_result(result, what, self)
 
-    def where_not_finite(self, result):
-        """Name of the first layer in whose parameters `result` (..., P) is not finite."""
-        return checks.place_not_finite(result, self)
-
     def fixed_parameters(self):
         """The arrays of parameters that are not trainable, which `theta` does not hold."""
         return [value for layer in self.chain.sublayers() if not layer.trainable

@@ -15,11 +15,11 @@ class Follows:
         super().__init_subclass__(**kwargs)
         root = next((c for c in reversed(cls.__mro__) if vars(c).get("follows")), cls)
         for name, sources in root.follows.items():
-            if cls is not root and min(_place(cls, source)
-                                       for source in sources) < _place(cls, name):
+            if cls is not root and min(place(cls, source)
+                                       for source in sources) < place(cls, name):
                 setattr(cls, name, vars(root)[name])
 
 
-def _place(cls, name):
+def place(cls, name):
     """How far from `cls`, in its MRO, the class stands that defines `name`."""
     return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))

@@ -227,15 +227,11 @@ def skip_saved(layer, x, rows):
     return SkipSaved(x, _next(layer, x, rows)[0], inner)
 
 
-@saved_by.register(Linear)
-def linear_saved(layer, x, rows):
-    return LinearSaved(x, _next(layer, x, rows)[0])
-
-
-@saved_by.register(Flatten)
-@saved_by.register(Reshape)
-def flatten_saved(layer, x, rows):
-    return FlattenSaved(x, _next(layer, x, rows)[0])
+#: What is saved by layers that save their input and their output alone.
+INPUT_AND_OUTPUT = {Linear: LinearSaved, Flatten: FlattenSaved, Reshape: FlattenSaved,
+                    Conv2d: Conv2dSaved, AvgPool2d: AvgPool2dSaved}
+for _cls, _saved in INPUT_AND_OUTPUT.items():
+    saved_by.register(_cls)(lambda layer, x, rows, kind=_saved: kind(x, _next(layer, x, rows)[0]))
 
 
 @saved_by.register(Activation)
@@ -255,16 +251,6 @@ def layer_norm_saved(layer, x, rows):
     blocks = x.shape[: x.ndim - len(layer.shape)]  # their rates stand first, without gaps
     rate = rates.reshape(-1)[: math.prod(blocks)].reshape(*blocks, *(1,) * len(layer.shape))
     return LayerNormSaved(x, y, normalised, rate)
-
-
-@saved_by.register(Conv2d)
-def convolution_saved(layer, x, rows):
-    return Conv2dSaved(x, _next(layer, x, rows)[0])
-
-
-@saved_by.register(AvgPool2d)
-def average_pool_saved(layer, x, rows):
-    return AvgPool2dSaved(x, _next(layer, x, rows)[0])
 
 
 @saved_by.register(MaxPool2d)

@@ -95,8 +95,7 @@ class LayerRules:
             raise TypeError("register takes the layer classes that the rule is for, got none")
 
         def add(rule):
-            for cls in layer_classes:
-                self.registry[cls] = rule
+            self.registry.update(dict.fromkeys(layer_classes, rule))
             self._found.clear()
             METHODS.update(dict.fromkeys(self.methods, self))
             return rule

@@ -72,12 +72,12 @@ def settings(optimizer):
     return described_entries({"learning_rate": optimizer.schedule}) | entries
 
 
-def described_entries(entries):
+def described_entries(entries, depth=0):
     """A dict of descriptions, without the entries that have none."""
     descriptions = {}
     for name, value in entries.items():
         try:
-            descriptions[name] = described(value)
+            descriptions[name] = described(value, depth)
         except Undescribed:
             continue
     return descriptions
@@ -104,10 +104,4 @@ def described(value, depth=0):
     if depth == 2 or inspect.isroutine(value) or inspect.isclass(value) or not hasattr(
             value, "__dict__"):
         raise Undescribed
-    entries = {"class": type(value).__name__}
-    for name, entry in vars(value).items():
-        try:
-            entries[name] = described(entry, depth + 1)
-        except Undescribed:
-            continue
-    return entries
+    return {"class": type(value).__name__} | described_entries(vars(value), depth + 1)

@@ -18,9 +18,10 @@ from operator import call, setitem
 
 import numpy as np
 
-from ..checks import all_finite, like
+from ..checks import all_finite, like, place_not_finite
 from ..compiled import forms
 from ..nets import Evaluation
+from ..nets.overriding import place
 from .norms import norm
 
 # run through an iterator, ``map(call, calls)`` of partial functions in C, with no Python in between
@@ -236,11 +237,8 @@ def twin(cls, *sources):
     """`fused` of an optimizer's class; None where a subclass overrides one of the `sources`, which
     it is the twin of.
     """
-    def place(name):
-        """How far from `cls`, in its MRO, the class stands that defines `name`."""
-        return next(i for i, c in enumerate(cls.__mro__) if name in vars(c))
-
-    return cls.fused if all(place("fused") <= place(source) for source in sources) else None
+    own = place(cls, "fused")
+    return cls.fused if all(own <= place(cls, source) for source in sources) else None
 
 
 def _reports(method):
@@ -295,7 +293,7 @@ def finite_step(optimizer, moved, direction):
     if not all_finite(moved):
         what = "the new parameters" if np.isfinite(direction).all() else "the direction"
         raise FloatingPointError(f"{type(optimizer).__name__}, step {optimizer.steps + 1}: {what} "
-                                 f"of {optimizer.network.where_not_finite(moved)}, would not be "
+                                 f"of {place_not_finite(moved, optimizer.network)}, would not be "
                                  "finite; the parameters are left as they were")
 
 

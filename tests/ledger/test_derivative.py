@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from secondorder import ledger
 from secondorder.ledger import Derivative, VerificationError
 from secondorder.ledger.mismatch import describe_mismatch
+
+from test_own_paper import mine  # noqa: F401
 
 RNG = np.random.default_rng(0)
 A, W = RNG.normal(size=(3, 3)), RNG.normal(size=3)
@@ -63,19 +64,15 @@ def slips():
 
 
 @pytest.mark.parametrize("of, is_, named", slips())
-def test_slips_are_named(of, is_, named):
-    paper = ledger.paper("derivative-toy")
-    try:
-        @paper.equation("1", statement="s", formula="x", kind="identity", verdict="holds",
-                        implements=gradient)
-        def check(rng):
-            return [Derivative(of=of, is_=is_, at=W)]
+def test_slips_are_named(mine, of, is_, named):
+    @mine.equation("1", statement="s", formula="x", kind="identity", verdict="holds",
+                   implements=gradient)
+    def check(rng):
+        return [Derivative(of=of, is_=is_, at=W)]
 
-        (result,) = paper.run()
-        assert not result.ok and named in result.message, result.message
-        assert "given" in result.message and "differences" in result.message
-    finally:
-        paper.forget()
+    (result,) = mine.run()
+    assert not result.ok and named in result.message, result.message
+    assert "given" in result.message and "differences" in result.message
 
 
 def test_a_wrong_shape_is_told_with_both():

@@ -61,15 +61,6 @@ ERRATUM = dict(verdict="erratum", corrected="d(x) = 2 x", weight="misprint")
 
 # -- claims ----------------------------------------------------------------------------------------
 
-def test_equal_measures_the_largest_difference_over_the_scale():
-    claim = Equal("a", [1.0, -4.0], [1.0, -4.4], tolerance=0.2)
-    assert claim.error == pytest.approx(0.4 / 4.4) and claim.ok
-    assert Equal("a", [1.0, -4.0], [1.0, -4.4], tolerance=0.2,
-                 scale=1.0).error == pytest.approx(0.4)
-    assert not Equal("a", [1.0], [1.3], tolerance=0.2, scale=[1.0, -1.0]).ok
-    assert Equal("complex", [1 + 1j], [1 - 1j], tolerance=0.1).error == pytest.approx(np.sqrt(2))
-
-
 def test_equal_copies_its_sides():
     left = np.ones(3)
     claim = Equal("a", left, np.ones(3), tolerance=1e-9)
@@ -115,19 +106,6 @@ def test_a_claim_must_say_what_it_compares():
         Equal("", [1.0], [1.0], tolerance=1e-9)
 
 
-def test_at_most_reports_the_margin_and_clips_the_error():
-    claim = AtMost("a", [1.0, 2.0], [3.0, 4.0])
-    assert claim.ok and claim.error == 0 and claim.margin == pytest.approx(0.5)
-    broken = AtMost("a", [1.0, 5.0], [3.0, 4.0])
-    assert (
-        not broken.ok
-        and broken.error == pytest.approx(0.2)
-        and broken.margin == pytest.approx(-0.2)
-    )
-    assert AtMost("scalar side", 0.0, [1.0, 2.0]).ok and not AtMost("scalar side", 1.5,
-                                                                    [1.0, 2.0]).ok
-
-
 @pytest.mark.parametrize("smaller, larger, expected", [
     ([1j], [2.0], "real sides"), ([1.0, 2.0], [1.0, 2.0, 3.0], "shapes differ"), ([], [], "empty"),
     ([0.0], [0.0], "name the scale"), (SHARED, SHARED, "same object"),
@@ -135,13 +113,6 @@ def test_at_most_reports_the_margin_and_clips_the_error():
 def test_at_most_refuses(smaller, larger, expected):
     with pytest.raises(VerificationError, match=expected):
         AtMost("a", smaller, larger)
-
-
-def test_rate_fits_the_slope():
-    steps = np.array([0.1, 0.05, 0.025])
-    assert Rate("cubic", steps, 7 * steps**3, order=3).ok
-    assert not Rate("quadratic, called cubic", steps, 7 * steps**2, order=3).ok
-    assert Rate("quadratic", steps, 7 * steps**2, order=3).error == pytest.approx(1)
 
 
 @pytest.mark.parametrize("steps, remainders, expected", [
@@ -162,16 +133,10 @@ def test_property_is_one_fact():
         Property("all at once", np.array([True, True]))
 
 
-def test_what_must_fail_has_to_fail_clearly():
-    nearly = Equal("nearly", [1.0], [1.0 + 5e-9], tolerance=1e-9)
-    assert not nearly.ok
-    assert not Printed(nearly).ok and not Counterexample(nearly).ok
-    clearly = Equal("clearly", [1.0], [1.0 + 2e-8], tolerance=1e-9)
-    assert Printed(clearly).ok and Counterexample(clearly).ok
-    assert not Printed(EQUAL).ok
-    for wrapper in (Printed, Counterexample):
-        with pytest.raises(VerificationError, match="wraps"):
-            wrapper(Property("a", False))
+@pytest.mark.parametrize("wrapper", [Printed, Counterexample])
+def test_what_must_fail_is_a_comparison(wrapper):
+    with pytest.raises(VerificationError, match="wraps"):
+        wrapper(Property("a", False))
 
 
 def test_printed_shape_wants_different_shapes():
@@ -314,10 +279,8 @@ def test_rules_refuse(toys, claims, changes, expected):
 
 def test_failing_equality_lists_entries_with_their_ratio(toys):
     result = run_one([Equal("doubling", [2.0, 4.0], [1.0, 2.0], tolerance=1e-9)])
-    assert (
-        "entry 1: left 4, right 2, ratio 2" in result.message
-        and "a factor 2 too much" in result.message
-    )
+    assert "entry 1: left 4, right 2, ratio 2" in result.message
+    assert "a factor 2 too much" in result.message
 
 
 # -- running ---------------------------------------------------------------------------------------
@@ -332,11 +295,9 @@ def test_erratum_reports_both_errors(toys):
     shape = PrintedShape("a", (1,), (2,))
     wide = Printed(Equal("wide", [1.0], [2.0], tolerance=1e-3))
     result = run_one([EQUAL, wide, Printed(UNEQUAL), shape], **ERRATUM)
-    assert (
-        result.error == 0
-        and result.printed_error == wide.error
-        and result.printed_failure == "shape"
-    )
+    assert result.error == 0
+    assert result.printed_error == wide.error
+    assert result.printed_failure == "shape"
 
 
 def test_definition_without_comparison_has_no_error(toys):
@@ -354,12 +315,6 @@ def test_raising_check_is_reported_and_stops_nothing(toys):
     assert not first.ok and first.message.startswith("KeyError: 'no such array' (test_ledger.py, "
                                                      "line ")
     assert first.error is None and second.ok
-
-
-def test_refused_claim_breaks_the_check(toys):
-    register("1", check=lambda rng: [Equal("a", [], [], tolerance=1e-9)])
-    result, = ledger.run("toy")
-    assert not result.ok and "VerificationError: a: the left side is empty" in result.message
 
 
 def draws(seed, label="1"):
@@ -409,11 +364,9 @@ def test_any_spelling_of_a_label_is_understood(toys, label, known):
 def test_stated_outputs_and_conditions_are_kept_apart(toys):
     register("1", implements=(ledger.Stated(double, "0"), Doubler), where="Section 1")
     entry, = registry.REGISTRY.select("toy")
-    assert (
-        entry.implements == (double, Doubler)
-        and entry.stated == (("0",), ())
-        and entry.where == "Section 1"
-    )
+    assert entry.implements == (double, Doubler)
+    assert entry.stated == (("0",), ())
+    assert entry.where == "Section 1"
     assert entry.condition is None and entry.conditions == ()
     small = ledger.Condition("small", "x is small.")
     register("2", verdict="conditional", condition=(small, "x is not zero."))
@@ -468,9 +421,8 @@ def test_to_dict_is_plain_json(toys):
                                            scale=1e-300)])
     good_one, erratum, failing = [result.to_dict() for result in ledger.run("toy")]
     assert list(good_one) == KEYS and list(erratum) == KEYS and list(failing) == [*KEYS, "message"]
-    assert (
-        good_one["labels"] == ["1"] and good_one["ok"] is True and good_one["printed_error"] is None
-    )
+    assert good_one["labels"] == ["1"] and good_one["ok"] is True
+    assert good_one["printed_error"] is None
     assert good_one["implements"] == [__name__ + ".double"]
     assert erratum["printed_error"] > 0 and erratum["printed_failure"] == "shape"
     assert failing["ok"] is False and failing["error"] is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from secondorder import ledger
-from secondorder.ledger import Equal, Printed, VerificationError, registry
+from secondorder.ledger import Equal, VerificationError, registry
 
 MINE = '''
 """A paper of one's own."""
@@ -97,13 +97,6 @@ def test_registering_again_begins_anew(mine):
     again = ledger.paper("own-toy")
     register_one(again)
     assert len(again.run()) == 1
-
-
-def test_an_erratum_of_ones_own_needs_a_weight(mine):
-    with pytest.raises(VerificationError, match="needs weight, one of substance, mis"):
-        mine.equation("2", statement="s", formula="x", corrected="2 x", kind="identity",
-                      verdict="erratum", implements=triple)(
-            lambda rng: [Printed(Equal("a", [1.0], [2.0], 1e-9))])
 
 
 @pytest.mark.parametrize("options, expected", [

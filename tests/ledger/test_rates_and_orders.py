@@ -4,7 +4,7 @@ tolerance."""
 import numpy as np
 import pytest
 
-from secondorder.ledger import AtMost, Counterexample, Equal, Rate
+from secondorder.ledger import AtMost, Counterexample, Equal, Printed, Rate
 from secondorder.ledger.comparisons import VerificationError
 
 STEPS = np.array([0.1, 0.05, 0.025, 0.0125])
@@ -47,6 +47,7 @@ def test_an_error_counts_in_either_direction_and_relative_to_the_larger_side():
     for left, right in (([-4.0, 1.0], [-2.0, 1.0]), ([-2.0, 1.0], [-4.0, 1.0])):
         assert Equal("a", left, right, 0.1).error == pytest.approx(0.5)
     assert Equal("a", [1.0], [3.0], 0.1, scale=[0.5, -8.0]).error == pytest.approx(0.25)
+    assert Equal("complex", [1 + 1j], [1 - 1j], 0.1).error == pytest.approx(np.sqrt(2))
 
 
 def test_an_inequality_is_broken_by_its_worst_entry_and_tight_at_its_tightest():
@@ -62,4 +63,4 @@ def test_a_clear_failure_misses_by_a_factor_of_ten():
     for off, clear in ((0.99, False), (1.01, True)):
         claim = Equal("a", [1.0, 0.0], [1.0, 10 * off * 0.01], 0.01)
         assert not claim.ok and claim.fails_clearly == clear
-        assert Counterexample(claim).ok == clear
+        assert Counterexample(claim).ok == Printed(claim).ok == clear

@@ -12,11 +12,9 @@ def test_conjugate_gradients_end_at_a_tie():
     """After one iteration |b - A x| is exactly half of |b|, which is what was asked for."""
     A, b = np.diag([1.0, 3.0]), np.ones(2)
     found = conjugate_gradients(lambda v: A @ v, b, 0.5, 10)
-    assert (
-        found.iterations == 1
-        and found.solution.tolist() == [0.5, 0.5]
-        and found.residual.tolist() == [0.5, -0.5]
-    )
+    assert found.iterations == 1
+    assert found.solution.tolist() == [0.5, 0.5]
+    assert found.residual.tolist() == [0.5, -0.5]
     assert conjugate_gradients(lambda v: A @ v, b, np.nextafter(0.5, 0), 10).iterations == 2
 
 

@@ -2,19 +2,13 @@
 
 import csv
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
 from secondorder import cli, lessons
 from secondorder.lessons import apart, classes
+from test_grading_apart import HOME, RIGHT, SLOPES, endless, require_an_end_by_ctrl_c
 
-HOME = lessons.folder() / "exercises"
-SLOPES = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
-RIGHT = SLOPES.replace("return ...", "return alpha(sample, k, l) @ gamma(sample, l)")
 WRONG = SLOPES.replace("return ...", "return alpha(sample, k, l)")
 
 
@@ -148,20 +142,7 @@ def test_what_is_refused_before_any_work(tmp_path, capsys, monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_leaves_the_table_and_no_process(tmp_path):
     told = tmp_path / "pid"
-    loop = (f"import os\nopen({str(told)!r}, 'w').write(str(os.getpid()))\nwhile True: pass\n")
-    folder = handed_in(tmp_path / "class", anna="x = (", ben=loop)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "secondorder", "grade", "class", "--csv", "grades.csv"],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for _ in range(600):
-        if told.exists() and told.read_text():
-            break
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert process.returncode == 130 and "Traceback" not in err and "interrupted" in err
+    handed_in(tmp_path / "class", anna="x = (", ben=endless(told))
+    require_an_end_by_ctrl_c(["class", "--csv", "grades.csv"], told, folder=tmp_path)
     assert [row["name"] for row in table(tmp_path / "grades.csv")] == ["anna"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["class", "grades.csv", "pid"]
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(told.read_text()), 0)
-    assert folder.is_dir()

@@ -17,7 +17,6 @@ from secondorder.lessons import apart, sources
 HOME = lessons.folder() / "exercises"
 SLOPES = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
 RIGHT = SLOPES.replace("return ...", "return alpha(sample, k, l) @ gamma(sample, l)")
-LOSS = (HOME / "solutions" / "13_bug_hunt_loss.py").read_text(encoding="utf-8")
 
 
 def inside(code):
@@ -213,22 +212,32 @@ def test_one_bad_file_does_not_keep_the_others_from_a_verdict(tmp_path, capsys, 
     assert cli.main(["grade", "ben.py", "--seconds", "0"]) == 2
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_ends_grading_and_the_code(tmp_path):
-    path, told = tmp_path / "a.py", tmp_path / "pid"
-    path.write_text(f"import os\nopen({str(told)!r}, 'w').write(str(os.getpid()))\n"
-                    "while True: pass\n")
-    process = subprocess.Popen([sys.executable, "-m", "secondorder", "grade", str(path)],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def endless(told):
+    """Code that writes the number of its process to the file `told`, and does not end."""
+    return f"import os\nopen({str(told)!r}, 'w').write(str(os.getpid()))\nwhile True: pass\n"
+
+
+def require_an_end_by_ctrl_c(arguments, told, folder=None):
+    """Grade until `endless` code runs, then Ctrl-C: one line, and neither process goes on."""
+    process = subprocess.Popen([sys.executable, "-m", "secondorder", "grade", *arguments],
+                               cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
     for _ in range(600):
         if told.exists() and told.read_text():
             break
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=30)
     assert process.returncode == 130 and "Traceback" not in err and "interrupted" in err
     with pytest.raises(ProcessLookupError):
         os.kill(int(told.read_text()), 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_ends_grading_and_the_code(tmp_path):
+    path, told = tmp_path / "a.py", tmp_path / "pid"
+    path.write_text(endless(told))
+    require_an_end_by_ctrl_c([str(path)], told)
 
 
 def test_a_process_that_cannot_grade_at_all_says_so_by_its_status(tmp_path):

@@ -1,7 +1,6 @@
 """Exercises: every blank fails, every solution passes, usual mistakes are named; notebooks."""
 
 import ast
-import json
 import os
 import re
 import sys
@@ -180,44 +179,6 @@ def test_equation_refuses():
 
 
 # -- notebooks -------------------------------------------------------------------------------------
-
-SCRIPT = '''"""A title.
-
-More."""
-
-import math
-
-# %% [markdown]
-# # Heading
-#
-# $a_i$
-
-# %% something
-a = 1
-# %%
-
-# %%
-b = math.pi
-'''
-
-
-def test_cells_of_a_script():
-    assert lessons.cells(SCRIPT) == [
-        ("markdown", "A title.\n\nMore."), ("code", "import math"),
-        ("markdown", "# Heading\n\n$a_i$"), ("code", "a = 1"), ("code", "b = math.pi")]
-
-
-def test_notebooks_are_written_and_their_code_is_the_scripts(tmp_path):
-    written = lessons.write_notebooks(tmp_path / "out")
-    assert len(written) == len(lessons.scripts()) >= 20
-    for place, path in zip(lessons.scripts(), written):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        assert found["nbformat"] == 4 and len({cell["id"] for cell in found["cells"]}) == len(
-            found["cells"])
-        code = ["".join(cell["source"]) for cell in found["cells"] if cell["cell_type"] == "code"]
-        text = (lessons.folder() / place).read_text(encoding="utf-8")
-        assert all(body in text for body in code) and compile("\n".join(code), "cells", "exec")
-
 
 def test_some_notebooks_by_name(tmp_path):
     assert [path.name for path in lessons.write_notebooks(tmp_path / "out", ["01"])] == [

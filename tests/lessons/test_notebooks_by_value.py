@@ -24,25 +24,29 @@ def test_prose_keeps_its_indents_and_code_its_lines():
 
 def test_what_stands_before_the_first_mark_is_a_cell_and_a_docstring_there_is_prose():
     assert lessons.cells('"""A title."""\n') == [("markdown", "A title.")]
-    assert lessons.cells('"""A title."""\nx = 1\n# %%\ny = 2\n') == [
-        ("markdown", "A title."), ("code", "x = 1"), ("code", "y = 2")]
+    assert lessons.cells('"""A title.\n\nMore."""\n\nx = 1\n\n# %% something\ny = 2\n') == [
+        ("markdown", "A title.\n\nMore."), ("code", "x = 1"), ("code", "y = 2")]
     assert lessons.cells('x = 1\n"""No title."""\n') == [("code", 'x = 1\n"""No title."""')]
     assert lessons.cells('# %%\n\n# %% [markdown]\n#\n') == []
 
 
 def test_a_notebook_holds_the_lines_of_its_script_and_every_cell_a_name_of_its_own(tmp_path):
-    written = lessons.write_notebooks(tmp_path / "out", ["01"])
-    for path, place in zip(written, lessons.scripts(["01"])):
+    written = lessons.write_notebooks(tmp_path / "out")
+    assert len(written) >= 20
+    for path, place in zip(written, lessons.scripts(), strict=True):
         found = json.loads(path.read_text(encoding="utf-8"))
+        assert found["nbformat"] == 4
         told = lessons.cells((lessons.folder() / place).read_text(encoding="utf-8"))
         assert [(cell["cell_type"], "".join(cell["source"])) for cell in found["cells"]] == told
         assert all(line.endswith("\n") for cell in found["cells"] for line in cell["source"][:-1])
         assert max(len(cell["source"]) for cell in found["cells"]) > 3
+        code = ["".join(cell["source"]) for cell in found["cells"] if cell["cell_type"] == "code"]
+        assert compile("\n".join(code), "cells", "exec")
         names = [cell["id"] for cell in found["cells"]]
         assert len(set(names)) == len(names)
         for cell in found["cells"]:
             assert ("outputs" in cell) == (cell["cell_type"] == "code")
-    again = lessons.write_notebooks(tmp_path / "again", ["01"])
+    again = lessons.write_notebooks(tmp_path / "again")
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in written]
 
 

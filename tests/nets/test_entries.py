@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.nets import (Activation, ActivationFunction, Linear, Network, Skip, SquaredError,
+from secondorder.nets import (Activation, ActivationFunction, Linear, Skip, SquaredError,
                               Tanh, activation_function, programs)
 from secondorder.nets.entries import Entries
 
@@ -78,53 +78,6 @@ def test_an_entry_registered_later_is_found():
     assert entries.find(Plain()) is None
     entries.register(Plain)("of plain layers")
     assert entries.find(Plain()) == "of plain layers"
-
-
-def test_subclasses_are_heard_in_a_step():
-    class Doubled(Linear):
-        def forward(self, x):
-            y, saved = super().forward(x)
-            return 2 * y, saved._replace(output=2 * y)
-
-        def backward(self, saved, y_bar):
-            return super().backward(saved, 2 * y_bar)
-
-    class Bent(so.nets.Tanh):
-        def jet(self, x):
-            return super().jet(x)
-
-    net = Network([Linear(3, 4, rng=0), Activation(Bent()), Doubled(4, 2, rng=1)])
-    opt = so.SGD(net, so.SquaredError(), learning_rate=0.1)
-    rng = np.random.default_rng(1)
-    x, y = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
-    expected = net.theta - 0.1 * so.exact.gradient(net, so.SquaredError(), x, y)
-    opt.step(x, y)
-    np.testing.assert_allclose(net.theta, expected, rtol=1e-15)
-
-
-def test_a_masked_layer_trains_by_its_own_weight():
-    """A subclass whose `weight` is computed has no settled one."""
-    net = Network([Masked(3, 4, rng=0), Activation("tanh"), Linear(4, 2, rng=1)])
-    x, y = np.random.default_rng(0).normal(size=(2, 5, 3))
-    y = y[:, :2]
-    loss = so.SquaredError()
-    opt = so.SGD(net, loss, learning_rate=0.1)
-    opt.step(x, y)
-    literal = net.evaluate(loss, x, y)
-    assert opt.step(x, y)["loss"] == literal.loss
-
-
-def test_a_layer_that_changes_the_dtype_is_named_in_a_step():
-    class Upcasting(Tanh):
-        def value(self, x):
-            return np.tanh(x) / np.sqrt(np.float64(2))
-
-    net = Network([Linear(3, 2, rng=0), Activation(Upcasting()), Linear(2, 2, rng=0)],
-                  dtype="float32")
-    opt = so.SGD(net, so.SquaredError())
-    with pytest.raises(TypeError, match=r"the outputs of layer 1, Activation\(tanh\), must hold "
-                                        "float32 like the network, got float64"):
-        opt.step(np.ones((1, 3)), np.ones((1, 2)))
 
 
 class Cube(ActivationFunction):

@@ -100,11 +100,9 @@ def test_tukey_is_flat_outside():
     loss, t = so.TukeyBiweight(c=2.0), np.zeros((1, 4))
     p = np.array([[2.0, -2.0, 5.0, -1e8]])
     np.testing.assert_allclose(loss.value(p, t), 4 * 4 / 6, rtol=1e-15)
-    assert (
-        not loss.gradient(p, t).any()
-        and not loss.hessian(p, t).any()
-        and not loss.hessian_product(p, t, p).any()
-    )
+    assert not loss.gradient(p, t).any()
+    assert not loss.hessian(p, t).any()
+    assert not loss.hessian_product(p, t, p).any()
 
 
 def test_tukey_turns_at_c_over_root_five():

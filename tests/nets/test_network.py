@@ -62,11 +62,9 @@ def assert_whole(net):
     sees it."""
     for layer in linears(net):
         for p in layer.parameters.values():
-            assert (
-                np.shares_memory(p, net.theta) == layer.trainable
-                and p.flags.writeable
-                and p.dtype == net.dtype
-            )
+            assert np.shares_memory(p, net.theta) == layer.trainable
+            assert p.flags.writeable
+            assert p.dtype == net.dtype
             assert layer.owner() is net
     net.theta = np.arange(net.size, dtype=net.dtype) / net.size
     place = 0
@@ -142,11 +140,9 @@ def test_assigning_weight_bias_and_theta_copies_in_place():
     assert theta[0] == 0
     vector = np.linspace(0, 1, net.size)
     net.theta = vector
-    assert (
-        net.theta is theta
-        and np.array_equal(weight, vector[:6].reshape(2, 3))
-        and np.array_equal(bias, vector[6:8])
-    )
+    assert net.theta is theta
+    assert np.array_equal(weight, vector[:6].reshape(2, 3))
+    assert np.array_equal(bias, vector[6:8])
     vector[...] = 7
     assert theta[-1] == 1
 
@@ -330,12 +326,10 @@ def test_evaluation_fields():
     net, loss = deep(), so.SquaredError()
     x, y = batch(net)
     e = net.evaluate(loss, x, y)
-    assert (
-        isinstance(e, Evaluation)
-        and e.network is net
-        and e.loss_function is loss
-        and e.samples == 5
-    )
+    assert isinstance(e, Evaluation)
+    assert e.network is net
+    assert e.loss_function is loss
+    assert e.samples == 5
     assert np.array_equal(e.outputs, net(x)) and np.array_equal(e.losses, loss.value(net(x), y))
     assert isinstance(e.loss, float) and e.loss == pytest.approx(sum(e.losses) / 5, rel=1e-15)
     assert len(e.deltas) == len(e.saved) == len(net.layers) and e.gradient.shape == (net.size,)
@@ -405,11 +399,9 @@ def test_inputs_are_not_changed():
 
 def test_repr_names_layers_and_size():
     text = repr(deep())
-    assert (
-        "37 parameters" in text
-        and "Skip([Linear(3, 2, bias=False)" in text
-        and "trainable=False" in text
-    )
+    assert "37 parameters" in text
+    assert "Skip([Linear(3, 2, bias=False)" in text
+    assert "trainable=False" in text
 
 
 def test_an_evaluation_notices_a_changed_layer_that_is_not_trained():
@@ -426,23 +418,6 @@ def test_a_layer_can_be_used_again_when_its_network_is_gone():
     del net
     again = Network([layer, Linear(3, 2, rng=0)], dtype="float32")
     assert layer.weight.dtype == np.float32 and again(np.ones((1, 3))).dtype == np.float32
-
-
-def test_a_subclass_may_call_its_parents_backward():
-    """The halves of `backward` come from the subclass then, whichever of them a network asks
-    for."""
-    class Doubled(Linear):
-        def backward(self, saved, y_bar):
-            x_bar, theta_bar = super().backward(saved, y_bar)
-            return 2 * x_bar, 3 * theta_bar
-
-    layer, plain = Doubled(3, 2, rng=0), Linear(3, 2, rng=0)
-    x, y_bar = np.ones((4, 3)), np.arange(8.0).reshape(4, 2)
-    saved = layer.forward(x)[1]
-    assert np.array_equal(layer.input_gradient(saved, y_bar),
-                          2 * plain.input_gradient(saved, y_bar))
-    assert np.array_equal(layer.parameter_gradient(saved, y_bar),
-                          3 * plain.parameter_gradient(saved, y_bar))
 
 
 @pytest.mark.parametrize("arguments, error, words", [

@@ -5,14 +5,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from harness.cases import (
-    LOSSES,
-    MIDDLE,
-    network,
-    off_kinks,
-    relative,
-    targets,
-)
+from harness.cases import LOSSES, MIDDLE, network, off_kinks, relative, targets
 
 EPS = np.finfo(np.float32).eps
 TOLERANCE = 100 * EPS  # a few dozen roundings on the way through four layers and back
@@ -62,15 +55,8 @@ def test_curvature_in_single_precision(middle, name):
 def test_everything_an_evaluation_holds_is_single():
     single, _, x, y = twins(lambda r: network("skip-nested", r), so.SquaredError())
     e = single.evaluate(so.SquaredError(), x.astype(float), y.astype(float))
-    assert (
-        e.x.dtype
-        == e.y.dtype
-        == e.outputs.dtype
-        == e.losses.dtype
-        == e.gradient.dtype
-        == np.float32
-    )
-    assert all(delta.dtype == np.float32 for delta in e.deltas)
+    for array in (e.x, e.y, e.outputs, e.losses, e.gradient, *e.deltas):
+        assert array.dtype == np.float32
 
     def arrays(saved):
         for item in saved:

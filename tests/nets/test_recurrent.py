@@ -1,4 +1,4 @@
-"""`Recurrent`: step by step, as the unrolled network, through the three channels, refusals."""
+"""`Recurrent`: step by step, index by index, through the three channels, refusals."""
 
 import tracemalloc
 
@@ -8,6 +8,7 @@ import pytest
 import secondorder as so
 from harness.cases import relative
 from secondorder.nets import Network, Recurrent
+from test_activations import Cube
 
 
 def test_autonomous_step_by_step():
@@ -35,17 +36,6 @@ def test_with_an_input_at_every_step():
                                  + sum(layer.weight_ih[i, j] * x[s, t, j] for j in range(2))
                                  + layer.bias[i])) for i in range(3)]
         assert relative(y[s], v) < 1e-14
-
-
-def unrolled(layer, x):
-    """A chain of `Linear` and `Activation` layers with the same weights, one copy a step."""
-    layers = []
-    for _ in range(layer.steps):
-        linear = so.Linear(layer.hidden_size, layer.hidden_size)
-        linear.weight, linear.bias = layer.weight, layer.bias
-        layers += [linear, so.Activation(layer.function)]
-    chain = so.Chain(layers)
-    return chain, chain.forward(x)[1]
 
 
 def test_parameters_begin_within_one_over_the_root_of_the_width():
@@ -128,16 +118,6 @@ def test_the_gradient_of_a_batch_makes_no_row_a_sample():
 
 
 def test_a_function_without_a_jet_is_asked_for_its_parts():
-    class Cube:
-        def value(self, x):
-            return x**3
-
-        def slope(self, x):
-            return 3 * x**2
-
-        def curvature(self, x):
-            return 6 * x
-
     layer = Recurrent(2, 3, activation=Cube(), rng=0)
     x = np.random.default_rng(1).normal(size=(2, 4, 2))
     y, saved = layer.forward(x)

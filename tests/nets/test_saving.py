@@ -145,16 +145,6 @@ def test_pickles_and_copies(name, way):
                  else getattr(copy, way)(net))
 
 
-@pytest.mark.parametrize("name", NETS)
-def test_parameters_as_plain_arrays(name, tmp_path):
-    """np.savez of theta, and of every parameter by itself."""
-    net, other = moved(NETS[name]()), NETS[name]()
-    np.savez(tmp_path / "theta.npz", theta=net.theta)
-    with np.load(tmp_path / "theta.npz") as archive:
-        other.theta = archive["theta"]
-    require_same(net, other)
-
-
 def test_every_layer_and_activation_is_among_them():
     made = [layer for make in NETS.values() for layer in make().chain.sublayers()]
     kinds = {type(layer) for layer in made}

@@ -32,11 +32,8 @@ def test_cg_against_scipy_and_solve():
     for tolerance in (0.5, 0.1, 1e-3):
         found = conjugate_gradients(lambda v: A @ v, b, tolerance, 100)
         before = conjugate_gradients(lambda v: A @ v, b, 0.0, found.iterations - 1)
-        assert (
-            np.linalg.norm(found.residual)
-            <= tolerance * np.linalg.norm(b)
-            < np.linalg.norm(before.residual)
-        )
+        reached, wanted = np.linalg.norm(found.residual), tolerance * np.linalg.norm(b)
+        assert reached <= wanted < np.linalg.norm(before.residual)
 
 
 def test_cg_reports_negative_curvature():
@@ -101,11 +98,9 @@ def test_negative_curvature_at_once(error, damping, limited):
     assert (limit < 1 / -k) == limited
     np.testing.assert_allclose(direction, -min(1 / -k, limit) * g, rtol=1e-12)
     info = optimizer.step(x, y)
-    assert (
-        info["negative_curvature"]
-        and info["cg_iterations"] == 1
-        and info["residual"] == pytest.approx(1)
-    )
+    assert info["negative_curvature"]
+    assert info["cg_iterations"] == 1
+    assert info["residual"] == pytest.approx(1)
     assert optimizer.evaluate(x, y).loss < info["loss"]
 
 

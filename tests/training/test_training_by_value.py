@@ -1,32 +1,18 @@
 """What a run reports, by hand: means over steps, accuracies, seconds, the line on a terminal."""
 
-import io
 import time
 
 import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.training import History, Record, evaluate, loop
+from secondorder.training import History, Record, evaluate
 from secondorder.training.clock import StepClock
+from test_training import Terminal
+from test_training_endings import make
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(23, 4)), RNG.integers(0, 3, 23)
-
-
-def make(kind=so.SGD, **settings):
-    return kind(so.mlp([4, 5, 3], rng=0), so.SoftmaxCrossEntropy(), **settings)
-
-
-# -- batches ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("samples, size, last, sizes", [
-    (15, 10, "merge", [10, 5]), (14, 10, "merge", [14]), (16, 10, "merge", [10, 6]),
-    (3, 2, "merge", [2, 1]), (14, 9, "merge", [9, 5]), (13, 9, "merge", [13]),
-    (30, 10, "drop", [10, 10, 10]), (39, 10, "drop", [10, 10, 10]), (10, 10, "drop", [10])])
-def test_just_half_a_batch_stands_alone_and_a_full_one_is_never_dropped(samples, size, last, sizes):
-    assert [part.stop - part.start for part in loop.batches(samples, size, last)] == sizes
 
 
 # -- accuracies and means --------------------------------------------------------------------------
@@ -55,7 +41,7 @@ class Reporting(so.SGD):
     """It reports its step, at every second step something else, and what lies deeper."""
 
     def direction(self, evaluation):
-        self.details["number"] = float(self.steps)
+        self.details.update(number=float(self.steps), name="reporting")
         if self.steps % 2:
             self.details["odd"] = float(self.steps)
         self.details["outer"] = {"inner": {"number": 2.0 * self.steps}, "flag": True}
@@ -63,12 +49,14 @@ class Reporting(so.SGD):
 
 
 def test_a_mean_is_over_the_steps_that_reported_it_since_the_last_record():
-    """Steps 0 to 2, then 3 to 5; of the odd ones 1, then 3 and 5."""
-    history = so.train(make(Reporting), X, Y, epochs=2, batch_size=10, last_batch="keep", rng=0)
-    assert history.column("number")[1:].tolist() == [1.0, 4.0]
-    assert history.column("odd")[1:].tolist() == [1.0, 4.0]
-    assert history.column("outer.inner.number")[1:].tolist() == [2.0, 8.0]
+    """Two epochs, steps 0 to 5, then one, 6 to 8; of the odd ones 1, 3 and 5, then 7."""
+    history = so.train(make(Reporting), X, Y, epochs=3, batch_size=10, last_batch="keep", rng=0,
+                       evaluate_every=2)
+    assert history.column("number")[1:].tolist() == [2.5, 7.0]
+    assert history.column("odd")[1:].tolist() == [3.0, 7.0]
+    assert history.column("outer.inner.number")[1:].tolist() == [5.0, 14.0]
     assert history.column("outer.flag")[1:].tolist() == [1.0, 1.0]
+    assert "name" not in history.names
     assert np.isnan(history.column("number")[0])
 
 
@@ -124,11 +112,6 @@ def test_what_is_compiled_inside_of_what_is_compiled_counts_once():
 
 
 # -- the line on a terminal ------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
 
 
 def test_nothing_of_a_longer_line_is_left_behind_a_shorter_one(monkeypatch):

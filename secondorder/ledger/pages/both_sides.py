@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 
-from ..claims import Printed
 from ..comparisons import AtMost, Comparison, Equal, Rate
 
 _FAST = re.compile(r"\bfast\b|through the layers")
@@ -26,8 +25,8 @@ def featured(claims):
     return None
 
 
-def featured_failure(claims, kind=Printed):
-    """The first claim for the form as printed (or of another kind that must fail), or None."""
+def featured_failure(claims, kind):
+    """The first claim of a kind that must fail, or None."""
     return next((claim for claim in claims if isinstance(claim, kind)), None)
 
 

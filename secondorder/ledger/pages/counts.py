@@ -3,12 +3,9 @@
 from .. import registry
 from ..registration import VERDICTS, WEIGHTS
 
-_NAMES = {"holds": ("holds", "hold"), "conditional": ("conditional", "conditional"),
-          "erratum": ("erratum", "errata"), "definition": ("definition", "definitions"),
-          "unchecked": ("unchecked", "unchecked")}
-_WEIGHT_NAMES = {"substance": ("of substance", "of substance"),
-                 "misprint": ("misprint", "misprints"),
-                 "extraction": ("of extraction", "of extraction")}
+#: What several are called, where that is another word.
+_PLURALS = {"holds": "hold", "erratum": "errata", "definition": "definitions",
+            "misprint": "misprints", "check": "checks", "label": "labels"}
 
 
 def verdict_of(entry):
@@ -30,27 +27,29 @@ def verdicts(entries):
         weights = _weights(mine)
         if weights and verdict != "erratum":
             weights = f"corrected: {weights}"
-        parts.append(f"{len(mine)} {_NAMES[verdict][len(mine) != 1]}"
-                     + (f" ({weights})" if weights else ""))
+        parts.append(_counted(len(mine), verdict) + (f" ({weights})" if weights else ""))
     return ", ".join(parts) or "nothing"
 
 
 def _weights(entries):
-    counts = {weight: sum(entry.weight == weight for entry in entries) for weight in WEIGHTS}
-    return ", ".join(f"{count} {_WEIGHT_NAMES[weight][count != 1]}"
-                     for weight, count in counts.items() if count)
+    return ", ".join(_counted(count, weight if weight == "misprint" else f"of {weight}")
+                     for weight, count in _by_weight(entries).items() if count)
+
+
+def _by_weight(entries):
+    return {weight: sum(entry.weight == weight for entry in entries) for weight in WEIGHTS}
 
 
 def labels(entries):
     """`12 checks of 15 labels`, and how many labels no display of the paper bears."""
     count = sum(len(entry.labels) for entry in entries)
     idle = sum(len(entry.unnumbered) for entry in entries)
-    text = f"{_number(len(entries), 'check')} of {_number(count, 'label')}"
+    text = f"{_counted(len(entries), 'check')} of {_counted(count, 'label')}"
     return f"{text}, {idle} of them without a display in the paper" if idle else text
 
 
-def _number(count, noun):
-    return f"{count} {noun}{'s' * (count != 1)}"
+def _counted(count, name):
+    return f"{count} {name if count == 1 else _PLURALS.get(name, name)}"
 
 
 def marks(entry):
@@ -73,6 +72,6 @@ def errata_by_weight():
         entries = registry.REGISTRY.select(paper)
         counts = [len(entries), sum(len(entry.labels) for entry in entries),
                   sum(len(entry.unnumbered) for entry in entries),
-                  *(sum(entry.weight == weight for entry in entries) for weight in WEIGHTS)]
+                  *_by_weight(entries).values()]
         lines.append(f"| {paper} | " + " | ".join(map(str, counts)) + " |")
     return "\n".join(lines)

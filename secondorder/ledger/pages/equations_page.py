@@ -3,7 +3,6 @@
 The text holds nothing that was measured, so that it is the same on every machine.
 """
 
-import importlib
 import importlib.util
 import inspect
 import os
@@ -21,6 +20,7 @@ from ..labels import heading, is_number
 from ..registration import Condition
 from ..registry import qualified_name, short_name
 from ..runner import run_equation
+from ..tex_file import folder_of_checks
 from . import counts, folding, own_lines
 from .source import place_of
 
@@ -67,7 +67,7 @@ def folder_of(paper):
         return Path(importlib.util.find_spec(module.rpartition(".")[0]).origin).parent
     entries = registry.REGISTRY.of(paper)
     try:
-        return Path(inspect.getsourcefile(inspect.unwrap(entries[0].check))).resolve().parent
+        return folder_of_checks(entries[0].check)
     except (IndexError, OSError, TypeError):
         return None
 
@@ -100,12 +100,8 @@ def _first_sentence(text):
     return match[0] if match else text
 
 
-def _anchor(entry):
-    return f"label-{entry.labels[0]}"
-
-
 def _link(entry):
-    return f"[{_short(entry.labels)}](#{_anchor(entry)})"
+    return f"[{_short(entry.labels)}](#label-{entry.labels[0]})"
 
 
 def _links(entries):

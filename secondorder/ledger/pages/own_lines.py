@@ -18,8 +18,7 @@ from ...formulas.tags import told as told_numbers
 from .. import claims, comparisons
 from ..displays import printed_numbers
 from ..labels import is_number
-from ..registry import underlying
-from .source import check_and_helpers, doc_lines
+from .source import check_and_helpers, doc_lines, place_of, plain
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
@@ -152,11 +151,6 @@ def _says(call):
     return text.startswith(("'", '"', "f'", 'f"')) and " " in text
 
 
-def plain(value):
-    """The function or class behind a method, a property or a compiled function."""
-    return inspect.unwrap(underlying(value))
-
-
 def _targets(node):
     """The names that an assignment gives a value, or part of one."""
     if not isinstance(node, (ast.Assign, ast.AugAssign)):
@@ -193,8 +187,5 @@ def _tree(function):
 
 
 def _line(function, offset):
-    try:
-        first = max(inspect.getsourcelines(function)[1], 1)
-        return Line(Path(inspect.getsourcefile(function)).resolve(), first + offset, function)
-    except (OSError, TypeError):
-        return None
+    place = place_of(function)
+    return None if place is None else Line(place[0], place[1] + offset, function)

@@ -246,16 +246,10 @@ def _claims(claims, room):
     return [text + "."]
 
 
-def claim_table(claims, more=False):
-    """One line a claim with its relation; the worst of those that differ only in their case."""
-    if more:
-        groups = [[claim] for claim in claims if not isinstance(claim, Case)]
-    else:
-        groups = [same for _, same in folding.folded(claims)]
-    return [line for same in groups for line in _claim_lines(same, more)]
-
-
 def _claim_lines(same, more=False):
+    """The claim with its relation: of those that differ only in their case, the worst. Entries of
+    both sides follow where there is to be more, and where it fails.
+    """
     worst = same[0]
     lines = _claim_line(worst, len(same))
     return lines + (entries(worst) if more or not worst.ok else [])
@@ -304,8 +298,12 @@ def entries(claim, limit=4):
 
 def _rest(entry, result, seed):
     """The live case and all claims."""
-    lines = [line for claim in result.claims if isinstance(claim, Case) for line in claim.lines()]
+    lines, claims = [], []
+    for claim in result.claims:
+        if isinstance(claim, Case):
+            lines += claim.lines()
+        else:
+            claims += _claim_lines([claim], more=True)
     if lines:
         lines = [f"the live case (seed {seed})", *("  " + line for line in lines), ""]
-    return [*lines, "     claim error   allowed", *claim_table(result.claims, True), "",
-            *_paragraph(RELATIVE_TO)]
+    return [*lines, "     claim error   allowed", *claims, "", *_paragraph(RELATIVE_TO)]

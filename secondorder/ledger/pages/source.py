@@ -14,9 +14,14 @@ _LONGEST = 60
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 
 
+def plain(implementation):
+    """The function or class behind a method, a property or a compiled function."""
+    return inspect.unwrap(underlying(implementation))
+
+
 def place_of(implementation):
     """File and line of a function or class; None where there is no source."""
-    target = inspect.unwrap(underlying(implementation))
+    target = plain(implementation)
     try:
         _, first = inspect.getsourcelines(target)
         return Path(inspect.getsourcefile(target)).resolve(), max(first, 1)
@@ -26,19 +31,17 @@ def place_of(implementation):
 
 def code_of(implementation, name):
     """Name, place and numbered lines of a function or a class's methods, without docstrings."""
-    target = inspect.unwrap(underlying(implementation))
-    try:
-        lines, first = inspect.getsourcelines(target)
-        file = Path(inspect.getsourcefile(target)).resolve()
-    except (OSError, TypeError):
+    place = place_of(implementation)
+    if place is None:
         return [f"{name}  (no source at hand)"]
+    file, first = place
     inside = file.is_relative_to(_PACKAGE_FOLDER)
-    place = file.relative_to(_PACKAGE_FOLDER.parent).as_posix() if inside else file.name
-    code = numbered_code(lines, max(first, 1))
+    told = file.relative_to(_PACKAGE_FOLDER.parent).as_posix() if inside else file.name
+    code = numbered_code(inspect.getsourcelines(plain(implementation))[0], first)
     shown = [f"{number:5d}  {line}".rstrip() for number, line in code[:_LONGEST]]
     if len(code) > _LONGEST:
         shown.append(f"       ... {len(code) - _LONGEST} more lines")
-    return [f"{name}  ({place}:{max(first, 1)})", *shown]
+    return [f"{name}  ({told}:{first})", *shown]
 
 
 def doc_lines(implementation, longest=5):
@@ -46,7 +49,7 @@ def doc_lines(implementation, longest=5):
 
     Of several paragraphs those after the first are kept while they fit.
     """
-    text = inspect.getdoc(inspect.unwrap(underlying(implementation))) or ""
+    text = inspect.getdoc(plain(implementation)) or ""
     text = re.split(r"\n+[A-Z][a-z]+\n-{3,}", text)[0].strip()
     lines = []
     for paragraph in re.split(r"\n\s*\n", text):
