@@ -40,8 +40,8 @@ class Sgd:
         own += clock.timings(Figure1().counted(), "cross-entropy", settings)
         if not settings["trial"]:
             return own
-        free = training.stages([("sgd", "none")], "cross-entropy", self.free(settings), results)
-        return list({run.name: run for run in own + free}.values())
+        return own + training.stages([("sgd", "none")], "cross-entropy", self.free(settings),
+                                     results)
 
     def judge(self, results, settings):
         def against(settings_of_sgd, number, measure, margin):
@@ -103,14 +103,9 @@ class EtaAlpha:
         return float(f"{(1 - training.MOMENTUM) * rate / alpha:.6g}"), 0.0, batch
 
     def runs(self, settings, results):
-        runs = {}
-        for seed in settings["seeds"]:
-            for point in self.pairs(settings):
-                for run in (training.one(seed, "ea-cg", "pch-1", point, "cross-entropy", settings),
-                            training.one(seed, "sgd", "none", self.sgd_point(point),
-                                         "cross-entropy", settings)):
-                    runs[run.name] = run
-        return list(runs.values())
+        return [training.one(seed, *method, "cross-entropy", settings)
+                for seed in settings["seeds"] for point in self.pairs(settings)
+                for method in (("ea-cg", "pch-1", point), ("sgd", "none", self.sgd_point(point)))]
 
     def by_method(self, point, results):
         """(EA-CG's runs, SGD's) by seed."""

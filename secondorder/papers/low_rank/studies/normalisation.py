@@ -143,19 +143,18 @@ class Normalisation:
         return {name: values for name, values in result.items() if name != "rate"}
 
     def runs(self, settings, results):
-        runs = {}
+        runs = []
         for place, (half, _) in PLACES.items():
             for method, grid in settings["grids"].items():
-                asked = [one(settings, seed, method, setting, half)
+                runs += [one(settings, seed, method, setting, half)
                          for setting in grid for seed in settings["choosing"]]
                 winner = best(results, settings, method, place)
                 settings_run = [] if winner is None else [(winner["amount"], winner["limit"])]
                 if method in ("exact", "none") and place == "plateau":
                     settings_run.append((100.0, 0.0))
-                asked += [one(settings, seed, method, setting, half)
-                          for setting in settings_run for seed in settings["seeds"]]
-                runs |= {run.name: run for run in asked}
-        return list(runs.values())
+                runs += [one(settings, seed, method, setting, half)
+                         for setting in settings_run for seed in settings["seeds"]]
+        return runs
 
     def judge(self, results, settings):
         verdicts = {}

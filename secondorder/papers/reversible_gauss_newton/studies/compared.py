@@ -66,11 +66,6 @@ def rates(results, settings, name, method, **more):
     return {rule: grid(settings, method)[place] for rule, place in told.items()}
 
 
-def unique(runs):
-    """Runs without repetition, in their order: two rules may choose one rate."""
-    return list({run.name: run for run in runs}.values())
-
-
 def early(curves):
     """Rule P: least mean loss in epoch 1, of those that are stable (no epoch above 1.1 times the
     one before it, of the first three); the smallest rate if none is.

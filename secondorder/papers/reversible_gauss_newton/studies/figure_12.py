@@ -31,11 +31,10 @@ class Figure12:
         rates = compared.rates(results, settings, "cifar", "gn")
         if rates is None:
             return wanted
-        runs = wanted + [self._run(settings, seed, rate) for rate in compared.grid(settings, "gn")
+        wanted += [self._run(settings, seed, rate) for rate in compared.grid(settings, "gn")
+                   for seed in settings["seeds"]]
+        return wanted + [self._run(settings, seed, rate, halve=HALVE) for rate in rates.values()
                          for seed in settings["seeds"]]
-        runs += [self._run(settings, seed, rate, halve=HALVE)
-                 for rate in dict.fromkeys(rates.values()) for seed in settings["seeds"]]
-        return compared.unique(runs)
 
     def _run(self, settings, seed, rate, **more):
         return compared.one(settings, "cifar", seed, "gn", rate, **more)

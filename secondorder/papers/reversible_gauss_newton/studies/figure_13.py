@@ -25,7 +25,7 @@ class Figure13:
             wanted += [self._run(settings, compared.CHOOSING, rate, l2, True) for l2 in DECAYS]
             l2 = self._best(results, rate)
             wanted += [self._run(settings, seed, rate, l2) for seed in settings["seeds"] if l2]
-        return compared.unique(wanted)
+        return wanted
 
     def _run(self, settings, seed, rate, l2, short=False):
         more = {"epochs": settings["choosing"]["cifar"]} if short else {}

@@ -52,7 +52,7 @@ class Figure14:
             strength = strength_of(results, form, rate)
             wanted += [regularised(settings, seed, rate, form, strength)
                        for seed in settings["seeds"] if strength]
-        return compared.unique(wanted)
+        return wanted
 
     def _told(self, results, settings):
         """Rule -> form -> its runs, Adam's among them; rule -> form -> its strength."""

@@ -34,7 +34,7 @@ class Figure7:
         if all(run in results for run in compared.choosing(settings, "cifar", ("gn", "adam"))):
             wanted += [switched(settings, results, rule, seed, *pair) for rule in compared.RULES
                        for pair in PAIRS for seed in settings["seeds"]]
-        return compared.unique(wanted)
+        return wanted
 
     def _told(self, results, settings):
         """Rule -> method, or pair of them -> runs."""

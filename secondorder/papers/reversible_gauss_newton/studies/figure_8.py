@@ -25,9 +25,8 @@ class Figure8:
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         rates = compared.rates(results, settings, "cifar", "gn") or {}
-        return compared.unique(wanted + [self._run(settings, seed, rate, sigma)
-                                         for rate in rates.values() for sigma in SIGMAS
-                                         if sigma != 1e-3 for seed in settings["seeds"]])
+        return wanted + [self._run(settings, seed, rate, sigma) for rate in rates.values()
+                         for sigma in SIGMAS if sigma != 1e-3 for seed in settings["seeds"]]
 
     def _run(self, settings, seed, rate, sigma):
         more = {} if sigma == 1e-3 else {"init": sigma, "looks": 0}

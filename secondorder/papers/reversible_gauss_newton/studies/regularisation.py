@@ -26,7 +26,7 @@ class Regularisation:
             choice = compared.rates(results, settings, name, "gn") or {}
             wanted += [self._exact(settings, name, seed, rate) for rate in choice.values()
                        for seed in settings["seeds"]]
-        return compared.unique(wanted)
+        return wanted
 
     def _exact(self, settings, name, seed, rate):
         return compared.one(settings, name, seed, "exact", rate, looks=0)
@@ -85,7 +85,7 @@ class Tolerance:
         wanted += [regularised(settings, seed, rate, "truncate", strength)
                    for rate in rates.values() for strength in STRENGTHS if strength != 0.01
                    for seed in settings["seeds"]]
-        return compared.unique(wanted)
+        return wanted
 
     def _told(self, results, settings):
         """Rule -> tolerance -> method -> runs."""
