@@ -149,8 +149,7 @@ def stages(methods, criterion, settings, results):
         runs += trials(method, curvature, criterion, settings, results)
         for point in chosen(method, curvature, criterion, settings, results).values():
             runs += [one(seed, method, curvature, point, criterion, settings, epochs=epochs)
-                     for epochs in sorted({settings["epochs"],
-                                           trained_on(method, criterion, settings)})
+                     for epochs in (settings["epochs"], trained_on(method, criterion, settings))
                      for seed in settings["seeds"]]
     return runs
 

@@ -10,7 +10,7 @@ import textwrap
 import numpy as np
 
 from secondorder.studies import (DID_NOT_HOLD, HELD, Run, Verdict, diverged, finished, least,
-                                 legend_below, over_seeds)
+                                 legend_below, mean_and_range, over_seeds)
 
 from . import networks
 from .networks import BATCH, L2, METHODS, NAMES
@@ -255,8 +255,9 @@ def draw(kind, name, results, figure, title):
                 if name == "accuracy" and part == "train":
                     continue
                 key = name if name == "accuracy" else part
-                draw_part(axes, [run[key] for run in finished(runs)], one["every"], colour,
-                          marker, fill)
+                mean_and_range(axes, [run[key][1:] for run in finished(runs)], colour,
+                               one["every"], one["every"], marker=marker, markerfacecolor=fill,
+                               markersize=4, linewidth=1)
         axes.set(xlabel=f"step (batches of {BATCH})", yscale="linear" if name == "accuracy"
                  else "log", title=textwrap.fill(networks.pictures(data).name, 32)
                  + "\nrates " + ", ".join(rates))
@@ -271,15 +272,3 @@ def draw(kind, name, results, figure, title):
         if len(seeds[data]) < len(most):
             axes.set_title(f"{axes.get_title()}; {len(seeds[data])} seeds", fontsize=8)
     figure.suptitle(f"{title}; {over_seeds(most)}", fontsize=10)
-
-
-def draw_part(axes, rows, every, colour, marker, fill):
-    if not rows:
-        return
-    block = np.array(rows, dtype=float)[:, 1:]
-    steps = every * np.arange(1, 1 + block.shape[1])
-    axes.plot(steps, block.mean(axis=0), color=colour, marker=marker, markerfacecolor=fill,
-              markersize=4, linewidth=1)
-    if len(block) > 1:
-        axes.fill_between(steps, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
-                          linewidth=0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED,
                                  Run, Verdict, crossing, diverged, finished, in_words, least,
-                                 saturation, smoothed, undecided)
+                                 mean_and_range, saturation, smoothed, undecided)
 from secondorder.studies.numbers import number
 
 from .training import NAMES, TITLES, train
@@ -92,9 +92,8 @@ def wanted(settings, results, names=("cifar",), methods=METHODS, rules=tuple(RUL
         for method in methods:
             choice = rates(results, settings, name, method, **more)
             if choice is not None:
-                runs += [one(settings, name, seed, method, rate, **more)
-                         for rate in dict.fromkeys(choice[rule] for rule in rules)
-                         for seed in settings["seeds"]]
+                runs += [one(settings, name, seed, method, choice[rule], **more)
+                         for rule in rules for seed in settings["seeds"]]
     return runs
 
 
@@ -190,18 +189,10 @@ def reached(run, level):
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def draw_curves(panel, curves, colour, style, label, step=1, start=1):
-    """Mean of curves over seeds and, of several, their range as a band; of the finite ones."""
-    rows = [np.asarray(curve, dtype=float) for curve in curves if len(curve)]
-    if not rows:
-        return
-    length = min(map(len, rows))
-    block = np.array([row[:length] for row in rows])
-    at = start + step * np.arange(length)
-    panel.plot(at, block.mean(axis=0), linestyle=style, color=colour, label=label)
-    if len(block) > 1:
-        panel.fill_between(at, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
-                           linewidth=0)
+def draw_curves(panel, runs, name, colour, style, label, start=1, **line):
+    """A record of the runs that are finite by epoch, mean and range."""
+    mean_and_range(panel, [run[name] for run in finished(runs)], colour, start, linestyle=style,
+                   label=label, **line)
 
 
 def panels_by_rule(figure):
@@ -240,11 +231,10 @@ def draw_looks(panel, told, of, every):
 def _draw_thick_and_thin(panel, told, curve, step=1, start=1):
     for rule, methods in told.items():
         for method, runs in methods.items():
-            before = len(panel.lines)
-            draw_curves(panel, [curve(run) for run in finished(runs)], *STYLES[method],
-                        NAMES[method] if rule == "P" else None, step, start)
-            for line in panel.lines[before:]:
-                line.set(linewidth=1.6 if rule == "P" else 0.8)
+            colour, style = STYLES[method]
+            mean_and_range(panel, [curve(run) for run in finished(runs)], colour, start, step,
+                           linestyle=style, linewidth=1.6 if rule == "P" else 0.8,
+                           label=NAMES[method] if rule == "P" else None)
 
 
 def packed(result, arguments):

@@ -1,6 +1,6 @@
 """Figure 13: does weight decay help Gauss-Newton generalise?"""
 
-from secondorder.studies import alike, chosen, diverged, finished, headline, study, undecided
+from secondorder.studies import alike, chosen, diverged, headline, study, undecided
 
 from .. import PAPER
 from . import compared
@@ -65,9 +65,7 @@ class Figure13:
         for rule, row in compared.grid_by_rule(figure).items():
             l2, without, decayed = told[rule]
             for panel, name in zip(row, ("loss", "test")):
-                compared.draw_curves(panel, [run[name] for run in finished(without)], "C3", "-",
-                                     "without")
-                compared.draw_curves(panel, [run[name] for run in finished(decayed)], "C0", "--",
-                                     f"decay {l2:g}")
+                compared.draw_curves(panel, without, name, "C3", "-", "without")
+                compared.draw_curves(panel, decayed, name, "C0", "--", f"decay {l2:g}")
             row[0].legend(fontsize=8)
         headline(figure, f"Weight decay: {compared.title_of(settings)}", settings)

@@ -2,7 +2,7 @@
 
 import itertools
 
-from secondorder.studies import (LINE_STYLES, alike, both, chosen, finished, headline, paired,
+from secondorder.studies import (LINE_STYLES, alike, both, chosen, headline, paired,
                                  study)
 
 from .. import PAPER
@@ -89,7 +89,6 @@ class Figure14:
             for k, (form, runs) in enumerate(told[rule].items()):
                 label = (f"{FORMS[form]}, {strengths[rule][form]:g}" if form in FORMS else "Adam")
                 for panel, name in zip(row, ("loss", "test")):
-                    compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
-                                         LINE_STYLES[k], label)
+                    compared.draw_curves(panel, runs, name, f"C{k}", LINE_STYLES[k], label)
             row[1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=7)
         headline(figure, f"Pseudo-inverses: {compared.title_of(settings)}", settings)

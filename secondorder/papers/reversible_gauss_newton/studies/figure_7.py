@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import finished, headline, legend_below, paired, study
+from secondorder.studies import headline, legend_below, paired, study
 
 from .. import PAPER
 from . import compared
@@ -63,7 +63,6 @@ class Figure7:
         panels = compared.panels_by_rule(figure)
         for rule, told in self._told(results, settings).items():
             for name, (colour, style, label) in looks.items():
-                compared.draw_curves(panels[rule], [run["loss"] for run in finished(told[name])],
-                                     colour, style, label)
+                compared.draw_curves(panels[rule], told[name], "loss", colour, style, label)
         legend_below(figure, panels["P"])
         headline(figure, f"Taking over half-way: {compared.title_of(settings)}", settings)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (LINE_STYLES, counted, diverged, finished, headline, legend_below,
+from secondorder.studies import (LINE_STYLES, counted, diverged, headline, legend_below,
                                  study)
 
 from .. import PAPER
@@ -67,11 +67,9 @@ class Figure8:
         for rule, row in compared.grid_by_rule(figure).items():
             for panel, name in zip(row, ("loss", "test")):
                 for k, (sigma, runs) in enumerate(told[rule].items()):
-                    compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
-                                         LINE_STYLES[k],
+                    compared.draw_curves(panel, runs, name, f"C{k}", LINE_STYLES[k],
                                          f"deviation {str(sigma).capitalize()}")
-                compared.draw_curves(panel, [run[name] for run in finished(adam[rule])], "0.5",
-                                     LINE_STYLES[-1], "Adam")
+                compared.draw_curves(panel, adam[rule], name, "0.5", LINE_STYLES[-1], "Adam")
         legend_below(figure, figure.axes[0], rows=2)
         headline(figure, f"Initial weights: {compared.title_of(settings)}", settings)
 

@@ -1,6 +1,6 @@
 """Claims: the pseudo-inverse needs its tolerance, and how large it is does not matter."""
 
-from secondorder.studies import (UNDECIDED, counted, diverged, exactly, finished, headline,
+from secondorder.studies import (UNDECIDED, counted, diverged, exactly, headline,
                                  legend_below, study, undecided)
 
 from .. import PAPER
@@ -58,11 +58,9 @@ class Regularisation:
                 rule = next(rule for rule in rates if rates[rule] == rate)
                 for method, runs in self._told(results, settings, name)[rule].items():
                     colour, style, label = looks[method]
-                    before = len(panel.lines)
-                    compared.draw_curves(panel, [run["loss"] for run in finished(runs)], colour,
-                                         style, label if rule == "P" else None)
-                    for line in panel.lines[before:]:
-                        line.set(linewidth=1.6 if rule == "P" else 0.8)
+                    compared.draw_curves(panel, runs, "loss", colour, style,
+                                         label if rule == "P" else None,
+                                         linewidth=1.6 if rule == "P" else 0.8)
             panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
             panel.set_title(compared.title_of(settings, (name,)), fontsize=8)
         legend_below(figure, panel)
@@ -118,10 +116,8 @@ class Tolerance:
         panels = compared.panels_by_rule(figure)
         for rule, told in self._told(results, settings).items():
             for k, (strength, runs) in enumerate(told.items()):
-                compared.draw_curves(panels[rule], [run["loss"] for run in finished(runs["gn"])],
-                                     f"C{k}", ("-", "--", "-.")[k],
-                                     f"Gauss-Newton, {100 * strength:g} %")
-            adam = finished(told[STRENGTHS[0]]["adam"])
-            compared.draw_curves(panels[rule], [run["loss"] for run in adam], "k", ":", "Adam")
+                compared.draw_curves(panels[rule], runs["gn"], "loss", f"C{k}",
+                                     ("-", "--", "-.")[k], f"Gauss-Newton, {100 * strength:g} %")
+            compared.draw_curves(panels[rule], told[STRENGTHS[0]]["adam"], "loss", "k", ":", "Adam")
         legend_below(figure, panels["P"])
         headline(figure, f"Tolerances: {compared.title_of(settings)}", settings)
