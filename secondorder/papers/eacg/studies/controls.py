@@ -130,8 +130,7 @@ class EtaAlpha:
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
-        alphas = sorted({one["alpha"] for one in results.arguments(method="ea-cg")})
-        for k, alpha in enumerate(alphas):
+        for k, alpha in enumerate(settings["alphas"]):
             left, right = [], []
             for one, told in zip(results.of(method="ea-cg", alpha=alpha),
                                  results.arguments(method="ea-cg", alpha=alpha)):
@@ -144,7 +143,7 @@ class EtaAlpha:
         axes.set(xscale="log", yscale="log", xlabel="final training loss of SGD at eta / alpha",
                  ylabel="of EA-CG at (eta, alpha)",
                  title="EA-CG beside SGD at the rate eta / alpha, a mark a seed and pair:\n"
-                 + training.title_of(results.arguments()[0]["case"]))
+                 + training.title_of(settings["case"]))
         axes.title.set_fontsize(9)
         legend_below(figure, axes)
 

@@ -201,8 +201,8 @@ class Normalisation:
                       title=f"weights within ±{half:g}", ylim=(0, 3.5))  # bold ones leap higher
             panel.legend(fontsize=7)
         figure.suptitle("With and without a second derivative: "
-                        f"{plateau.title_of(results.arguments()[0])}; median of "
-                        f"{len(settings['seeds'])} seeds", fontsize=10)
+                        f"{plateau.title_of(settings)}; median of {len(settings['seeds'])} seeds",
+                        fontsize=10)
 
 
 def voting(results, settings, winner):
