@@ -9,8 +9,9 @@ runs on a seed of their own, six rates a method.
 import numpy as np
 
 from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED,
-                                 Run, Verdict, crossing, diverged, finished, in_words, least,
-                                 mean_and_range, saturation, smoothed, undecided)
+                                 Run, Verdict, at_loss, crossing, diverged, finished, in_words,
+                                 least, lowest_common, mean_and_range, saturation, smoothed,
+                                 undecided)
 from secondorder.studies.numbers import number
 
 from .training import NAMES, TITLES, train
@@ -37,6 +38,18 @@ DEVIATION = ("CIFAR-10 at 8 x 8 pixels, 5000 images, d' = 800, n = 102; MNIST wi
              "images / d' and the steps of an epoch are near the printed ones. Rule P for "
              "rates is the paper's (most progress in epoch 1), rule B takes the least training "
              "loss later on")
+
+
+class OfFigure2:
+    """A study of the runs of Figure 2 on CIFAR-10; some ask for others beside."""
+
+    @staticmethod
+    def packed(result, arguments):
+        """All but the Gram matrices, which only Figure 11 compares: nine tenths of the bytes."""
+        return {name: value for name, value in result.items() if name != "grams"}
+
+    def runs(self, settings, results):
+        return wanted(settings, results)
 
 
 def one(settings, name, seed, method, rate, **more):
@@ -176,6 +189,23 @@ def logs(runs, others, number=final):
         return [float(np.log(number(a)) - np.log(number(b))) for a, b in zip(runs, others)]
 
 
+def excess_at_equal_loss(one, other):
+    """log of one's test loss over the other's, at the lowest training loss that both reach."""
+    curves = [smoothed(run["loss"]) for run in (one, other)]
+    level = lowest_common(*curves)
+    tests = [at_loss(curve, run["test"], level) for curve, run in zip(curves, (one, other))]
+    return float(np.log(tests[0] / tests[1]))
+
+
+def kernel_at(run, level):
+    """Where T first comes down to a level, an epoch from 0, and the similarity of the tangent
+    kernel with its start after this epoch.
+    """
+    epoch = int(np.flatnonzero(smoothed(run["loss"]) <= level)[0])
+    at = np.linspace(0, len(run["loss"]), len(run["looks"]))
+    return epoch, np.interp(epoch + 1, at, [look["ntk"] for look in run["looks"]])
+
+
 def reached(run, level):
     """Whole steps until a loss; one more than there were where it was not reached, infinite where
     the run diverged before.
@@ -235,11 +265,6 @@ def _draw_thick_and_thin(panel, told, curve, step=1, start=1):
             mean_and_range(panel, [curve(run) for run in finished(runs)], colour, start, step,
                            linestyle=style, linewidth=1.6 if rule == "P" else 0.8,
                            label=NAMES[method] if rule == "P" else None)
-
-
-def packed(result, arguments):
-    """All but the Gram matrices, which only Figure 11 compares: nine tenths of the bytes."""
-    return {name: value for name, value in result.items() if name != "grams"}
 
 
 def title_of(settings, names=("cifar",)):

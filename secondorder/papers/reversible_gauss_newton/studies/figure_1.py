@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (counted, diverged, headline, least, legend_under, paired,
-                                 study, undecided)
+from secondorder.studies import (counted, diverged, headline, least, legend_under, paired, study,
+                                 undecided)
 
 from .. import PAPER
 from . import compared

@@ -23,9 +23,7 @@ HEADROOM = 1.3  # the picture ends so far above the first loss; one rate would f
        ours=("c",),
        deviation=compared.DEVIATION + "; the rates are not stated: 0.1, 0.2, 0.5, 1, 2, 4. Full "
        "cost with Figure 2's runs at hand: 0.7 core-hours")
-class Figure12:
-    packed = staticmethod(compared.packed)
-
+class Figure12(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         rates = compared.rates(results, settings, "cifar", "gn")

@@ -15,9 +15,7 @@ DECAYS = (1e-5, 1e-4, 1e-3, 1e-2)
                                       "public code. In the loss, as in the text, the step would "
                                       "not see it. One of four decays is chosen by test loss on "
                                       "seed 100; the rates by both rules, without decay")
-class Figure13:
-    packed = staticmethod(compared.packed)
-
+class Figure13(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn",))
         rates = compared.rates(results, settings, "cifar", "gn") or {}

@@ -2,8 +2,7 @@
 
 import itertools
 
-from secondorder.studies import (LINE_STYLES, alike, both, chosen, headline, paired,
-                                 study)
+from secondorder.studies import LINE_STYLES, alike, both, chosen, headline, paired, study
 
 from .. import PAPER
 from . import compared
@@ -40,9 +39,7 @@ def strength_of(results, form, rate):
        needs=("cifar-10",),
        deviation=compared.DEVIATION + "; strengths 0.1, 1 and 10 %, chosen on seed 100 by training "
        "loss; the rates by both rules of truncation at 1 %")
-class Figure14:
-    packed = staticmethod(compared.packed)
-
+class Figure14(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         rates = compared.rates(results, settings, "cifar", "gn") or {}

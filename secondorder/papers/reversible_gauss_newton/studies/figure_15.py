@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (Run, both, diverged, headline, legend_under, paired,
-                                 study, table)
+from secondorder.studies import (Run, both, diverged, headline, legend_under, paired, study,
+                                 table)
 from secondorder.studies.data import where
 
 from .. import PAPER, RankWarning, RevMLP

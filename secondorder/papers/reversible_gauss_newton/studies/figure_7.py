@@ -26,9 +26,7 @@ PAIRS = (("adam", "gn"), ("gn", "adam"))
                "c": "Gauss-Newton and then Adam ends below the least loss of Gauss-Newton alone"},
        full=compared.FULL, quick=compared.QUICK, seconds=(2500, 4), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; 50 and 50 epochs, the second method's memory fresh")
-class Figure7:
-    packed = staticmethod(compared.packed)
-
+class Figure7(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         if all(run in results for run in compared.choosing(settings, "cifar", ("gn", "adam"))):

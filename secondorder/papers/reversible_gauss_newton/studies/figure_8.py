@@ -19,9 +19,7 @@ SIGMAS = (1e-4, 1e-3, 1e-2, 0.03, "xavier")  # rising: Xavier's is about 0.05 he
        full=compared.FULL, quick=compared.QUICK, seconds=(3500, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; sizes stand in the image only: 1e-4, 1e-3, 1e-2, 0.03 and "
        "Xavier; all at the rates that the two rules choose from 1e-3; Adam from 1e-3")
-class Figure8:
-    packed = staticmethod(compared.packed)
-
+class Figure8(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         rates = compared.rates(results, settings, "cifar", "gn") or {}

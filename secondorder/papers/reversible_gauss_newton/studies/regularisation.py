@@ -17,9 +17,7 @@ SETS = ("cifar", "mnist")
                      f"1 % ({name})" for name in SETS},
        full=compared.FULL, quick=compared.QUICK, seconds=(2600, 5), needs=("mnist", "cifar-10"),
        deviation=compared.DEVIATION + "; both at the rates of the two rules for 1 %")
-class Regularisation:
-    packed = staticmethod(compared.packed)
-
+class Regularisation(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, SETS, ("gn",))
         for name in SETS:
@@ -74,9 +72,7 @@ class Regularisation:
                "b": "whether Gauss-Newton saturates, and Adam does not, is the same at all three"},
        full=compared.FIVE_SEEDS, quick=compared.QUICK, seconds=(3200, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; all at the rates of the two rules for 1 %")
-class Tolerance:
-    packed = staticmethod(compared.packed)
-
+class Tolerance(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         rates = compared.rates(results, settings, "cifar", "gn") or {}

@@ -17,9 +17,7 @@ METHODS = {"adam": "Adam", "sgd": "SGD"}
        full=compared.FULL, quick=compared.QUICK, seconds=(1500, 4), needs=("cifar-10",),
        ours=tuple(METHODS),
        deviation=compared.DEVIATION + "; a control of ours, at the rates of rule B")
-class Schedules:
-    packed = staticmethod(compared.packed)
-
+class Schedules(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=tuple(METHODS), rules=("B",))
         for method in METHODS:
