@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..checks import check_l2, function_of, instance_of, real_array
+from ..checks import check_l2, function_of, instance_of
 from ..exact import objective, two_jet
 from ..nets import Network
-from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, finished, style
+from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, finished, rising, style
 
 POINTS = 61
 STYLES = (":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)))
@@ -55,7 +55,8 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     ...                       models={"residual partitioning": bound.value})
     """
     instance_of(network, Network, "network").require_parameters()
-    directions, steps, models = _directions(direction, network), _steps(steps), _models(models)
+    directions, models = _directions(direction, network), _models(models)
+    steps = rising(steps, "steps", np.linspace(-1.0, 2.0, POINTS))
     if models and len(directions) > 1:
         raise ValueError("models are drawn along one direction, got several")
     options = {"l2": check_l2(l2), "batch_size": batch_size, "executor": executor}
@@ -104,15 +105,6 @@ def _ray(ax, steps, values, jet, name, number):
     ax.plot(steps, values, color=colour, marker=marker, markersize=4,
             markevery=max(1, len(steps) // 8), label=name)
     ax.plot(steps, model, color=colour, linestyle="--", linewidth=1)
-
-
-def _steps(steps):
-    if steps is None:
-        return np.linspace(-1.0, 2.0, POINTS)
-    steps = real_array(steps, "steps").astype(float)
-    if steps.ndim != 1 or len(steps) < 2 or (np.diff(steps) <= 0).any():
-        raise ValueError(f"steps must be two or more rising numbers, got shape {steps.shape}")
-    return steps
 
 
 def _models(models):

@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 
 from ..checks import boolean, did_you_mean, real_array
-from .style import BLACK, axes_of, drawn, legend, plain_numbers, reveal, style
+from .style import BLACK, axes_of, drawn, finished, plain_numbers, reveal, style
 
 ERRORS = "error against step"
 
@@ -63,15 +63,11 @@ def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None
         plain_numbers(ax.yaxis)
     if x in ("epoch", "step"):
         ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set(xlabel=x if x_label is None else x_label)
-    ax.set(ylabel=quantity if y_label is None else y_label)
-    if title is not None:
-        ax.set_title(title)
+    ax.set(xlabel=x if x_label is None else x_label,
+           ylabel=quantity if y_label is None else y_label)
     ax.grid(alpha=0.3, which="both")
     reveal(ax, lines)
-    if show_legend:
-        legend(ax)
-    return ax
+    return finished(ax, title, where="right" if show_legend else "none")
 
 
 def _by_name(histories):
@@ -137,8 +133,5 @@ def error_against_step(steps, errors, ax=None, predicted=None, label="measured",
     if predicted is not None:
         ax.loglog(steps, predicted, "--", color=BLACK, label="predicted")
     ax.set(xlabel="step", ylabel="error")
-    if title is not None:
-        ax.set_title(title)
     ax.grid(alpha=0.3, which="both")
-    legend(ax)
-    return ax
+    return finished(ax, title)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from ..checks import instance_of, one_of, real_array
-from .style import (BLACK, DRAWABLE, LEGENDS, axes_of, place_legend, plain_numbers, reveal,
-                    style)
+from .style import BLACK, DRAWABLE, LEGENDS, axes_of, finished, plain_numbers, reveal, style
 
 SCALES = ("linear", "x", "y", "xy")
 SHOWN = 20  # markers of a curve, at most
@@ -66,9 +65,6 @@ def lines(named, ax=None, references=None, logarithmic="linear", x_label=None, y
             ax.plot(x, y, color=BLACK, linestyle=DASHES[number % len(DASHES)], linewidth=1,
                     label=name if k == 0 else None)
     ax.set(xlabel=x_label or "", ylabel=y_label or "", **limits)
-    if title is not None:
-        ax.set_title(title)
-    ax.grid(alpha=0.3)
     if len(curves) == len(drawn):  # runs of one name shall look alike
         reveal(ax, drawn)
         for line in drawn:
@@ -78,8 +74,7 @@ def lines(named, ax=None, references=None, logarithmic="linear", x_label=None, y
             plain_numbers(axis)
         elif values and all((x == np.round(x)).all() for x in values):
             axis.get_major_locator().set_params(integer=True)
-    place_legend(ax, show_legend)
-    return ax
+    return finished(ax, title, "both", show_legend)
 
 
 def _curves(named, name):

@@ -5,7 +5,7 @@ import numpy as np
 from ..checks import check_l2, instance_of, real_array
 from ..exact import objective
 from ..nets import Network
-from .style import axes_of, legend, style
+from .style import axes_of, finished, legend, rising, style
 
 
 def plane(network, loss, x, y, across, up, points=None, x_steps=None, y_steps=None, l2=0.0, ax=None,
@@ -50,7 +50,8 @@ def plane(network, loss, x, y, across, up, points=None, x_steps=None, y_steps=No
     """
     instance_of(network, Network, "network").require_parameters()
     u, v = _frame(network.vector(across, "across"), network.vector(up, "up"))
-    a, b = _rising(x_steps, "x_steps"), _rising(y_steps, "y_steps")
+    a, b = (rising(steps, name, np.linspace(-2.0, 2.0, 41))
+            for steps, name in ((x_steps, "x_steps"), (y_steps, "y_steps")))
     shown = _points(points, network)
     f = objective(network, loss, x, y, l2=check_l2(l2), batch_size=batch_size, executor=executor)
     heights = np.array([[f.fun(f.start + s * u + t * v) for s in a] for t in b])
@@ -64,11 +65,9 @@ def plane(network, loss, x, y, across, up, points=None, x_steps=None, y_steps=No
                 **({"marker": marker, "markersize": 3} if len(changes) > 1
                    else {"marker": "X", "markersize": 11, "linestyle": "none"}))
     ax.set(xlim=(a[0], a[-1]), ylim=(b[0], b[-1]), xlabel="across", ylabel="up")
-    if title is not None:
-        ax.set_title(title)
     if shown:
         legend(ax, loc="upper left", bbox_to_anchor=(0, -0.16))
-    return ax
+    return finished(ax, title, where="none")
 
 
 def _frame(across, up):
@@ -82,15 +81,6 @@ def _frame(across, up):
     if np.linalg.norm(rest) <= 1e-12 * np.linalg.norm(up):
         raise ValueError("up must not be zero or parallel to across: they span no plane")
     return u, rest / np.linalg.norm(rest)
-
-
-def _rising(steps, name):
-    if steps is None:
-        return np.linspace(-2.0, 2.0, 41)
-    steps = real_array(steps, name).astype(float)
-    if steps.ndim != 1 or len(steps) < 2 or (np.diff(steps) <= 0).any():
-        raise ValueError(f"{name} must be two or more rising numbers, got shape {steps.shape}")
-    return steps
 
 
 def _points(points, network):

@@ -1,6 +1,8 @@
-"""One palette, the axes that a picture goes to, legends, and curves that hide each other."""
+"""One palette, the axes and steps of a picture, legends, and curves that hide each other."""
 
 import numpy as np
+
+from ..checks import real_array
 
 LEGENDS = ("right", "below", "none")
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK = ("#0072B2", "#D55E00", "#009E73", "#E69F00",
@@ -42,6 +44,16 @@ def figure_of(figure, size):
     if not isinstance(figure, FigureBase):
         raise TypeError(f"figure must be a matplotlib Figure, got {figure!r}")
     return figure
+
+
+def rising(steps, name, default):
+    """Steps as floats, two or more in rising order; the default for None."""
+    if steps is None:
+        return default
+    steps = real_array(steps, name).astype(float)
+    if steps.ndim != 1 or len(steps) < 2 or (np.diff(steps) <= 0).any():
+        raise ValueError(f"{name} must be two or more rising numbers, got shape {steps.shape}")
+    return steps
 
 
 def legend(ax, **options):

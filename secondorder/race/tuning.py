@@ -183,12 +183,7 @@ def stages(problem, settings, results, judge=True):
         choice = winner_by_rule(trials, limits)
         runs += [judged(problem, entrant, rule, seed, choice, limits)
                  for rule in choice for seed in settings["seeds"]]
-    return unique(runs)
-
-
-def unique(runs):
-    """Each run once."""
-    return list({run.name: run for run in runs}.values())
+    return runs
 
 
 def running(problem, settings):

@@ -13,7 +13,8 @@ ask for the same run share it.
 from .crops import random_boxes, resized_crops
 from .curves import at_loss, crossing, lowest_common, saturation, smoothed
 from .data import Images, images, pooled, table
-from .pictures import LINE_STYLES, headline, legend_below, legend_under, over_seeds
+from .pictures import (LINE_STYLES, headline, legend_below, legend_under, mean_and_range,
+                       over_seeds)
 from .registry import FORMS, STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
@@ -25,6 +26,6 @@ __all__ = ["DEPENDS", "DID_NOT_HOLD", "FORMS", "HELD", "HELD_BY_RULE", "Images",
            "Results", "Run", "STUDIES", "Study", "Sweep", "TAKEN_OUT", "UNDECIDED",
            "Verdict", "alike", "at_loss", "both", "chosen", "counted", "crossing",
            "diverged", "exactly", "finished", "headline", "images", "in_words", "least",
-           "legend_below", "legend_under", "lowest_common", "over_seeds",
+           "legend_below", "legend_under", "lowest_common", "mean_and_range", "over_seeds",
            "paired", "pooled", "random_boxes", "repeated", "reproduce",
            "resized_crops", "saturation", "smoothed", "study", "table", "undecided"]

@@ -2,6 +2,8 @@
 
 from math import ceil, floor, log10
 
+import numpy as np
+
 #: Styles of lines, so that no two of a panel differ by colour alone.
 LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
 
@@ -22,6 +24,32 @@ def over_seeds(seeds, what="mean and range"):
 def headline(figure, text, settings, what="mean and range"):
     """The title of a figure: a text, and what `over_seeds` says of the settings' seeds."""
     figure.suptitle(f"{text}; {over_seeds(settings['seeds'], what)}", fontsize=10)
+
+
+def mean_and_range(panel, curves, colour, start=0, step=1, **line):
+    """The mean of curves and, of several, their range as a band, as far as the shortest goes.
+
+    Parameters
+    ----------
+    panel : matplotlib.axes.Axes
+    curves : sequence of sequences of float
+        Empty ones are left out; nothing is drawn where there is no other.
+    colour : color of matplotlib
+    start, step : float
+        Where the first value stands, and how far the next one is.
+    **line
+        Of matplotlib's `plot`.
+    """
+    rows = [curve for curve in curves if len(curve)]
+    if not rows:
+        return
+    shortest = min(map(len, rows))
+    block = np.array([row[:shortest] for row in rows], dtype=float)
+    at = start + step * np.arange(shortest)
+    panel.plot(at, block.mean(axis=0), color=colour, **line)
+    if len(block) > 1:
+        panel.fill_between(at, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
+                           linewidth=0)
 
 
 def legend_below(figure, panel, rows=1):

@@ -101,7 +101,9 @@ class Study:
         return settings
 
     def runs(self, settings, results):
-        return self.implementation.runs(settings, results)
+        """The runs that the study takes, each once: two rules may choose one rate."""
+        asked = self.implementation.runs(settings, results)
+        return list({run.name: run for run in asked}.values())
 
     def judge(self, results, settings):
         return self.implementation.judge(results, settings)
@@ -178,7 +180,7 @@ def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="
     ``runs(settings, results)``
         The runs that it takes, as a list of :class:`Run`. It is called again with what has come
         back until all that it names is there, so that later runs may depend on earlier ones (rates
-        that are chosen on seeds of their own).
+        that are chosen on seeds of their own). What it names twice is run once.
     ``judge(results, settings)``
         A :class:`Verdict` a claim, letter -> Verdict.
     ``draw(results, figure, settings)``

@@ -50,8 +50,8 @@ def stages(problem, settings, results):
         return wanted
     field = claims.Field(problem, settings, results)
     methods = {field.best(kind, rule) for kind in ("paper", "first order") for rule in tuning.RULES}
-    return tuning.unique(wanted + tuning.stages(problem, of_compared(settings) | {
-        "methods": [key for key in field.entrants if key in methods]}, results))
+    return wanted + tuning.stages(problem, of_compared(settings) | {
+        "methods": [key for key in field.entrants if key in methods]}, results)
 
 
 def of_compared(settings):
@@ -86,8 +86,7 @@ class Plateau(OneProblem):
 
     def runs(self, settings, results):
         problem, curvature = settings["problem"], self.of_curvature(settings)
-        return tuning.unique(super().runs(settings, results)
-                             + tuning.stages(problem, curvature, results))
+        return super().runs(settings, results) + tuning.stages(problem, curvature, results)
 
     def judge(self, results, settings):
         field = claims.Field(settings["problem"], self.of_curvature(settings), results)

@@ -29,8 +29,8 @@ class Noise:
     """Does the advantage grow with the batch?"""
 
     def runs(self, settings, results):
-        return tuning.unique(run for problem in settings["problems"]
-                             for run in tuning.stages(problem, settings, results))
+        return [run for problem in settings["problems"]
+                for run in tuning.stages(problem, settings, results)]
 
     def judge(self, results, settings):
         told = fields(settings, results)
@@ -66,7 +66,7 @@ class Width:
             if tuning.budget(problem, settings, results) is not None:
                 for entrant in tuning.running(problem, settings):
                     runs += (tuning.valley(problem, entrant, settings, results) or {}).values()
-        return tuning.unique(runs)
+        return runs
 
     def widths(self, results, settings, common=False):
         """Method -> problem -> decades: of rate or sigma, to twice the method's own least loss; or,
@@ -119,8 +119,8 @@ class Together:
     """Ranks, winners, and what is left of the verdicts when all problems are counted."""
 
     def runs(self, settings, results):
-        return tuning.unique(run for problem in settings["problems"]
-                             for run in problems.stages(problem, settings, results))
+        return [run for problem in settings["problems"]
+                for run in problems.stages(problem, settings, results)]
 
     def judge(self, results, settings):
         told, compared = (fields(one, results) for one in

@@ -11,13 +11,13 @@ WITHOUT = ("fisher", "pch-1", "pch-2")  # of Eq. (14), where the Gauss-Newton ma
 
 
 class Curves:
-    """SGD, and every curvature with both solvers."""
+    """SGD, and every curvature with EA-CG and with a second solver."""
 
-    criterion, curvatures, over = "cross-entropy", CURVATURES, "epochs"
+    criterion, curvatures, second, over = "cross-entropy", CURVATURES, "kfi", "epochs"
 
     def methods(self):
         return [("sgd", "none")] + [(solver, curvature) for curvature in self.curvatures
-                                    for solver in ("ea-cg", "kfi")]
+                                    for solver in ("ea-cg", self.second)]
 
     def counted(self):
         """The methods that claims are about: PCH-2 is left out but for Figures 9 to 12."""
@@ -36,13 +36,11 @@ class Curves:
     def decide(self, judge, settings, results):
         return by_selection(judge, self.criterion, settings, results)
 
-    def each(self, number, measure, settings, results, curvatures=None):
+    def each(self, number, measure, settings, results):
         """EA-CG against KFI, for every curvature: held where it holds for all."""
         return self.decide(lambda chosen: both(*(
-            chosen.compared(("ea-cg", curvature), ("kfi", curvature), number,
-                            f"{measure}, {curvature}")
-            for curvature in curvatures or self.curvatures if curvature != "pch-2")),
-            settings, results)
+            chosen.compared(ours, other, number, f"{measure}, {ours[1]}")
+            for ours, other in self.solvers())), settings, results)
 
     def before(self, letter, pairs, settings, results):
         """Whether one method of every pair is faster than the other, in both forms."""
@@ -51,9 +49,9 @@ class Curves:
                          f"{' '.join(reversed(ours))}") for ours, other in pairs)),
             self.criterion, settings, results)
 
-    def solvers(self, second="kfi"):
+    def solvers(self):
         """EA-CG and its rival with every curvature but PCH-2, as pairs."""
-        return [(("ea-cg", curvature), (second, curvature)) for curvature in self.curvatures
+        return [(("ea-cg", curvature), (self.second, curvature)) for curvature in self.curvatures
                 if curvature != "pch-2"]
 
 

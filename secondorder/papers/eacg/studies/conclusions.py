@@ -42,12 +42,11 @@ CASES = Figure1, Figure5
        "tells of equal times: Figures 2 and 6 judge them")
 class Converges:
     def runs(self, settings, results):
-        runs = {}
+        runs = []
         for curves in CASES:
-            asked = training.stages(self.methods(curves), curves.criterion, settings, results)
-            for run in asked + clock.timings(curves().counted(), curves.criterion, settings):
-                runs[run.name] = run
-        return list(runs.values())
+            runs += training.stages(self.methods(curves), curves.criterion, settings, results)
+            runs += clock.timings(curves().counted(), curves.criterion, settings)
+        return runs
 
     def methods(self, curves):
         return [one for one in curves().methods() if one[1] == "pch-1"]

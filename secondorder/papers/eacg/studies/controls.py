@@ -40,8 +40,8 @@ class Sgd:
         own += clock.timings(Figure1().counted(), "cross-entropy", settings)
         if not settings["trial"]:
             return own
-        free = training.stages([("sgd", "none")], "cross-entropy", self.free(settings), results)
-        return list({run.name: run for run in own + free}.values())
+        return own + training.stages([("sgd", "none")], "cross-entropy", self.free(settings),
+                                     results)
 
     def judge(self, results, settings):
         def against(settings_of_sgd, number, measure, margin):
@@ -103,14 +103,9 @@ class EtaAlpha:
         return float(f"{(1 - training.MOMENTUM) * rate / alpha:.6g}"), 0.0, batch
 
     def runs(self, settings, results):
-        runs = {}
-        for seed in settings["seeds"]:
-            for point in self.pairs(settings):
-                for run in (training.one(seed, "ea-cg", "pch-1", point, "cross-entropy", settings),
-                            training.one(seed, "sgd", "none", self.sgd_point(point),
-                                         "cross-entropy", settings)):
-                    runs[run.name] = run
-        return list(runs.values())
+        return [training.one(seed, *method, "cross-entropy", settings)
+                for seed in settings["seeds"] for point in self.pairs(settings)
+                for method in (("ea-cg", "pch-1", point), ("sgd", "none", self.sgd_point(point)))]
 
     def by_method(self, point, results):
         """(EA-CG's runs, SGD's) by seed."""
@@ -135,8 +130,7 @@ class EtaAlpha:
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
-        alphas = sorted({one["alpha"] for one in results.arguments(method="ea-cg")})
-        for k, alpha in enumerate(alphas):
+        for k, alpha in enumerate(settings["alphas"]):
             left, right = [], []
             for one, told in zip(results.of(method="ea-cg", alpha=alpha),
                                  results.arguments(method="ea-cg", alpha=alpha)):
@@ -149,7 +143,7 @@ class EtaAlpha:
         axes.set(xscale="log", yscale="log", xlabel="final training loss of SGD at eta / alpha",
                  ylabel="of EA-CG at (eta, alpha)",
                  title="EA-CG beside SGD at the rate eta / alpha, a mark a seed and pair:\n"
-                 + training.title_of(results.arguments()[0]["case"]))
+                 + training.title_of(settings["case"]))
         axes.title.set_fontsize(9)
         legend_below(figure, axes)
 

@@ -23,15 +23,11 @@ def shares(seed, case, samples, epochs, every):
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), CRITERIA["cross-entropy"]()
     optimizer = training.optimizer_of(network, loss, "ea-cg", "pch-1", 0.1, 0.02)
-    rng, shares, update = np.random.default_rng([seed, 1]), [], 0
-    for _ in range(epochs):
-        order = rng.permutation(len(x))
-        for start in range(0, len(x) - 99, 100):
-            rows = order[start:start + 100]
-            if update % every == 0:
-                shares.append(dropped(network.evaluate(loss, x[rows], y[rows])))
-            optimizer.step(x[rows], y[rows])
-            update += 1
+    shares = []
+    for update, rows in enumerate(networks.batches(seed, len(x), epochs)):
+        if update % every == 0:
+            shares.append(dropped(network.evaluate(loss, x[rows], y[rows])))
+        optimizer.step(x[rows], y[rows])
     return {"shares": shares}
 
 
@@ -105,10 +101,10 @@ class Covariance:
     def draw(self, results, figure, settings):
         axes = figure.subplots()
         rows = np.mean([one["shares"] for one in results.of()], axis=0)
-        every = results.arguments()[0]["every"]
+        updates = settings["every"] * np.arange(len(rows))
         for k, column in enumerate(rows.T):
-            axes.plot(every * np.arange(len(rows)), column, "osD^v"[k % 5] + "-", color=f"C{k}",
-                      markersize=4, label=f"layer {k + 1}")
+            axes.plot(updates, column, "osD^v"[k % 5] + "-", color=f"C{k}", markersize=4,
+                      label=f"layer {k + 1}")
         axes.axhline(0.1, color="0.5", linewidth=0.8)
         axes.set(xlabel="update", ylabel="norm of the covariance / norm of the mean block",
                  yscale="log", title="What (5) drops, while training (line: 0.1):\n"

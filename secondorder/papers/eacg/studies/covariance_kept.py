@@ -28,19 +28,15 @@ def steps_apart(seed, case, samples, epochs, every, alpha):
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), CRITERIA["cross-entropy"]()
     optimizer = training.optimizer_of(network, loss, "ea-cg", "pch-1", 0.1, alpha)
-    rng, record, update = np.random.default_rng([seed, 1]), {"cosine": [], "length": []}, 0
-    for _ in range(epochs):
-        order = rng.permutation(len(x))
-        for start in range(0, len(x) - 99, 100):
-            rows = order[start:start + 100]
-            if update % every == 0:
-                with_it, without = (direction(network, loss, x[rows], y[rows], curvature="pch-1",
-                                           solver=solver, alpha=alpha)
-                                 for solver in ("cg", "ea-closed"))
-                for name, value in zip(record, apart(with_it, without)):
-                    record[name].append(value)
-            optimizer.step(x[rows], y[rows])
-            update += 1
+    record = {"cosine": [], "length": []}
+    for update, rows in enumerate(networks.batches(seed, len(x), epochs)):
+        if update % every == 0:
+            with_it, without = (direction(network, loss, x[rows], y[rows], curvature="pch-1",
+                                          solver=solver, alpha=alpha)
+                                for solver in ("cg", "ea-closed"))
+            for name, value in zip(record, apart(with_it, without)):
+                record[name].append(value)
+        optimizer.step(x[rows], y[rows])
     return record
 
 

@@ -30,16 +30,12 @@ def errors(seed, case, criterion, along, samples, epochs, every, batch):
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), CRITERIA[criterion]()
     optimizer = training.optimizer_of(network, loss, method, curvature, rate, alpha)
-    rng, series, update = np.random.default_rng([seed, 1]), {}, 0
-    for _ in range(epochs):
-        order = rng.permutation(len(x))
-        for start in range(0, len(x) - batch + 1, batch):
-            rows = order[start:start + batch]
-            if update % every == 0:
-                for name, values in errors_at(network, loss, x[rows], y[rows], criterion).items():
-                    series.setdefault(name, []).append(values)
-            optimizer.step(x[rows], y[rows])
-            update += 1
+    series = {}
+    for update, rows in enumerate(networks.batches(seed, len(x), epochs, batch)):
+        if update % every == 0:
+            for name, values in errors_at(network, loss, x[rows], y[rows], criterion).items():
+                series.setdefault(name, []).append(values)
+        optimizer.step(x[rows], y[rows])
     return {name: np.mean(values, axis=0).tolist() for name, values in series.items()}
 
 

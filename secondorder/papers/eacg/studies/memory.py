@@ -76,11 +76,11 @@ class Memory:
             bars = axes.bar(np.arange(3) + 0.4 * k, peaks, 0.38, color=f"C{k}",
                             hatch=("", "//")[k], label=f"{form} form")
             axes.bar_label(bars, fmt="%.2g")
-        square = 4 * results.arguments()[0]["widths"][0] ** 2 / 1e9
+        square = 4 * settings["widths"][0] ** 2 / 1e9
         axes.bar_label(axes.bar(3.2, square, 0.38, color="0.7"), fmt="%.2g")
         axes.legend(fontsize=8, loc="upper left")
         axes.set_xticks(np.arange(4) + 0.2, ["SGD", "EA-CG", "KFI by a\nGram matrix",
                                    "inputs' matrix\nthat it avoids"])
         axes.set(ylabel="GB at the peak of a step",
                  title="Memory of one step, float32, random inputs: "
-                       f"{results.arguments()[0]['widths'][0]} of them")
+                       f"{settings['widths'][0]} of them")

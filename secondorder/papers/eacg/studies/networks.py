@@ -31,13 +31,8 @@ def pictures(case):
     -------
     (inputs, labels, name)
     """
-    if case == "Q":
-        parts = [images("digits", part) for part in ("train", "test")]
-        name = parts[0].name
-    else:
-        parts = [images("cifar-10", part) for part in ("train", "test")]
-        name = parts[0].name
-    x = np.concatenate([part.inputs for part in parts])
+    parts = [images("digits" if case == "Q" else "cifar-10", part) for part in ("train", "test")]
+    x, name = np.concatenate([part.inputs for part in parts]), parts[0].name
     labels = np.concatenate([part.labels for part in parts])
     if case in ("R5", "R6"):
         x, name = pooled(x, 32, 3, 2), f"{name}, 16 x 16"
@@ -70,6 +65,15 @@ def split(case, seed, samples, hold_out=False):
         training, held_out = training[test:], training[:test]
     training = training[:samples]
     return (x[training], labels[training]), (x[held_out], labels[held_out])
+
+
+def batches(seed, samples, epochs, size=100):
+    """Rows of batch after batch, shuffled in every epoch; a short last one is dropped."""
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(epochs):
+        order = rng.permutation(samples)
+        for start in range(0, samples - size + 1, size):
+            yield order[start:start + size]
 
 
 def network_of(case, seed, gain=1.0):

@@ -17,11 +17,8 @@ def final_loss(seed, case, solver, max_cg, tolerance, epochs, samples):
     network, loss = networks.network_of(case, seed), so.SoftmaxCrossEntropy()
     options = {} if solver == "ea-closed" else {"max_cg": max_cg, "tolerance": tolerance}
     optimizer = so.EACG(network, loss, learning_rate=0.2, alpha=0.01, solver=solver, **options)
-    rng = np.random.default_rng([seed, 1])
-    for _ in range(epochs):
-        order = rng.permutation(len(x))
-        for start in range(0, len(x) - 99, 100):
-            optimizer.step(x[order[start:start + 100]], y[order[start:start + 100]])
+    for rows in networks.batches(seed, len(x), epochs):
+        optimizer.step(x[rows], y[rows])
     return {"loss": training.mean_loss(network, loss, x, y)}
 
 

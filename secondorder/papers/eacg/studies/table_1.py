@@ -141,6 +141,5 @@ class Table1:
         right.legend(fontsize=8)
         right.set_xticks(range(len(names)), LABELS)
         right.set(yscale="log", ylabel="CPU ms of a step, batch 100", title="measured")
-        case = results.arguments(method="sgd")[0]["case"]
         figure.suptitle("Cost of a step, random data, "
-                        + "-".join(map(str, networks.WIDTHS[case])), fontsize=10)
+                        + "-".join(map(str, networks.WIDTHS[settings["case"]])), fontsize=10)

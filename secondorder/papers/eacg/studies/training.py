@@ -144,16 +144,14 @@ def stages(methods, criterion, settings, results):
     methods : sequence of (str, str)
         Method and curvature.
     """
-    runs = {}
+    runs = []
     for method, curvature in methods:
-        asked = trials(method, curvature, criterion, settings, results)
+        runs += trials(method, curvature, criterion, settings, results)
         for point in chosen(method, curvature, criterion, settings, results).values():
-            asked += [one(seed, method, curvature, point, criterion, settings, epochs=epochs)
-                      for epochs in sorted({settings["epochs"],
-                                            trained_on(method, criterion, settings)})
-                      for seed in settings["seeds"]]
-        runs |= {run.name: run for run in asked}
-    return list(runs.values())
+            runs += [one(seed, method, curvature, point, criterion, settings, epochs=epochs)
+                     for epochs in (settings["epochs"], trained_on(method, criterion, settings))
+                     for seed in settings["seeds"]]
+    return runs
 
 
 def trained_on(method, criterion, settings):

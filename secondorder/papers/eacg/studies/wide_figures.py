@@ -17,15 +17,7 @@ DEVIATION = (training.DEVIATION + "; Cifar-10 enlarged to 64 x 64, whose pixels 
 class WideCurves(Curves):
     """SGD, and curvatures with EA-CG and with KFI whose first layer has one direction, (13)."""
 
-    def methods(self):
-        return [("sgd", "none")] + [(solver, curvature) for curvature in self.curvatures
-                                    for solver in ("ea-cg", "kfi-rank-one")]
-
-    def each(self, number, measure, settings, results, curvatures=None):
-        return self.decide(lambda chosen: both(*(
-            chosen.compared(("ea-cg", curvature), ("kfi-rank-one", curvature), number,
-                            f"{measure}, {curvature}")
-            for curvature in self.curvatures if curvature != "pch-2")), settings, results)
+    second = "kfi-rank-one"
 
 
 def kfi_lower(ours, other):

@@ -1,7 +1,7 @@
 """Claim: Adam leaves the plateau by itself, and cubic step lengths add nothing to it."""
 
-from secondorder.studies import (LINE_STYLES, counted, exactly, finished, headline, least,
-                                 legend_below, study, undecided)
+from secondorder.studies import (LINE_STYLES, counted, exactly, headline, least, legend_below,
+                                 study, undecided)
 
 from .. import PAPER
 from . import plateau
@@ -78,14 +78,11 @@ class AdamClaim:
     def draw(self, results, figure, settings):
         axes = figure.subplots(1, 2, sharex=True)
         for panel, half in zip(axes, (0.1, 0.2)):
-            alone = [one["loss"] for one in finished(results.of(base="adam", curvature="none",
-                                                                half_width=half))]
-            plateau.draw_band(panel, alone, plateau.EVERY, "black", "-", "Adam alone")
+            alone = results.of(base="adam", curvature="none", half_width=half)
+            plateau.draw_losses(panel, alone, "black", "-", "Adam alone")
             for k, (sigma, style) in enumerate(zip(SIGMAS, LINE_STYLES[1:])):
-                runs = finished(results.of(base="adam", curvature="exact", sigma=sigma,
-                                           half_width=half))
-                rows = [one["loss"] for one in runs]
-                plateau.draw_band(panel, rows, plateau.EVERY, f"C{k}", style, f"sigma {sigma:g}")
+                runs = results.of(base="adam", curvature="exact", sigma=sigma, half_width=half)
+                plateau.draw_losses(panel, runs, f"C{k}", style, f"sigma {sigma:g}")
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}", yscale="log")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")
         legend_below(figure, axes[0])

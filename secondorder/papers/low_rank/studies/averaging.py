@@ -133,8 +133,8 @@ class Averaging:
         for panel, half in zip(right, (0.1, 0.2)):
             kinds = [(label, {"options": {"averaging": name}}) for name, label in OTHERS.items()]
             for k, (label, wanted) in enumerate([*kinds, ("batch mean", {"curvature": "exact"})]):
-                rows = [one["loss"] for one in finished(results.of(half_width=half, **wanted))]
-                plateau.draw_band(panel, rows, plateau.EVERY, f"C{k}", ("-", "--", "-.")[k], label)
+                plateau.draw_losses(panel, results.of(half_width=half, **wanted), f"C{k}",
+                                    ("-", "--", "-.")[k], label)
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
         right[0].set_ylabel("cross-entropy, mean of the watched samples")
         legend_below(figure, right[0])

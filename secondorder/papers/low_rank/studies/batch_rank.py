@@ -79,8 +79,7 @@ class BatchRank:
         told = [one for one in results.arguments() if "samples" in one]
         points = [(one["samples"], share(results.of(**one)[0])) for one in told]
         axes.semilogx(*zip(*points), "o", base=2, label=f"{told[0]['sizes']}, a mark a seed")
-        data = next(one["data"] for one in results.arguments() if "data" in one)
-        large = [share(one) for one in results.of(data=data)]
+        large = [share(one) for one in results.of(data=settings["data"])]
         axes.plot([1] * len(large), large, "s", color="C3", markersize=9, markerfacecolor="none",
                   label="the paper's network, one sample")
         axes.axhline(0.1, color="0.5", linewidth=0.8)

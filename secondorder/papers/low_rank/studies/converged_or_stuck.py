@@ -71,7 +71,6 @@ class ConvergedOrStuck:
                           hatch=hatch, label=label)
         axes.set(xscale="log", xlabel="rate, mean of the last 100", ylabel="share of the group")
         legend_below(figure, axes)
-        settings = results.arguments()[0]
         figure.suptitle(f"Stuck or converged? {plateau.title_of(settings)}, sigma 100", fontsize=10)
 
 

@@ -47,10 +47,9 @@ class Figure1:
         return verdicts
 
     def draw(self, results, figure, settings):
-        told = results.arguments()[0]
         lines = [(f"gradient descent, rate {rate:g}", {"curvature": "none", "rate": rate},
                   colour, "-.") for rate, colour in zip(RATES, ("C2", "C0"))]
         lines += [(label, {"curvature": form}, colour, style)
                   for form, (label, colour, style) in plateau.LINES.items() if form != "none"]
         plateau.draw_lines(results, figure, lines,
-                           f"No plateau: {plateau.title_of(told)}, weights within ±0.2")
+                           f"No plateau: {plateau.title_of(settings)}, weights within ±0.2")

@@ -69,7 +69,6 @@ class Figure2:
                        "rate (2001: never)")
 
     def draw(self, results, figure, settings):
-        settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"Cubic steps leave a plateau: {plateau.title_of(settings)}, "
             "weights within ±0.1", half_width=0.1, decay=None)

@@ -33,7 +33,6 @@ class Figure3:
         return without_band(results)
 
     def draw(self, results, figure, settings):
-        settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"The plateau of {plateau.title_of(settings)}, weights within ±0.1")
 

@@ -59,7 +59,6 @@ class Figure4:
         return judged(results, "adagrad")
 
     def draw(self, results, figure, settings):
-        settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"Adagrad off the plateau: {plateau.title_of(settings)}, weights "
             "within ±0.1", base="adagrad")

@@ -47,7 +47,6 @@ class Figure5:
         return verdicts
 
     def draw(self, results, figure, settings):
-        settings = results.arguments()[0]
         plateau.draw_errors_and_rates(
             results, figure, f"Adadelta off the plateau: {plateau.title_of(settings)}, weights "
             "within ±0.1", base="adadelta")

@@ -1,6 +1,6 @@
 """Claim, a proposal of the paper: a rate for every layer or parameter might mend Adam."""
 
-from secondorder.studies import both, counted, finished, headline, legend_below, study
+from secondorder.studies import both, counted, headline, legend_below, study
 
 from .. import PAPER
 from . import plateau
@@ -66,8 +66,8 @@ class LayerRates:
                       for k, (name, options) in enumerate(KINDS.items())]
             kinds.append(("a rate a weight", {"options": VARIABLE}, "C2", ":"))
             for label, wanted, colour, style in kinds:
-                rows = [one["loss"] for one in finished(results.of(half_width=half, **wanted))]
-                plateau.draw_band(panel, rows, plateau.EVERY, colour, style, label)
+                plateau.draw_losses(panel, results.of(half_width=half, **wanted), colour, style,
+                                    label)
             panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
             panel.set_ylabel("cross-entropy, mean of the watched samples")
         legend_below(figure, figure.axes[0])

@@ -1,6 +1,6 @@
 """Claim: where Adagrad and Adadelta do well, cubic step lengths make no meaningful difference."""
 
-from secondorder.studies import counted, finished, headline, legend_below, study
+from secondorder.studies import counted, headline, legend_below, study
 
 from .. import PAPER
 from . import plateau
@@ -36,9 +36,8 @@ class NoHarm:
         axes = figure.subplots(1, 2, sharey=True)
         for panel, base in zip(axes, BASES):
             for curvature, (label, colour, style) in plateau.LINES.items():
-                runs = finished(results.of(base=base, curvature=curvature))
-                rows = [one["loss"] for one in runs]
-                plateau.draw_band(panel, rows, plateau.EVERY, colour, style, label)
+                plateau.draw_losses(panel, results.of(base=base, curvature=curvature), colour,
+                                    style, label)
             panel.set(title=base.capitalize(), xlabel="iteration", yscale="log")
         axes[0].set_ylabel("cross-entropy, mean of the watched samples")
         legend_below(figure, axes[0])

@@ -143,19 +143,18 @@ class Normalisation:
         return {name: values for name, values in result.items() if name != "rate"}
 
     def runs(self, settings, results):
-        runs = {}
+        runs = []
         for place, (half, _) in PLACES.items():
             for method, grid in settings["grids"].items():
-                asked = [one(settings, seed, method, setting, half)
+                runs += [one(settings, seed, method, setting, half)
                          for setting in grid for seed in settings["choosing"]]
                 winner = best(results, settings, method, place)
                 settings_run = [] if winner is None else [(winner["amount"], winner["limit"])]
                 if method in ("exact", "none") and place == "plateau":
                     settings_run.append((100.0, 0.0))
-                asked += [one(settings, seed, method, setting, half)
-                          for setting in settings_run for seed in settings["seeds"]]
-                runs |= {run.name: run for run in asked}
-        return list(runs.values())
+                runs += [one(settings, seed, method, setting, half)
+                         for setting in settings_run for seed in settings["seeds"]]
+        return runs
 
     def judge(self, results, settings):
         verdicts = {}
@@ -202,8 +201,8 @@ class Normalisation:
                       title=f"weights within ±{half:g}", ylim=(0, 3.5))  # bold ones leap higher
             panel.legend(fontsize=7)
         figure.suptitle("With and without a second derivative: "
-                        f"{plateau.title_of(results.arguments()[0])}; median of "
-                        f"{len(settings['seeds'])} seeds", fontsize=10)
+                        f"{plateau.title_of(settings)}; median of {len(settings['seeds'])} seeds",
+                        fontsize=10)
 
 
 def voting(results, settings, winner):

@@ -11,8 +11,8 @@ import numpy as np
 
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay
-from secondorder.studies import (Run, diverged, finished, images, legend_below, over_seeds,
-                                 smoothed)
+from secondorder.studies import (Run, diverged, finished, images, legend_below, mean_and_range,
+                                 over_seeds, smoothed)
 
 BATCH, EVERY = 32, 10  # samples an iteration; iterations between two looks at the watched samples
 LEAVE, EXIT = 2.25, 2.0  # losses below which the plateau is left, and behind; log 10 = 2.303
@@ -241,9 +241,8 @@ def draw_lines(results, figure, lines, title):
         seeds |= {one["seed"] for one in results.arguments(**wanted)}
         for panel, raw in ((left, runs[0].get("batch_loss", ())), (right, runs[0]["rate"])):
             panel.plot(raw, color=colour, linewidth=0.4, alpha=0.25)
-        draw_band(left, [one["loss"] for one in runs], EVERY, colour, style, label)
-        rates = [trailing_mean(one["rate"]) for one in runs]
-        draw_band(right, rates, 1, colour, style, label)
+        draw_losses(left, runs, colour, style, label)
+        draw_rates(right, runs, colour, style, label)
     left.axhline(np.log(10), color="0.7", linewidth=0.8)
     left.set(xlabel="iteration", ylabel="cross-entropy, mean of the watched samples",
              title="training error (grey line: log 10)")
@@ -258,17 +257,16 @@ def trailing_mean(values, window=100):
     return smoothed(values, window)
 
 
-def draw_band(axes, rows, step, colour, style, label):
-    """Mean of curves, and the range over seeds as a band; nothing if there is none."""
-    if not rows:
-        return
-    shortest = min(map(len, rows))
-    block = np.array([row[:shortest] for row in rows], dtype=float)
-    x = step * np.arange(shortest)
-    axes.plot(x, block.mean(axis=0), color=colour, linestyle=style, label=label)
-    if len(block) > 1:
-        axes.fill_between(x, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
-                          linewidth=0)
+def draw_losses(panel, runs, colour, style, label):
+    """Losses on the watched samples of the runs that are finite, mean and range."""
+    mean_and_range(panel, [run["loss"] for run in finished(runs)], colour, step=EVERY,
+                   linestyle=style, label=label)
+
+
+def draw_rates(panel, runs, colour, style, label):
+    """Their rates, trailing means, likewise."""
+    mean_and_range(panel, [trailing_mean(run["rate"]) for run in finished(runs)], colour,
+                   linestyle=style, label=label)
 
 
 def title_of(settings_or_run):

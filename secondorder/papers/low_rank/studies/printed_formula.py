@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, finished, headline, legend_below, study
+from secondorder.studies import counted, headline, legend_below, study
 
 from .. import PAPER
 from . import plateau
@@ -42,9 +42,8 @@ class PrintedFormula:
         for panel, half in zip(axes, (0.2, 0.1)):
             for form in FORMS:
                 label, colour, style = plateau.LINES[form]
-                rows = [plateau.trailing_mean(one["rate"])
-                        for one in finished(results.of(curvature=form, half_width=half))]
-                plateau.draw_band(panel, rows, 1, colour, style, label)
+                plateau.draw_rates(panel, results.of(curvature=form, half_width=half), colour,
+                                   style, label)
             panel.set(xlabel="iteration", yscale="log", title=f"weights within ±{half:g}")
         axes[0].axhline(0.05, color="0.5", linewidth=0.8)
         axes[0].annotate("the paper's 0.05", (0.98, 0.05), xycoords=("axes fraction", "data"),

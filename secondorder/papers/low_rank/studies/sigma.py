@@ -99,7 +99,6 @@ class Sigma:
             panel.set(xscale="log", yscale="log", xlabel="sigma", ylabel=name,
                       title="weights within ±0.2")
             panel.legend(fontsize=7)
-        settings = results.arguments()[0]
         figure.suptitle(f"How much sigma matters: {plateau.title_of(settings)}; a mark a seed",
                         fontsize=10)
 

@@ -82,6 +82,5 @@ class SigmaMechanism:
         axes.set(xlabel="iteration (dotted: the plateau is left; a colour a seed)",
                  ylabel="h² / (2 |a| c)",
                  title="below 0.01 sigma decides, above 1 the curvature")
-        settings = results.arguments()[0]
         figure.suptitle(f"What sets the step: {plateau.title_of(settings)}, weights within ±0.1",
                         fontsize=10)

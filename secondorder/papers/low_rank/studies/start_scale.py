@@ -89,13 +89,12 @@ class StartScale:
                 right.loglog(*zip(*told), "sD"[k], color=("C0", "C3")[k], alpha=0.6, label=label)
         right.axhline(np.log(10), color="0.5", linewidth=0.8)
         left.set(xlabel="half-width of the weights", ylabel="on the watched samples, float64")
-        iterations = results.arguments(base=None)[0]["iterations"]
-        right.set(xlabel="half-width of the weights", ylabel=f"loss after {iterations} iterations "
-                  "(no mark: not finite)")
+        right.set(xlabel="half-width of the weights", ylabel="loss after "
+                  f"{settings['steps']} iterations (no mark: not finite)")
         legend_under(left)
         legend_under(right)
-        figure.suptitle(f"Where a run starts: {plateau.title_of(results.arguments()[0])}; a mark a "
-                        "seed", fontsize=10)
+        figure.suptitle(f"Where a run starts: {plateau.title_of(settings)}; a mark a seed",
+                        fontsize=10)
 
 
 def risen(far, near, name):

@@ -82,6 +82,5 @@ class Storage:
         axes.set_xticks(range(4), ["one tangent,\n32 samples", "the same,\ncompiled",
                                    "every eta,\n1 sample", "every eta,\n32 samples"])
         axes.set(yscale="log", ylabel=f"{MEASURE} (line: the limit)")
-        one = results.arguments()[0]
-        figure.suptitle("Memory of a directional curvature: "
-                        f"{one['inputs']}-{one['layers']}x{one['width']}-10, float32", fontsize=10)
+        figure.suptitle(f"Memory of a directional curvature: {settings['inputs']}-"
+                        f"{settings['layers']}x{settings['width']}-10, float32", fontsize=10)

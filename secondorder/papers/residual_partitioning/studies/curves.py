@@ -9,8 +9,8 @@ import textwrap
 
 import numpy as np
 
-from secondorder.studies import (DID_NOT_HOLD, HELD, Run, Verdict, diverged, finished, least,
-                                 legend_below, over_seeds)
+from secondorder.studies import (DID_NOT_HOLD, HELD, Run, Verdict, diverged, finished,
+                                 legend_below, mean_and_range, over_seeds, selection)
 
 from . import networks
 from .networks import BATCH, L2, METHODS, NAMES
@@ -106,7 +106,7 @@ def trials(kind, data, method, settings, results):
     rates = grid(kind, method, settings)
     if len(rates) == 1:
         return []
-    best = best_of(rates, kind, data, method, results)
+    best = best_of(rates, kind, data, method, settings, results)
     return [Run(train, {"seed": seed, "kind": kind, "data": data, "method": method, "rate": rate,
                         "steps": settings["trial"], "every": settings["every"]})
             for rate in extended(rates, best) for seed in TRIAL_SEEDS]
@@ -122,8 +122,8 @@ def chosen(kind, data, method, settings, results):
     rates = grid(kind, method, settings)
     if len(rates) == 1:
         return rates[0]
-    best = best_of(rates, kind, data, method, results)
-    return None if best is None else best_of(extended(rates, best), kind, data, method, results)
+    best = best_of(rates, kind, data, method, settings, results)
+    return best and best_of(extended(rates, best), kind, data, method, settings, results)
 
 
 def extended(rates, best):
@@ -135,21 +135,15 @@ def extended(rates, best):
     return rates
 
 
-def best_of(rates, kind, data, method, results):
+def best_of(rates, kind, data, method, settings, results):
     """The rate whose trials have the lowest validation loss, mean over records and seeds; None
     while one of them is missing. A trial that diverged counts as infinite.
     """
-    scores = []
-    for rate in rates:
-        tried = [one for one, arguments in zip(
-            results.of(kind=kind, data=data, method=method, rate=rate),
-            results.arguments(kind=kind, data=data, method=method, rate=rate))
-            if arguments["seed"] in TRIAL_SEEDS]
-        if len(tried) < len(TRIAL_SEEDS):
-            return None
-        scores.append(np.mean([np.inf if diverged(one) else np.mean(one["validation"])
-                               for one in tried]))
-    return rates[least(scores, "rate")]
+    candidates = [{"kind": kind, "data": data, "method": method, "rate": rate,
+                   "steps": settings["trial"]} for rate in rates]
+    best = selection.chosen(results, candidates, lambda run: np.inf if diverged(run) else
+                            np.mean(run["validation"]), TRIAL_SEEDS)
+    return best and best["rate"]
 
 
 def judged(kind, data, settings, results):
@@ -255,8 +249,9 @@ def draw(kind, name, results, figure, title):
                 if name == "accuracy" and part == "train":
                     continue
                 key = name if name == "accuracy" else part
-                draw_part(axes, [run[key] for run in finished(runs)], one["every"], colour,
-                          marker, fill)
+                mean_and_range(axes, [run[key][1:] for run in finished(runs)], colour,
+                               one["every"], one["every"], marker=marker, markerfacecolor=fill,
+                               markersize=4, linewidth=1)
         axes.set(xlabel=f"step (batches of {BATCH})", yscale="linear" if name == "accuracy"
                  else "log", title=textwrap.fill(networks.pictures(data).name, 32)
                  + "\nrates " + ", ".join(rates))
@@ -271,15 +266,3 @@ def draw(kind, name, results, figure, title):
         if len(seeds[data]) < len(most):
             axes.set_title(f"{axes.get_title()}; {len(seeds[data])} seeds", fontsize=8)
     figure.suptitle(f"{title}; {over_seeds(most)}", fontsize=10)
-
-
-def draw_part(axes, rows, every, colour, marker, fill):
-    if not rows:
-        return
-    block = np.array(rows, dtype=float)[:, 1:]
-    steps = every * np.arange(1, 1 + block.shape[1])
-    axes.plot(steps, block.mean(axis=0), color=colour, marker=marker, markerfacecolor=fill,
-              markersize=4, linewidth=1)
-    if len(block) > 1:
-        axes.fill_between(steps, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
-                          linewidth=0)

@@ -26,9 +26,8 @@ from . import curves
        deviation=curves.DEVIATION + ". MNIST runs to the first mark as well, at the same rates")
 class Figure1:
     def runs(self, settings, results):
-        runs = curves.stages("autoencoder", settings, results) + curves.stages(
-            "autoencoder", self.longer(settings), results)
-        return list({run.name: run for run in runs}.values())
+        return [run for one in (settings, self.longer(settings))
+                for run in curves.stages("autoencoder", one, results)]
 
     def longer(self, settings):
         """The settings of the longest runs: the first set, rates as in the others."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, counted, diverged, least, legend_below, study
+from secondorder.studies import Run, chosen, counted, diverged, legend_below, study
 
 from .. import PAPER
 from . import curves, networks
@@ -90,14 +90,9 @@ class NegativeCoefficients:
         rates = RATES[kind_of(case)]
         if not settings["trial"]:
             return rates[1]
-        ends = []
-        for rate in rates:
-            tried = results.by_seed(case=case, rate=rate)
-            if not all(seed in tried for seed in curves.TRIAL_SEEDS):
-                return None
-            ends.append(np.mean([np.inf if diverged(tried[seed]) else tried[seed]["loss"][-1]
-                                 for seed in curves.TRIAL_SEEDS]))
-        return rates[least(ends, "rate")]
+        best = chosen(results, [{"case": case, "rate": rate} for rate in rates],
+                      lambda run: np.inf if diverged(run) else run["loss"][-1], curves.TRIAL_SEEDS)
+        return best and best["rate"]
 
     def judged(self, case, settings, results):
         runs = results.by_seed(case=case, rate=self.rate(case, settings, results))

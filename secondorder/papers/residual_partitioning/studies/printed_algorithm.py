@@ -94,7 +94,7 @@ class PrintedAlgorithm:
         return printed / corrected
 
     def draw(self, results, figure, settings):
-        cases = list(dict.fromkeys((one["kind"], one["data"]) for one in results.arguments()))
+        cases = [(kind, data) for kind in KINDS for data in settings["sets"]]
         panels = np.atleast_1d(figure.subplots(1, len(cases)))
         for axes, (kind, data) in zip(panels, cases):
             for k, form in enumerate(FORMS):

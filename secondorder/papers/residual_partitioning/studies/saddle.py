@@ -191,9 +191,8 @@ class Saddle:
         return verdicts
 
     def draw(self, results, figure, settings):
-        cases = list(dict.fromkeys((one["start"], one["data"]) for one in results.arguments()))
-        panels = np.atleast_1d(figure.subplots(1, len(cases)))
-        for axes, (start, data) in zip(panels, cases):
+        panels = np.atleast_1d(figure.subplots(1, len(settings["cases"])))
+        for axes, (start, data) in zip(panels, settings["cases"]):
             for k, method in enumerate(METHODS):
                 arguments = results.arguments(start=start, data=data, method=method)
                 runs = results.of(start=start, data=data, method=method)
@@ -202,8 +201,7 @@ class Saddle:
                           label=NAMES[method], alpha=0.7)
                 lost = [rate for rate, one in zip(rates, runs) if diverged(one)]
                 axes.plot(lost, [one["exit"] for one in runs if diverged(one)], "x", color="k")
-            never = results.arguments()[0]["steps"] + 1
-            axes.axhline(never, color="0.7", linewidth=0.8)
+            axes.axhline(settings["steps"] + 1, color="0.7", linewidth=0.8)
             axes.set(xscale="log", yscale="log", xlabel="rate",
                      title=f"{STARTS[start]}, {networks.pictures(data).name}")
             axes.title.set_fontsize(8)

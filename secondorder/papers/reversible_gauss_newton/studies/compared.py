@@ -9,8 +9,9 @@ runs on a seed of their own, six rates a method.
 import numpy as np
 
 from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED,
-                                 Run, Verdict, crossing, diverged, finished, in_words, least,
-                                 saturation, smoothed, undecided)
+                                 Run, Verdict, at_loss, crossing, diverged, finished, in_words,
+                                 least, lowest_common, mean_and_range, saturation, smoothed,
+                                 undecided)
 from secondorder.studies.numbers import number
 
 from .training import NAMES, TITLES, train
@@ -37,6 +38,18 @@ DEVIATION = ("CIFAR-10 at 8 x 8 pixels, 5000 images, d' = 800, n = 102; MNIST wi
              "images / d' and the steps of an epoch are near the printed ones. Rule P for "
              "rates is the paper's (most progress in epoch 1), rule B takes the least training "
              "loss later on")
+
+
+class OfFigure2:
+    """A study of the runs of Figure 2 on CIFAR-10; some ask for others beside."""
+
+    @staticmethod
+    def packed(result, arguments):
+        """All but the Gram matrices, which only Figure 11 compares: nine tenths of the bytes."""
+        return {name: value for name, value in result.items() if name != "grams"}
+
+    def runs(self, settings, results):
+        return wanted(settings, results)
 
 
 def one(settings, name, seed, method, rate, **more):
@@ -66,11 +79,6 @@ def rates(results, settings, name, method, **more):
     return {rule: grid(settings, method)[place] for rule, place in told.items()}
 
 
-def unique(runs):
-    """Runs without repetition, in their order: two rules may choose one rate."""
-    return list({run.name: run for run in runs}.values())
-
-
 def early(curves):
     """Rule P: least mean loss in epoch 1, of those that are stable (no epoch above 1.1 times the
     one before it, of the first three); the smallest rate if none is.
@@ -97,9 +105,8 @@ def wanted(settings, results, names=("cifar",), methods=METHODS, rules=tuple(RUL
         for method in methods:
             choice = rates(results, settings, name, method, **more)
             if choice is not None:
-                runs += [one(settings, name, seed, method, rate, **more)
-                         for rate in dict.fromkeys(choice[rule] for rule in rules)
-                         for seed in settings["seeds"]]
+                runs += [one(settings, name, seed, method, choice[rule], **more)
+                         for rule in rules for seed in settings["seeds"]]
     return runs
 
 
@@ -182,6 +189,23 @@ def logs(runs, others, number=final):
         return [float(np.log(number(a)) - np.log(number(b))) for a, b in zip(runs, others)]
 
 
+def excess_at_equal_loss(one, other):
+    """log of one's test loss over the other's, at the lowest training loss that both reach."""
+    curves = [smoothed(run["loss"]) for run in (one, other)]
+    level = lowest_common(*curves)
+    tests = [at_loss(curve, run["test"], level) for curve, run in zip(curves, (one, other))]
+    return float(np.log(tests[0] / tests[1]))
+
+
+def kernel_at(run, level):
+    """Where T first comes down to a level, an epoch from 0, and the similarity of the tangent
+    kernel with its start after this epoch.
+    """
+    epoch = int(np.flatnonzero(smoothed(run["loss"]) <= level)[0])
+    at = np.linspace(0, len(run["loss"]), len(run["looks"]))
+    return epoch, np.interp(epoch + 1, at, [look["ntk"] for look in run["looks"]])
+
+
 def reached(run, level):
     """Whole steps until a loss; one more than there were where it was not reached, infinite where
     the run diverged before.
@@ -195,18 +219,10 @@ def reached(run, level):
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def draw_curves(panel, curves, colour, style, label, step=1, start=1):
-    """Mean of curves over seeds and, of several, their range as a band; of the finite ones."""
-    rows = [np.asarray(curve, dtype=float) for curve in curves if len(curve)]
-    if not rows:
-        return
-    length = min(map(len, rows))
-    block = np.array([row[:length] for row in rows])
-    at = start + step * np.arange(length)
-    panel.plot(at, block.mean(axis=0), linestyle=style, color=colour, label=label)
-    if len(block) > 1:
-        panel.fill_between(at, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
-                           linewidth=0)
+def draw_curves(panel, runs, name, colour, style, label, start=1, **line):
+    """A record of the runs that are finite by epoch, mean and range."""
+    mean_and_range(panel, [run[name] for run in finished(runs)], colour, start, linestyle=style,
+                   label=label, **line)
 
 
 def panels_by_rule(figure):
@@ -245,16 +261,10 @@ def draw_looks(panel, told, of, every):
 def _draw_thick_and_thin(panel, told, curve, step=1, start=1):
     for rule, methods in told.items():
         for method, runs in methods.items():
-            before = len(panel.lines)
-            draw_curves(panel, [curve(run) for run in finished(runs)], *STYLES[method],
-                        NAMES[method] if rule == "P" else None, step, start)
-            for line in panel.lines[before:]:
-                line.set(linewidth=1.6 if rule == "P" else 0.8)
-
-
-def packed(result, arguments):
-    """All but the Gram matrices, which only Figure 11 compares: nine tenths of the bytes."""
-    return {name: value for name, value in result.items() if name != "grams"}
+            colour, style = STYLES[method]
+            mean_and_range(panel, [curve(run) for run in finished(runs)], colour, start, step,
+                           linestyle=style, linewidth=1.6 if rule == "P" else 0.8,
+                           label=NAMES[method] if rule == "P" else None)
 
 
 def title_of(settings, names=("cifar",)):

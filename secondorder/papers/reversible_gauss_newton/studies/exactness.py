@@ -91,6 +91,6 @@ class Exact:
                                     for when in ("first", "last")], fontsize=8)
         panel.axhline(1e-3, color="0.6", linewidth=0.8)
         panel.set(yscale="log", ylabel="|J d + eps| / |eps| (line: the limit)")
-        told = results.arguments(kind="exact")[0]
-        figure.suptitle(f"How exact a step is: {TITLES[told['task']]}, n = {told['batch']}, "
-                        f"d' = {told['width']}; a line a seed", fontsize=10)
+        figure.suptitle(f"How exact a step is: {TITLES[settings['task']]}, n = "
+                        f"{settings['batch']}, d' = {settings['width']}; a line a seed",
+                        fontsize=10)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (counted, diverged, finished, headline, least, legend_under, paired,
-                                 study, undecided)
+from secondorder.studies import (counted, diverged, headline, least, legend_under, paired, study,
+                                 undecided)
 
 from .. import PAPER
 from . import compared
@@ -104,9 +104,9 @@ class Figure1:
                         results.arguments(task=task, method=method, rate=rate))
                         if about["seed"] != compared.CHOOSING]
                     colour, style = compared.STYLES[method]
-                    compared.draw_curves(panel, [run["loss"] for run in finished(runs)], colour,
-                                         style, f"{NAMES[method]}, rate {rate:g}", start=0)
-                    panel.lines[-1].set_linewidth(1 + number) if panel.lines else None
+                    compared.draw_curves(panel, runs, "loss", colour, style,
+                                         f"{NAMES[method]}, rate {rate:g}", start=0,
+                                         linewidth=1 + number)
             about = next(one for one in told if one["task"] == task)
             panel.set(xlabel="step", ylabel="training loss", yscale="log")
             panel.set_title(f"{TITLES[task]}: {about['samples']} images, d' = {about['width']}",

@@ -17,12 +17,7 @@ BLOCKS = range(6)
        twice={f"c-{method}": f"figure-4 (c-{method})" for method in ("gn", "sgd", "adam")},
        full=compared.FIVE_SEEDS, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; on 500 test images, every 10 epochs")
-class Figure10:
-    packed = staticmethod(compared.packed)
-
-    def runs(self, settings, results):
-        return compared.wanted(settings, results)
-
+class Figure10(compared.OfFigure2):
     def judge(self, results, settings):
         def like(runs):
             return both(*(alike([last(one, "cka", block) - last(other, "cka", block)

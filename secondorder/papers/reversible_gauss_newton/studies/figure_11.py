@@ -24,7 +24,7 @@ def between(one, other):
        full=compared.FULL | {"seeds": (2, 3, 4, 5, 6, 7)}, quick=compared.QUICK,
        seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; at the end of training and on 60 test images")
-class Figure11:
+class Figure11(compared.OfFigure2):
     @staticmethod
     def packed(result, arguments):
         """The losses, by which rates are chosen, and the Gram matrices in whole numbers of length
@@ -35,9 +35,6 @@ class Figure11:
             told["grams"] = [np.rint(300 * (gram / np.linalg.norm(gram))).astype(int).tolist()
                              for gram in map(np.asarray, result["grams"])]
         return told
-
-    def runs(self, settings, results):
-        return compared.wanted(settings, results)
 
     def judge(self, results, settings):
         def nearer(runs):

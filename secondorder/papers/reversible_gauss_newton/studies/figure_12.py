@@ -23,19 +23,16 @@ HEADROOM = 1.3  # the picture ends so far above the first loss; one rate would f
        ours=("c",),
        deviation=compared.DEVIATION + "; the rates are not stated: 0.1, 0.2, 0.5, 1, 2, 4. Full "
        "cost with Figure 2's runs at hand: 0.7 core-hours")
-class Figure12:
-    packed = staticmethod(compared.packed)
-
+class Figure12(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         rates = compared.rates(results, settings, "cifar", "gn")
         if rates is None:
             return wanted
-        runs = wanted + [self._run(settings, seed, rate) for rate in compared.grid(settings, "gn")
+        wanted += [self._run(settings, seed, rate) for rate in compared.grid(settings, "gn")
+                   for seed in settings["seeds"]]
+        return wanted + [self._run(settings, seed, rate, halve=HALVE) for rate in rates.values()
                          for seed in settings["seeds"]]
-        runs += [self._run(settings, seed, rate, halve=HALVE)
-                 for rate in dict.fromkeys(rates.values()) for seed in settings["seeds"]]
-        return compared.unique(runs)
 
     def _run(self, settings, seed, rate, **more):
         return compared.one(settings, "cifar", seed, "gn", rate, **more)
@@ -88,18 +85,17 @@ class Figure12:
         top = HEADROOM * max((run["loss"][0] for runs in told.values() for run in finished(runs)),
                              default=1.0)
         for k, (rate, runs) in enumerate(told.items()):
-            losses = [run["loss"] for run in finished(runs)]
-            leaves = ", leaves at the top" if any(max(loss) > top for loss in losses) else ""
-            compared.draw_curves(panel, losses, f"C{k}", LINE_STYLES[k % len(LINE_STYLES)],
-                                 f"{rate:g}{leaves}")
+            leaves = any(max(run["loss"]) > top for run in finished(runs))
+            compared.draw_curves(panel, runs, "loss", f"C{k}", LINE_STYLES[k % len(LINE_STYLES)],
+                                 f"{rate:g}" + ", leaves at the top" * leaves)
         rates, halved = self._halved(results, settings)
         for grey, (rate, runs) in zip(("k", "0.35"), halved.items()):
-            compared.draw_curves(panel, [run["loss"] for run in finished(runs)], grey,
-                                 LINE_STYLES[-1], f"{rate:g}, halved every {HALVE} epochs")
+            compared.draw_curves(panel, runs, "loss", grey, LINE_STYLES[-1],
+                                 f"{rate:g}, halved every {HALVE} epochs")
         adam = compared.by_rule(results, settings, methods=("adam",))
         for (rule, runs), style in zip(adam.items(), (":", "-.")):
-            compared.draw_curves(panel, [run["loss"] for run in finished(runs["adam"])], "0.5",
-                                 style, f"Adam, {compared.RULES[rule]}")
+            compared.draw_curves(panel, runs["adam"], "loss", "0.5", style,
+                                 f"Adam, {compared.RULES[rule]}")
         panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
         panel.set_ylim(top=top)
         legend_below(figure, panel, rows=3)

@@ -1,6 +1,6 @@
 """Figure 13: does weight decay help Gauss-Newton generalise?"""
 
-from secondorder.studies import alike, chosen, diverged, finished, headline, study, undecided
+from secondorder.studies import alike, chosen, diverged, headline, study, undecided
 
 from .. import PAPER
 from . import compared
@@ -15,9 +15,7 @@ DECAYS = (1e-5, 1e-4, 1e-3, 1e-2)
                                       "public code. In the loss, as in the text, the step would "
                                       "not see it. One of four decays is chosen by test loss on "
                                       "seed 100; the rates by both rules, without decay")
-class Figure13:
-    packed = staticmethod(compared.packed)
-
+class Figure13(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn",))
         rates = compared.rates(results, settings, "cifar", "gn") or {}
@@ -25,7 +23,7 @@ class Figure13:
             wanted += [self._run(settings, compared.CHOOSING, rate, l2, True) for l2 in DECAYS]
             l2 = self._best(results, rate)
             wanted += [self._run(settings, seed, rate, l2) for seed in settings["seeds"] if l2]
-        return compared.unique(wanted)
+        return wanted
 
     def _run(self, settings, seed, rate, l2, short=False):
         more = {"epochs": settings["choosing"]["cifar"]} if short else {}
@@ -65,9 +63,7 @@ class Figure13:
         for rule, row in compared.grid_by_rule(figure).items():
             l2, without, decayed = told[rule]
             for panel, name in zip(row, ("loss", "test")):
-                compared.draw_curves(panel, [run[name] for run in finished(without)], "C3", "-",
-                                     "without")
-                compared.draw_curves(panel, [run[name] for run in finished(decayed)], "C0", "--",
-                                     f"decay {l2:g}")
+                compared.draw_curves(panel, without, name, "C3", "-", "without")
+                compared.draw_curves(panel, decayed, name, "C0", "--", f"decay {l2:g}")
             row[0].legend(fontsize=8)
         headline(figure, f"Weight decay: {compared.title_of(settings)}", settings)

@@ -2,8 +2,7 @@
 
 import itertools
 
-from secondorder.studies import (LINE_STYLES, alike, both, chosen, finished, headline, paired,
-                                 study)
+from secondorder.studies import LINE_STYLES, alike, both, chosen, headline, paired, study
 
 from .. import PAPER
 from . import compared
@@ -40,9 +39,7 @@ def strength_of(results, form, rate):
        needs=("cifar-10",),
        deviation=compared.DEVIATION + "; strengths 0.1, 1 and 10 %, chosen on seed 100 by training "
        "loss; the rates by both rules of truncation at 1 %")
-class Figure14:
-    packed = staticmethod(compared.packed)
-
+class Figure14(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         rates = compared.rates(results, settings, "cifar", "gn") or {}
@@ -52,7 +49,7 @@ class Figure14:
             strength = strength_of(results, form, rate)
             wanted += [regularised(settings, seed, rate, form, strength)
                        for seed in settings["seeds"] if strength]
-        return compared.unique(wanted)
+        return wanted
 
     def _told(self, results, settings):
         """Rule -> form -> its runs, Adam's among them; rule -> form -> its strength."""
@@ -89,7 +86,6 @@ class Figure14:
             for k, (form, runs) in enumerate(told[rule].items()):
                 label = (f"{FORMS[form]}, {strengths[rule][form]:g}" if form in FORMS else "Adam")
                 for panel, name in zip(row, ("loss", "test")):
-                    compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
-                                         LINE_STYLES[k], label)
+                    compared.draw_curves(panel, runs, name, f"C{k}", LINE_STYLES[k], label)
             row[1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=7)
         headline(figure, f"Pseudo-inverses: {compared.title_of(settings)}", settings)

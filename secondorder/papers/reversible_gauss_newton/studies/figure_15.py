@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (Run, both, diverged, finished, headline, legend_under, paired,
-                                 study, table)
+from secondorder.studies import (Run, both, diverged, headline, legend_under, paired, study,
+                                 table)
 from secondorder.studies.data import where
 
 from .. import PAPER, RankWarning, RevMLP
@@ -109,11 +109,8 @@ class Figure15:
                     runs = [results.returned(Run(regress, told)) for told in mine
                             if told["rate"] == rate]
                     colour, style = compared.STYLES[method]
-                    before = len(panel.lines)
-                    compared.draw_curves(panel, [run[name] for run in finished(runs)], colour,
-                                         style, f"{NAMES[method]}, {rate:g}")
-                    for line in panel.lines[before:]:
-                        line.set(linewidth=(1.8, 0.8)[k])
+                    compared.draw_curves(panel, runs, name, colour, style,
+                                         f"{NAMES[method]}, {rate:g}", linewidth=(1.8, 0.8)[k])
             panel.set(xlabel="step" if full else "epoch", yscale="log",
                       ylabel="test loss" if name == "test" else "training loss")
             panel.set_title("one batch" if full else "mini-batches", fontsize=9)

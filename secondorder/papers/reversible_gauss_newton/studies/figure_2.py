@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (at_loss, both, counted, diverged, headline, legend_below,
-                                 lowest_common, paired, smoothed, study)
+from secondorder.studies import (both, counted, diverged, headline, legend_below, paired, smoothed,
+                                 study)
 
 from .. import PAPER
 from . import compared
@@ -11,10 +11,10 @@ from . import compared
 SETS = ("mnist", "cifar")
 
 
-def ends_below(runs, method="adam", other="gn"):
-    """(a): a method ends below another in training and in test loss."""
-    return both(paired(compared.logs(runs[other], runs[method]), "log ratio of training losses"),
-                paired(compared.logs(runs[other], runs[method],
+def ends_below(runs):
+    """(a): Adam ends below Gauss-Newton in training and in test loss."""
+    return both(paired(compared.logs(runs["gn"], runs["adam"]), "log ratio of training losses"),
+                paired(compared.logs(runs["gn"], runs["adam"],
                                      lambda run: compared.final(run, "test")),
                        "log ratio of test losses"))
 
@@ -48,15 +48,9 @@ def leads(runs, epoch=5):
 
 def at_equal_loss(runs):
     """(f): Gauss-Newton's test loss above Adam's at the lowest training loss that both reach."""
-    logs = []
-    for one, other in zip(runs["gn"], runs["adam"]):
-        if diverged(one) or diverged(other):
-            logs.append(np.nan)
-            continue
-        curves = [smoothed(run["loss"]) for run in (one, other)]
-        level = lowest_common(*curves)
-        tests = [at_loss(curve, run["test"], level) for curve, run in zip(curves, (one, other))]
-        logs.append(float(np.log(tests[0] / tests[1])))
+    logs = [np.nan if diverged(one) or diverged(other) else
+            compared.excess_at_equal_loss(one, other)
+            for one, other in zip(runs["gn"], runs["adam"])]
     return paired(logs, "log ratio of test losses at equal training loss")
 
 
@@ -77,9 +71,7 @@ TOLD = {"a": (ends_below, "Adam ends below Gauss-Newton in training and test los
           "e-test": "the same in test loss"},
        full=compared.FIVE_SEEDS, quick=compared.QUICK, seconds=(5800, 9),
        needs=("mnist", "cifar-10"), ours=("f-cifar", "f-mnist"), deviation=compared.DEVIATION)
-class Figure2:
-    packed = staticmethod(compared.packed)
-
+class Figure2(compared.OfFigure2):
     def runs(self, settings, results):
         return compared.wanted(settings, results, SETS)
 

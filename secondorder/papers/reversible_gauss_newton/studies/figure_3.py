@@ -29,12 +29,7 @@ def ratios(runs, first, last):
        full=compared.FULL, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; every fifth step is measured. The change is set by the "
        "rate: both rules are shown")
-class Figure3:
-    packed = staticmethod(compared.packed)
-
-    def runs(self, settings, results):
-        return compared.wanted(settings, results)
-
+class Figure3(compared.OfFigure2):
     def judge(self, results, settings):
         last = 4 * settings["cifar"]["epochs"] // 5
         told = {"a": lambda runs: paired(ratios(runs, 1, 5), "log ratio of changes", np.log(2)),

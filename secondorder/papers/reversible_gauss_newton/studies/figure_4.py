@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import both, diverged, headline, legend_below, paired, smoothed, study
+from secondorder.studies import (both, diverged, headline, legend_below, lowest_common, paired,
+                                 smoothed, study)
 
 from .. import PAPER
 from . import compared
@@ -58,13 +59,9 @@ def equal_loss_claim(runs):
         if diverged(one) or diverged(other) or not one["looks"]:
             gaps.append(np.nan)
             continue
-        level = max(smoothed(run["loss"]).min() for run in (one, other))
-        rises = []
-        for run in (one, other):
-            epochs = np.linspace(0, len(run["loss"]), len(run["looks"]))
-            place = int(np.flatnonzero(smoothed(run["loss"]) <= level)[0]) + 1
-            rises.append(np.interp(place, epochs, [look["ntk"] for look in run["looks"]]))
-        gaps.append(rises[0] - rises[1])
+        level = lowest_common(*(smoothed(run["loss"]) for run in (one, other)))
+        (_, ours), (_, adams) = (compared.kernel_at(run, level) for run in (one, other))
+        gaps.append(ours - adams)
     return paired(gaps, "similarity less Adam's at equal training loss", GAP)
 
 
@@ -84,12 +81,7 @@ def equal_loss_claim(runs):
        deviation=compared.DEVIATION + "; kernel on 100 test images, CKA on 500, every 10 epochs. "
        "The skips keep x_0 in every block, so CKA is high for anyone. One panel is the CKA of what "
        "the last block and the blocks before it added")
-class Figure4:
-    packed = staticmethod(compared.packed)
-
-    def runs(self, settings, results):
-        return compared.wanted(settings, results)
-
+class Figure4(compared.OfFigure2):
     def judge(self, results, settings):
         def depth_claim(runs):
             return both(*(paired([last(run, "cka", 0) - last(run, "cka", -1)

@@ -52,8 +52,6 @@ class Figure5:
                 "c": count}
 
     def draw(self, results, figure, settings):
-        steps = max(one["epochs"] for one in results.arguments(samples=settings["cifar"]["batch"]))
-        settings |= {"steps": steps}
         panels = figure.subplots(1, 3)
         full = ONE_BATCH.by_rule(results, of_one_batch(settings), "batch")
         compared.draw_by_rule(panels[0], full, "loss")

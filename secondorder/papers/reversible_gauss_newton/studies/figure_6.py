@@ -19,9 +19,7 @@ METHODS = ("gn", "sgd")
        full=compared.FULL | {"long": 400}, quick=compared.QUICK | {"long": 8}, seconds=(3600, 5),
        needs=("cifar-10",),
        deviation=compared.DEVIATION + "; 400 epochs instead of 1000")
-class Figure6:
-    packed = staticmethod(compared.packed)
-
+class Figure6(compared.OfFigure2):
     def _long(self, settings):
         return settings | {"cifar": settings["cifar"] | {"epochs": settings["long"], "looks": 0}}
 
@@ -60,7 +58,6 @@ class Figure6:
                 "c": paired(np.log(best) - np.log(last), "log ratio")}
 
     def draw(self, results, figure, settings):
-        settings |= {"long": max(one["epochs"] for one in results.arguments())}
         told = self._told(results, settings)
         for panel, name, label in zip(figure.subplots(1, 2), ("loss", "size"), (
                 "training loss", "|θ|")):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import finished, headline, legend_below, paired, study
+from secondorder.studies import headline, legend_below, paired, study
 
 from .. import PAPER
 from . import compared
@@ -26,15 +26,13 @@ PAIRS = (("adam", "gn"), ("gn", "adam"))
                "c": "Gauss-Newton and then Adam ends below the least loss of Gauss-Newton alone"},
        full=compared.FULL, quick=compared.QUICK, seconds=(2500, 4), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; 50 and 50 epochs, the second method's memory fresh")
-class Figure7:
-    packed = staticmethod(compared.packed)
-
+class Figure7(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         if all(run in results for run in compared.choosing(settings, "cifar", ("gn", "adam"))):
             wanted += [switched(settings, results, rule, seed, *pair) for rule in compared.RULES
                        for pair in PAIRS for seed in settings["seeds"]]
-        return compared.unique(wanted)
+        return wanted
 
     def _told(self, results, settings):
         """Rule -> method, or pair of them -> runs."""
@@ -63,7 +61,6 @@ class Figure7:
         panels = compared.panels_by_rule(figure)
         for rule, told in self._told(results, settings).items():
             for name, (colour, style, label) in looks.items():
-                compared.draw_curves(panels[rule], [run["loss"] for run in finished(told[name])],
-                                     colour, style, label)
+                compared.draw_curves(panels[rule], told[name], "loss", colour, style, label)
         legend_below(figure, panels["P"])
         headline(figure, f"Taking over half-way: {compared.title_of(settings)}", settings)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import (LINE_STYLES, counted, diverged, finished, headline, legend_below,
+from secondorder.studies import (LINE_STYLES, counted, diverged, headline, legend_below,
                                  study)
 
 from .. import PAPER
@@ -19,15 +19,12 @@ SIGMAS = (1e-4, 1e-3, 1e-2, 0.03, "xavier")  # rising: Xavier's is about 0.05 he
        full=compared.FULL, quick=compared.QUICK, seconds=(3500, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; sizes stand in the image only: 1e-4, 1e-3, 1e-2, 0.03 and "
        "Xavier; all at the rates that the two rules choose from 1e-3; Adam from 1e-3")
-class Figure8:
-    packed = staticmethod(compared.packed)
-
+class Figure8(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         rates = compared.rates(results, settings, "cifar", "gn") or {}
-        return compared.unique(wanted + [self._run(settings, seed, rate, sigma)
-                                         for rate in rates.values() for sigma in SIGMAS
-                                         if sigma != 1e-3 for seed in settings["seeds"]])
+        return wanted + [self._run(settings, seed, rate, sigma) for rate in rates.values()
+                         for sigma in SIGMAS if sigma != 1e-3 for seed in settings["seeds"]]
 
     def _run(self, settings, seed, rate, sigma):
         more = {} if sigma == 1e-3 else {"init": sigma, "looks": 0}
@@ -68,11 +65,9 @@ class Figure8:
         for rule, row in compared.grid_by_rule(figure).items():
             for panel, name in zip(row, ("loss", "test")):
                 for k, (sigma, runs) in enumerate(told[rule].items()):
-                    compared.draw_curves(panel, [run[name] for run in finished(runs)], f"C{k}",
-                                         LINE_STYLES[k],
+                    compared.draw_curves(panel, runs, name, f"C{k}", LINE_STYLES[k],
                                          f"deviation {str(sigma).capitalize()}")
-                compared.draw_curves(panel, [run[name] for run in finished(adam[rule])], "0.5",
-                                     LINE_STYLES[-1], "Adam")
+                compared.draw_curves(panel, adam[rule], name, "0.5", LINE_STYLES[-1], "Adam")
         legend_below(figure, figure.axes[0], rows=2)
         headline(figure, f"Initial weights: {compared.title_of(settings)}", settings)
 

@@ -29,9 +29,7 @@ def mean_of(runs, which):
        full=compared.FULL, quick=compared.QUICK, seconds=(4000, 7), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; means over the twelve half layers. At the small start any "
        "step turns the cosine to 0: Xavier's start is shown beside it, at rates of its own")
-class Figure9:
-    packed = staticmethod(compared.packed)
-
+class Figure9(compared.OfFigure2):
     def runs(self, settings, results):
         return [run for more in STARTS.values()
                 for run in compared.wanted(settings, results, **more)]

@@ -20,9 +20,7 @@ def points(told, seed):
     level = lowest_common(*(smoothed(run["loss"]) for _, _, run in runs))
     rows = []
     for method, rule, run in runs:
-        epoch = int(np.flatnonzero(smoothed(run["loss"]) <= level)[0])
-        at = np.linspace(0, len(run["loss"]), len(run["looks"]))
-        kernel = np.interp(epoch + 1, at, [look["ntk"] for look in run["looks"]])
+        epoch, kernel = compared.kernel_at(run, level)
         rows.append((method, rule, 1 - kernel, run["accuracy"][epoch]))
     return rows
 
@@ -44,12 +42,7 @@ def correlation(rows):
        full=compared.FIVE_SEEDS, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; a correlation over six runs a seed, and no proof of a "
        "cause")
-class LazyExplains:
-    packed = staticmethod(compared.packed)
-
-    def runs(self, settings, results):
-        return compared.wanted(settings, results)
-
+class LazyExplains(compared.OfFigure2):
     def judge(self, results, settings):
         told = compared.by_rule(results, settings)
         values = [correlation(points(told, seed)) for seed in range(len(settings["seeds"]))]

@@ -12,9 +12,10 @@ one ("exact" against "1 %"); what is augmented is so for all.
 import numpy as np
 
 from secondorder.studies import (HELD, Run, at_loss, both, chosen, counted, diverged, finished,
-                                 legend_below, lowest_common, paired, saturation, smoothed, study)
+                                 legend_below, paired, saturation, smoothed, study)
 
 from .. import PAPER
+from . import compared
 from .training import NAMES, TITLES, train
 
 RATES = {"gn": (0.2, 0.5, 1.0, 2.0), "exact": (0.2, 0.5, 1.0, 2.0), "mp": (0.2, 0.5, 1.0, 2.0),
@@ -43,11 +44,11 @@ def noisy(settings, seed, method, rate):
                        **settings["noisy"]})
 
 
-def test_at(result, level=LEVEL, name="test"):
-    """Test loss (or accuracy) of a full-batch run where the training loss is at a level. The loss
-    is that before a step, the test that behind it.
+def test_at(result, level=LEVEL):
+    """Test loss of a full-batch run where the training loss is at a level. The training loss is
+    that before a step, the test loss that behind it.
     """
-    return at_loss(result["loss"][1:], result[name][:-1], level)
+    return at_loss(result["loss"][1:], result["test"][:-1], level)
 
 
 def at_level(result):
@@ -147,10 +148,7 @@ class PoorGeneralisation:
         """
         if not (one["loss"] and other["loss"]):
             return np.nan
-        curves = [smoothed(run["loss"]) for run in (one, other)]
-        level = lowest_common(*curves)
-        tests = [at_loss(curve, run["test"], level) for curve, run in zip(curves, (one, other))]
-        return float(np.log(tests[0] / tests[1]))
+        return compared.excess_at_equal_loss(one, other)
 
     def draw(self, results, figure, settings):
         told = [one for one in results.arguments() if one["task"] != "noisy digits"]

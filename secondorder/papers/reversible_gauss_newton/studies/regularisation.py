@@ -1,6 +1,6 @@
 """Claims: the pseudo-inverse needs its tolerance, and how large it is does not matter."""
 
-from secondorder.studies import (UNDECIDED, counted, diverged, exactly, finished, headline,
+from secondorder.studies import (UNDECIDED, counted, diverged, exactly, headline,
                                  legend_below, study, undecided)
 
 from .. import PAPER
@@ -17,16 +17,14 @@ SETS = ("cifar", "mnist")
                      f"1 % ({name})" for name in SETS},
        full=compared.FULL, quick=compared.QUICK, seconds=(2600, 5), needs=("mnist", "cifar-10"),
        deviation=compared.DEVIATION + "; both at the rates of the two rules for 1 %")
-class Regularisation:
-    packed = staticmethod(compared.packed)
-
+class Regularisation(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, SETS, ("gn",))
         for name in SETS:
             choice = compared.rates(results, settings, name, "gn") or {}
             wanted += [self._exact(settings, name, seed, rate) for rate in choice.values()
                        for seed in settings["seeds"]]
-        return compared.unique(wanted)
+        return wanted
 
     def _exact(self, settings, name, seed, rate):
         return compared.one(settings, name, seed, "exact", rate, looks=0)
@@ -58,11 +56,9 @@ class Regularisation:
                 rule = next(rule for rule in rates if rates[rule] == rate)
                 for method, runs in self._told(results, settings, name)[rule].items():
                     colour, style, label = looks[method]
-                    before = len(panel.lines)
-                    compared.draw_curves(panel, [run["loss"] for run in finished(runs)], colour,
-                                         style, label if rule == "P" else None)
-                    for line in panel.lines[before:]:
-                        line.set(linewidth=1.6 if rule == "P" else 0.8)
+                    compared.draw_curves(panel, runs, "loss", colour, style,
+                                         label if rule == "P" else None,
+                                         linewidth=1.6 if rule == "P" else 0.8)
             panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
             panel.set_title(compared.title_of(settings, (name,)), fontsize=8)
         legend_below(figure, panel)
@@ -76,16 +72,14 @@ class Regularisation:
                "b": "whether Gauss-Newton saturates, and Adam does not, is the same at all three"},
        full=compared.FIVE_SEEDS, quick=compared.QUICK, seconds=(3200, 5), needs=("cifar-10",),
        deviation=compared.DEVIATION + "; all at the rates of the two rules for 1 %")
-class Tolerance:
-    packed = staticmethod(compared.packed)
-
+class Tolerance(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
         rates = compared.rates(results, settings, "cifar", "gn") or {}
         wanted += [regularised(settings, seed, rate, "truncate", strength)
                    for rate in rates.values() for strength in STRENGTHS if strength != 0.01
                    for seed in settings["seeds"]]
-        return compared.unique(wanted)
+        return wanted
 
     def _told(self, results, settings):
         """Rule -> tolerance -> method -> runs."""
@@ -118,10 +112,8 @@ class Tolerance:
         panels = compared.panels_by_rule(figure)
         for rule, told in self._told(results, settings).items():
             for k, (strength, runs) in enumerate(told.items()):
-                compared.draw_curves(panels[rule], [run["loss"] for run in finished(runs["gn"])],
-                                     f"C{k}", ("-", "--", "-.")[k],
-                                     f"Gauss-Newton, {100 * strength:g} %")
-            adam = finished(told[STRENGTHS[0]]["adam"])
-            compared.draw_curves(panels[rule], [run["loss"] for run in adam], "k", ":", "Adam")
+                compared.draw_curves(panels[rule], runs["gn"], "loss", f"C{k}",
+                                     ("-", "--", "-.")[k], f"Gauss-Newton, {100 * strength:g} %")
+            compared.draw_curves(panels[rule], told[STRENGTHS[0]]["adam"], "loss", "k", ":", "Adam")
         legend_below(figure, panels["P"])
         headline(figure, f"Tolerances: {compared.title_of(settings)}", settings)

@@ -1,6 +1,6 @@
 """Ours: do Adam and SGD gain as Gauss-Newton does when their rates fall?"""
 
-from secondorder.studies import finished, legend_below, over_seeds, paired, study
+from secondorder.studies import legend_below, over_seeds, paired, study
 
 from .. import PAPER
 from . import compared
@@ -17,9 +17,7 @@ METHODS = {"adam": "Adam", "sgd": "SGD"}
        full=compared.FULL, quick=compared.QUICK, seconds=(1500, 4), needs=("cifar-10",),
        ours=tuple(METHODS),
        deviation=compared.DEVIATION + "; a control of ours, at the rates of rule B")
-class Schedules:
-    packed = staticmethod(compared.packed)
-
+class Schedules(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=tuple(METHODS), rules=("B",))
         for method in METHODS:
@@ -54,8 +52,8 @@ class Schedules:
             rate, *both = self._told(results, settings, method)
             for runs, style, how in zip(both, ("-", "--"), ("constant", f"halved every {HALVE} "
                                                             "epochs")):
-                compared.draw_curves(panel, [run["loss"] for run in finished(runs)],
-                                     compared.STYLES[method][0], style, f"{name}, {rate:g} {how}")
+                compared.draw_curves(panel, runs, "loss", compared.STYLES[method][0], style,
+                                     f"{name}, {rate:g} {how}")
         panel.set(xlabel="epoch", ylabel="training loss", yscale="log")
         legend_below(figure, panel)
         figure.suptitle(f"Falling rates: {compared.title_of(settings)}; "

@@ -53,7 +53,6 @@ class Theorem:
             panel.locator_params(axis="x", integer=True)
         legend_below(figure, panel)
         figure.axes[0].set_ylabel("training loss")
-        told = results.arguments()[0]
         figure.suptitle("The right inverse and Moore-Penrose: "
-                        f"{TITLES[told['task']]}, one batch of {told['samples']}, "
-                        f"d' = {told['width']}; a colour a seed", fontsize=10)
+                        f"{TITLES[settings['task']]}, one batch of {settings['samples']}, "
+                        f"d' = {settings['width']}; a colour a seed", fontsize=10)

@@ -52,8 +52,7 @@ class Chosen:
                 chosen = self.rates(results, settings, name, method)
                 if chosen:
                     runs += [self.one(settings, name, seed, method, rate)
-                             for rate in dict.fromkeys(chosen.values())
-                             for seed in settings["seeds"]]
+                             for rate in chosen.values() for seed in settings["seeds"]]
         return runs
 
     def by_rule(self, results, settings, name):
