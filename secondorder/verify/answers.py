@@ -68,9 +68,8 @@ def _arrays(parts):
 
 def _parts(result, expected):
     """(name, yours, right) of a result, or of each part of it where it is a tuple."""
-    if not isinstance(expected, (tuple, list)):
-        return [("your result", result, expected)]
-    if not isinstance(result, (tuple, list)) or len(result) != len(expected):
+    several = isinstance(expected, (tuple, list)) and isinstance(result, (tuple, list))
+    if not several or len(result) != len(expected):
         return [("your result", result, expected)]
     return [(f"part {place} of your result", mine, right)
             for place, (mine, right) in enumerate(zip(result, expected), 1)]

@@ -11,17 +11,16 @@ import numpy as np
 from ..checks import function_of, one_of, positive_number, real_array
 from ..exact.finite_differences import Difference, complex_step
 from ..ledger.mismatch import describe_mismatch
+from .differences import error_by_step
 from .findings import KINK, UNJUDGED
-from .ladder import first_differences, jumps, second_differences, tried
+from .ladder import EPS, first_differences, jumps, second_differences, tried
 from .recorder import SAFETY, Recorder
 from .slips import lost_term
 
 KINDS = ("auto", "value", "gradient", "jacobian", "hessian", "directional")
-EPS = np.finfo(float).eps
 ACCURATE = 1e-6  # differences with a larger error, relative to the largest entry, say so
 SMALL = 1e-2  # entries far below the largest are judged to so much of themselves
 FLOOR = 1e-3  # by a tolerance that much smaller than the largest entry's, and no smaller
-STEPS = np.logspace(-1, -9, 33)  # of the picture
 
 
 def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
@@ -137,8 +136,7 @@ class _Point:
     """A function at a point of any shape, as one of vectors."""
 
     def __init__(self, f, at):
-        self.f, self.at, self.size = f, at, max(at.size, 1)
-        self.theta = at.reshape(-1)
+        self.f, self.at, self.theta = f, at, at.reshape(-1)
         self.value = np.asarray(self(self.theta))
         if self.value.dtype.kind not in "biuf" or not np.isfinite(self.value).all():
             raise ValueError(f"f must return finite real numbers, got {self.value!r} at the point")
@@ -164,14 +162,15 @@ class _Point:
         """A `Difference`, and how it was made."""
         if kind == "value":
             return Difference(self.value, np.full(self.value.shape, EPS)), "the value"
+        size = 1.0
         if kind == "hessian":
-            return self._second()
-        function, start, size = self, self.theta, 1.0
-        if kind == "directional":
+            difference, how = self._second()
+        elif kind == "directional":
             v = direction.reshape(-1)
-            size = np.max(np.abs(v) / np.maximum(1, np.abs(self.theta)), initial=0) or 1.0
-            function, start = lambda t: self(self.theta + t[0] / size * v), np.zeros(1)
-        difference, how = first(function, start)
+            size = np.max(np.abs(v) / np.maximum(1, np.abs(self.theta))) or 1.0
+            difference, how = first(lambda t: self(self.theta + t[0] / size * v), np.zeros(1))
+        else:
+            difference, how = first(self, self.theta)
         shape = self.shape_of(kind)
         return Difference(*(size * part.reshape(shape) for part in difference)), how
 
@@ -183,8 +182,8 @@ class _Point:
         if kind == "hessian" and first(self, self.theta)[1] == "the complex step":
             slopes["second derivative"] = lambda theta: complex_step(self, theta)
         reach = np.maximum(1, np.abs(self.theta))
-        lines = (reach * np.random.default_rng(0).normal(size=(2, self.size)) if direction is None
-                 else direction.reshape(1, -1))
+        lines = (reach * np.random.default_rng(0).normal(size=(2, reach.size))
+                 if direction is None else direction.reshape(1, -1))
         for what, function in slopes.items():
             if any(jumps(function, self.theta, line) for line in lines):
                 return f"the {what} jumps{self._where(function, reach, direction)}"
@@ -193,34 +192,25 @@ class _Point:
     def _where(self, function, reach, direction):
         """The first entry of the point in which a function has a kink, in words."""
         if direction is None and self.at.ndim:
-            for i in range(self.size):
-                if jumps(function, self.theta, reach * (np.arange(self.size) == i)):
+            for i in range(self.theta.size):
+                if jumps(function, self.theta, reach * (np.arange(self.theta.size) == i)):
                     return f" in entry {tuple(map(int, np.unravel_index(i, self.at.shape)))}"
         return " at the point"
 
     def _second(self):
         """Differences of the complex step where it can be taken, else differences twice."""
-        shape = self.shape_of("hessian")
-        _, how = first(self, self.theta)
-        if how.startswith("the complex"):
-            derivatives = first_differences(lambda theta: complex_step(self, theta), self.theta)
-            return (Difference(*(part.reshape(shape) for part in derivatives)),
+        if first(self, self.theta)[1] == "the complex step":
+            return (first_differences(lambda theta: complex_step(self, theta), self.theta),
                     "differences of the complex step")
-        derivatives = second_differences(self, self.theta)
-        return Difference(*(part.reshape(shape) for part in derivatives)), "differences"
+        return second_differences(self, self.theta), "differences"
 
     def curve(self, computed, kind, direction):
         """Error of the central difference along a line, by step size: (steps, errors)."""
-        v = np.ones(self.size) if direction is None else direction.reshape(-1)
+        v = np.ones(self.theta.size) if direction is None else direction.reshape(-1)
         along = computed if kind == "directional" else \
             computed.reshape(*self.value.shape, -1) @ v
-        size = float(np.linalg.norm(along)) or 1.0
-        errors = []
-        for h in STEPS:
-            plus, minus = tried(self, (self.theta + h * v, self.theta - h * v))
-            with np.errstate(all="ignore"):
-                errors.append(np.linalg.norm((plus - minus) / (2 * h) - along) / size)
-        return STEPS, np.array(errors)
+        with np.errstate(all="ignore"):
+            return error_by_step(lambda h: tried(self, [self.theta + h * v])[0], along)
 
 
 def first(function, theta):

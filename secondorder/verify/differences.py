@@ -2,9 +2,16 @@
 
 import numpy as np
 
-from ..exact.finite_differences import Difference
+from ..exact.finite_differences import Difference, central
 
 _STEP = 2e-3
+_STEPS = np.logspace(-1, -9, 33)  # of pictures
+
+
+def at_zero(function, step=None):
+    """Derivative at 0 of a function of one number, as a `Difference`."""
+    value, error = central(lambda t: function(t[0]), np.zeros(1), step)
+    return Difference(value[..., 0], error[..., 0])
 
 
 def nested(function):
@@ -38,6 +45,14 @@ def rounding(unit):
     return 5 * np.finfo(float).eps ** (2 / 3) * unit
 
 
-def column(difference):
-    """Drop the axis of a derivative in one number."""
-    return Difference(difference.value[..., 0], difference.error[..., 0])
+def stacked(columns):
+    """Derivatives in one number each, side by side along a new last axis."""
+    return Difference(*(np.stack(parts, axis=-1) for parts in zip(*columns)))
+
+
+def error_by_step(function, expected):
+    """Steps, and the relative error of the central difference (f(h) - f(-h)) / 2h for each."""
+    size = float(np.linalg.norm(expected)) or 1.0
+    errors = [np.linalg.norm((function(h) - function(-h)) / (2 * h) - expected) / size
+              for h in _STEPS]
+    return _STEPS, np.array(errors)

@@ -1,5 +1,6 @@
 """What the derivative checker found: comparisons, findings by their causes, a picture."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -105,9 +106,7 @@ class Report:
         return self.ok
 
     def __str__(self):
-        counts = {}
-        for check in self.checks:
-            counts[check.pass_name] = counts.get(check.pass_name, 0) + 1
+        counts = Counter(check.pass_name for check in self.checks)
         by_pass = ", ".join(f"{name} {count}" for name, count in counts.items())
         amount = f"{len(self.checks)} comparisons ({by_pass})"
         if self.ok:

@@ -9,6 +9,7 @@ measured, as some work in float32 inside.
 import numpy as np
 
 from ..exact.finite_differences import Difference
+from .differences import stacked
 
 FIRST, SECOND = 0.1 * 4.0 ** -np.arange(14), 0.2 * 2.0 ** -np.arange(20)  # steps, falling
 LINES, POINTS = (1e-5, 1e-6, 1e-7), 9  # steps and points of the lines along which rounding shows
@@ -16,7 +17,7 @@ EPS = np.finfo(float).eps
 CLEAR, FAINT = 100, 1e-6  # a jump is larger than so many errors, and than this part of the slope
 
 
-def first_differences(function, theta, steps=FIRST):
+def first_differences(function, theta):
     """First derivatives, (..., n), as a `Difference`.
 
     D_i(h) = (f(theta + h e_i) - f(theta - h e_i)) / (2 h), h relative to max(1, |theta_i|).
@@ -26,23 +27,21 @@ def first_differences(function, theta, steps=FIRST):
     function : callable, (n,) -> number or array
         What it raises at a step is a step that leaves its domain.
     theta : (n,) array
-    steps : sequence of float
-        Each the same factor narrower than the one before.
     """
     reach = np.maximum(1, np.abs(theta))
     noise, columns = rounding_of(function, theta), []
     for i in range(theta.size):
         rungs = []
-        for h in steps * reach[i]:
+        for h in FIRST * reach[i]:
             a = _along(theta, i, h)
             plus, minus = tried(function, (theta + a, theta - a))
             rungs.append(((plus - minus) / (2 * h),
                           max(2 * noise, 5 * EPS * _size(plus, minus)) / h))
-        columns.append(_settled(rungs, (steps[0] / steps[1]) ** 2))
-    return Difference(*(np.stack(parts, axis=-1) for parts in zip(*columns)))
+        columns.append(_settled(rungs, (FIRST[0] / FIRST[1]) ** 2))
+    return stacked(columns)
 
 
-def second_differences(function, theta, steps=SECOND):
+def second_differences(function, theta):
     """Second derivatives, (..., n, n), as a `Difference`.
 
     D_ij(h) = (f(+ +) - f(+ -) - f(- +) + f(- -)) / (4 h_i h_j), with signs of h_i e_i and h_j e_j.
@@ -53,13 +52,13 @@ def second_differences(function, theta, steps=SECOND):
     for i in range(n):
         for j in range(i + 1):
             rungs = []
-            for h in steps:
+            for h in SECOND:
                 a, b = _along(theta, i, h * reach[i]), _along(theta, j, h * reach[j])
                 at = tried(function, (theta + a + b, theta + a - b, theta - a + b, theta - a - b))
                 area = 4 * h**2 * reach[i] * reach[j]
                 rungs.append(((at[0] - at[1] - at[2] + at[3]) / area,
                               max(8 * noise, 32 * EPS * _size(*at)) / area))
-            values[..., i, j], errors[..., i, j] = _settled(rungs, (steps[0] / steps[1]) ** 2)
+            values[..., i, j], errors[..., i, j] = _settled(rungs, (SECOND[0] / SECOND[1]) ** 2)
             values[..., j, i], errors[..., j, i] = values[..., i, j], errors[..., i, j]
     return Difference(values, errors)
 

@@ -170,6 +170,12 @@ class OptimizerChecks:
         apart = difference(one, other)
         return self.recorder.fact(name, what, apart is None, said, apart or "", hint)
 
+    def _goes_on(self, name, what, optimizer, said, hint="", after=None):
+        """An optimizer after so many steps, default half of all, goes on as the whole run did."""
+        after = self.half if after is None else after
+        return self._same(name, what, self.whole[after:], self.runs.trace(optimizer, after), said,
+                          hint)
+
     # -- the same run, twice -----------------------------------------------------------------------
 
     def _names(self):
@@ -220,10 +226,9 @@ class OptimizerChecks:
             again = other.state_dict()
             self.recorder.fact("resume", "state taken over", same(state, again),
                                "state_dict() after load_state_dict(state) is another one")
-            if not self._same("resume", f"after step {number}", self.whole[number:],
-                              self.runs.trace(other, number),
-                              f"a run resumed after step {number} goes on with other numbers",
-                              what_is_forgotten(self.runs)):
+            if not self._goes_on("resume", f"after step {number}", other,
+                                 f"a run resumed after step {number} goes on with other numbers",
+                                 what_is_forgotten(self.runs), number):
                 return
 
     def _tell_forgotten(self):
@@ -272,9 +277,8 @@ class OptimizerChecks:
             f"a step that failed has changed the memory: {', '.join(names)}",
             hint="memory is replaced, not written into: self.total = self.total + g, not +=")
         if intact:
-            self._same("failure", "the run after it", self.whole[self.half:],
-                       self.runs.trace(optimizer, self.half),
-                       "after a step that failed the run goes on with other numbers")
+            self._goes_on("failure", "the run after it", optimizer,
+                          "after a step that failed the run goes on with other numbers")
 
     # -- the direction is what a step adds ---------------------------------------------------------
 
@@ -391,15 +395,13 @@ class OptimizerChecks:
     def _state_is_a_copy(self):
         optimizer, other, state = self._resumed(self.half)
         spoil(state)
-        self._same("state_dict", "is a copy", self.whole[self.half:],
-                   self.runs.trace(optimizer, self.half),
-                   "writing into what state_dict() returned changes later steps")
+        self._goes_on("state_dict", "is a copy", optimizer,
+                      "writing into what state_dict() returned changes later steps")
         donor = self.runs.at(self.half).state_dict()
         other.load_state_dict(donor)
         spoil(donor)
-        self._same("state_dict", "is copied", self.whole[self.half:],
-                   self.runs.trace(other, self.half),
-                   "writing into what load_state_dict was given changes later steps")
+        self._goes_on("state_dict", "is copied", other,
+                      "writing into what load_state_dict was given changes later steps")
 
     def _turns(self):
         """Two optimizers take turns: neither knows of the other."""
@@ -421,9 +423,8 @@ class OptimizerChecks:
         if self.recorder.fact("copy", "has a network of its own", apart,
                               "copy.deepcopy(optimizer) works on the same network"):
             for one in (other, optimizer):
-                self._same("copy", "goes on like the original", self.whole[self.half:],
-                           self.runs.trace(one, self.half),
-                           "a deep copy and its original do not go on alike")
+                self._goes_on("copy", "goes on like the original", one,
+                              "a deep copy and its original do not go on alike")
 
     # -- wrapped, and wrapping ---------------------------------------------------------------------
 

@@ -49,19 +49,16 @@ class Runs:
     def at(self, number):
         """An optimizer after so many steps."""
         optimizer = self.fresh()
-        for _ in self.steps(optimizer, 0, number):
-            pass
+        self.trace(optimizer, end=number)
         return optimizer
 
-    def steps(self, optimizer, start, end):
-        """Step through batches; yields the parameters after each step and what it reported."""
+    def trace(self, optimizer, start=0, end=None):
+        """Step through batches: the parameters after each step and what it reported."""
+        trace = []
         for x, y in self.batches[start:end]:
             info = optimizer.step(x.copy(), y.copy())
-            yield optimizer.network.theta.copy(), copy.deepcopy(info)
-
-    def trace(self, optimizer, start=0, end=None):
-        """All that `steps` yields."""
-        return list(self.steps(optimizer, start, end))
+            trace.append((optimizer.network.theta.copy(), copy.deepcopy(info)))
+        return trace
 
 
 def difference(one, other):
@@ -122,12 +119,8 @@ def _plain(value):
 def forgotten(runs, number):
     """Attributes that change from step to step although `state_names` does not list them."""
     optimizer = runs.at(number)
-    earlier = []
-    while optimizer is not None:
-        earlier.append((optimizer, attributes(optimizer)))
-        optimizer = optimizer.base
-    for _ in runs.steps(earlier[0][0], number, number + 2):
-        pass
+    earlier = [(method, attributes(method)) for method in wrapped(optimizer)]
+    runs.trace(optimizer, number, number + 2)
     return [name for method, before in earlier for name, value in attributes(method).items()
             if name not in method.state_names and not same(value, before.get(name))]
 

@@ -39,6 +39,10 @@ def pattern(target, calls):
     for holds, text in _PATTERNS:
         if _in_all(holds, pairs):
             return text
+    wrong = [pair for pair in pairs if not close(*pair)]
+    for holds, text in _PATTERNS_OF_WRONG:
+        if wrong and all(holds(mine, right) for mine, right in wrong):
+            return text
     return ""
 
 
@@ -72,7 +76,7 @@ def _diagonal_vector(mine, right):
 
 
 def _transposed(mine, right):
-    if right.ndim < 2 or close(right, np.swapaxes(right, -1, -2)):
+    if right.ndim < 2 or _symmetric(right):
         return None if mine.shape == right.shape and close(mine, right) else False
     return close(mine, np.swapaxes(right, -1, -2))
 
@@ -84,35 +88,35 @@ def _diagonal(mine, right):
     return None if close(only, right) and close(mine, right) else close(mine, only)
 
 
-def _off_diagonal_wrong(mine, right):
-    if not _matrices(right):
-        return None if close(mine, right) else False
-    return None if close(mine, right) else _diagonal_vector(
-        np.diagonal(mine, axis1=-2, axis2=-1), right)
-
-
-def _diagonal_wrong(mine, right):
-    if not _matrices(right):
-        return None if close(mine, right) else False
-    off = 1 - np.eye(right.shape[-1])
-    return None if close(mine, right) else close(mine * off, right * off)
-
-
 def _absolute(mine, right):
     return None if close(mine, right) and (right >= 0).all() else close(mine, np.abs(right))
 
 
+# -- patterns of pairs that differ -----------------------------------------------------------------
+
+
 def _permuted(mine, right):
-    if close(mine, right):
-        return None
     return right.size >= _FEWEST and np.ptp(right) > 0 and close(np.sort(mine, axis=None),
                                                                  np.sort(right, axis=None))
 
 
+def _symmetric(array):
+    return close(array, np.swapaxes(array, -1, -2))
+
+
 def _lost_symmetry(mine, right):
-    if not _matrices(right) or not close(right, np.swapaxes(right, -1, -2)):
-        return None if close(mine, right) else False
-    return None if close(mine, right) else not close(mine, np.swapaxes(mine, -1, -2))
+    return _matrices(right) and _symmetric(right) and not _symmetric(mine)
+
+
+def _diagonal_wrong(mine, right):
+    if not _matrices(right):
+        return False
+    off = 1 - np.eye(right.shape[-1])
+    return close(mine * off, right * off)
+
+
+def _off_diagonal_wrong(mine, right):
+    return _matrices(right) and _diagonal_vector(np.diagonal(mine, axis1=-2, axis2=-1), right)
 
 
 _SHAPES = (
@@ -122,6 +126,8 @@ _SHAPES = (
 _PATTERNS = (
     (_diagonal, "only the diagonal is right: everything beside it is zero"),
     (_absolute, "yours is the absolute value of what is right"),
+)
+_PATTERNS_OF_WRONG = (
     (_permuted, "yours has the same entries in another order: it is right after a permutation"),
     (_lost_symmetry, "yours is not symmetric, what is right is"),
     (_diagonal_wrong, "everything beside the diagonal is right: the diagonal is wrong"),

@@ -76,9 +76,8 @@ def _only(wrong):
     """``index 3`` or ``second index 1`` where all wrong entries share it; else empty."""
     words = ("index",) if wrong.ndim == 1 else ("first index", "second index", "third index",
                                                 "fourth index")
-    for axis, word in zip(range(wrong.ndim), words):
-        others = tuple(other for other in range(wrong.ndim) if other != axis)
-        places = np.flatnonzero(wrong.any(axis=others))
-        if len(places) == 1 < wrong.shape[axis]:
+    for word, along, length in zip(words, np.argwhere(wrong).T, wrong.shape):
+        places = np.unique(along)
+        if len(places) == 1 < length:
             return f"{word} {places[0]}"
     return ""

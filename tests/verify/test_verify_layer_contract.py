@@ -2,6 +2,7 @@
 report draws."""
 
 import copy
+import inspect
 
 import numpy as np
 import pytest
@@ -19,12 +20,8 @@ from test_verify_derivatives import (PASSES, RESULTS, SAMPLES, Quadratic, Quadra
 
 # -- planted bugs: changes in place ----------------------------------------------------------------
 
-ARGUMENTS = {"forward": ("x",), "backward": ("saved", "y_bar"),
-             "tangent": ("saved", "x_tangent", "theta_tangent"),
-             "parameter_gradients": ("saved", "y_bar"),
-             "second_tangent": ("saved", "x_tangent", "x_second", "theta_tangent"),
-             "backward_tangent": ("saved", "x_tangent", "theta_tangent", "y_bar", "y_bar_tangent"),
-             "input_hessian": ("saved", "y_bar", "H_y")}
+ARGUMENTS = {name: list(inspect.signature(getattr(Layer, name)).parameters)[1:]
+             for name in ("forward", *PASSES)}
 
 
 @pytest.mark.everyday(4)
@@ -171,8 +168,6 @@ def test_a_buffer_that_is_used_again_is_found(name):
 @pytest.mark.parametrize("change, expected", [
     (lambda f, self, x: f(self, x)[0], "must return the pair"),
     (lambda f, self, x: (f(self, x)[0].sum(axis=0), f(self, x)[1]), "one row per sample"),
-    (lambda f, self, x: (f(self, x)[0] / 0.0, f(self, x)[1]), "non-finite"),
-    (lambda f, self, x: f(self, x - x.mean(axis=0)), "a sample leaks"),
     (lambda f, self, x: f(self, x + np.random.default_rng().standard_normal(x.shape)),
      "deterministic"),
     (lambda f, self, x: (f(self, x)[0].astype(np.float32), f(self, x)[1]),
@@ -184,7 +179,6 @@ def test_a_buffer_that_is_used_again_is_found(name):
      "define output_shape(self, input_shape)"),
     (lambda f, self, x: [][0], "raised IndexError"),
 ])
-@pytest.mark.filterwarnings("ignore:divide by zero")
 def test_what_forward_owes(change, expected):
     report = verify.layer(planted(Quadratic, "forward", change)(3))
     assert not report and report.findings[0].pass_name == "forward"

@@ -123,14 +123,6 @@ def test_an_undeclared_kink_far_out_is_found():
     assert [f.compared for f in report.findings] == ["undeclared kink at x = 41"], str(report)
 
 
-@pytest.mark.everyday(2)
-@pytest.mark.parametrize("name", sorted(nets.ACTIVATIONS))
-def test_no_false_alarms_in_the_tails(name):
-    for seed in range(5):
-        report = verify.activation(name, rng=seed)
-        assert report, str(report)
-
-
 def test_a_function_that_overflows_is_looked_at_as_far_as_it_is_finite():
     class Exponential(so.ActivationFunction):
         name = "exp"
@@ -214,10 +206,3 @@ def test_a_layer_that_is_wrong_far_out():
 def test_bad_sizes(sizes, error):
     with pytest.raises(error, match="sizes"):
         verify.layer(so.Linear(2, 2), sizes=sizes)
-
-
-def test_input_shape_that_is_not_the_layers():
-    with pytest.raises(ValueError,
-                       match=r"input_shape is \(4,\), but Linear\(3, 2\) takes inputs of shape "
-                             r"\(3,\)"):
-        verify.layer(so.Linear(3, 2), input_shape=(4,))

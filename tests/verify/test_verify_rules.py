@@ -247,18 +247,12 @@ def bent(term, linear=1.0):
     return Bent
 
 
-@pytest.mark.parametrize("term, words", [
-    (lambda bend: 0 * bend, "no bound (second derivatives of the layer"),
-    (lambda bend: -bend, "no bound (second derivatives of the layer"),
-    (lambda bend: bend / 2, "no bound (second derivatives of the layer")])
-def test_what_a_layer_bends_must_be_bounded(term, words):
+@pytest.mark.parametrize("term", [lambda bend: -bend, lambda bend: bend / 2])
+def test_what_a_layer_bends_must_be_bounded(term):
     room.register(Curved)(bent(term))
     report = verify.rule(Curved())
-    assert (
-        not report.ok
-        and words in str(report)
-        and "Z_in" in {finding.pass_name for finding in report.findings}
-    )
+    assert "no bound (second derivatives of the layer" in str(report)
+    assert "Z_in" in {finding.pass_name for finding in report.findings}
 
 
 def test_bends_may_be_bounded_by_their_size():

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ...exact.finite_differences import Difference, central
-from ..differences import column, rounding
+from ...exact.finite_differences import Difference
+from ..differences import at_zero, rounding
 
 METHODS = ("value", "slope", "curvature")
 FARTHEST = 768.0  # beyond, x + h itself is rounded
@@ -13,6 +13,11 @@ _FINEST = 1e-4
 _SUSPECTS = 12
 _CELLS = 4000
 _GRID, _SCANNED = 1e-3, 20000
+
+
+def distance(points, places):
+    """From each point to the nearest of some places; infinite where there are none."""
+    return np.abs(points[..., None] - np.asarray(places)).min(axis=-1, initial=np.inf)
 
 
 class Places:
@@ -35,20 +40,14 @@ class Places:
         return np.asarray(getattr(self.function, name)(np.array(x)))
 
     def _distance(self, points):
-        points = np.asarray(points)
-        if not self.kinks.size:
-            return np.full(points.shape, np.inf)
-        return np.abs(points[..., None] - self.kinks).min(axis=-1)
+        return distance(points, self.kinks)
 
     def _near_undeclared(self, x):
         """Near undeclared kinks the kinks are reported, not the wrong entries beside them."""
-        near = np.zeros(x.shape, dtype=bool)
-        for kink in self.undeclared:
-            near |= np.abs(x - kink) < DISTANCE
-        return near
+        return distance(x, self.undeclared) < DISTANCE
 
     def _slope_reference(self, x):
-        return column(central(lambda t: self.of("value", x + t[0]), np.zeros(1)))
+        return at_zero(lambda t: self.of("value", x + t))
 
     # -- short intervals and single points ---------------------------------------------------------
 
@@ -110,17 +109,15 @@ class Places:
         """Points at falling distances on one side of a place, in the core and off other kinks."""
         distances = DISTANCE * 2.0 ** -np.arange(0.5, 15) * max(1.0, abs(place))
         x = place + side * distances
-        others = self.kinks[self.kinks != place]
-        clear = [distance < np.abs(others - point).min(initial=np.inf) for distance, point
-                 in zip(distances, x)]
-        return x[np.array(clear) & (x > self.core[0]) & (x < self.core[1])]
+        clear = distances < distance(x, self.kinks[self.kinks != place])
+        return x[clear & (x > self.core[0]) & (x < self.core[1])]
 
     def _one_sided_reference(self, source, x, place):
         """Differences of a method at points beside a place, with steps that stay on their side."""
         eps = np.finfo(float).eps
         steps = np.minimum(np.abs(x - place) / 4, eps ** (1 / 3))
-        parts = [column(central(lambda t, point=point: self.of(source, np.array([point + t[0]])),
-                                np.zeros(1), h)) for point, h in zip(x, steps)]
+        parts = [at_zero(lambda t, point=point: self.of(source, np.array([point + t])), h)
+                 for point, h in zip(x, steps)]
         value, error = (np.concatenate(part) for part in zip(*parts))
         size = np.maximum(1.0, np.abs(self.of(source, x)))  # of what may cancel inside
         return Difference(value, error + 5 * eps * size / steps)

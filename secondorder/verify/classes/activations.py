@@ -4,13 +4,12 @@ import numpy as np
 
 from ... import checks
 from ...checks.randomness import generator
-from ...exact.finite_differences import central
 from ...nets import ActivationFunction, activation_function
-from ..differences import column, nested, rounding
+from ..differences import at_zero, error_by_step, nested, rounding
 from ..recorder import Recorder, pure_call
 from .activation_places import DISTANCE, FARTHEST, METHODS, Places
 from .identities import check_orders
-from .shared import error_by_step, keeps_dtype, nothing, remainders, require_methods
+from .shared import keeps_dtype, nothing, remainders, require_methods
 
 _RANGE = 6.0
 _POINTS = 60
@@ -185,7 +184,7 @@ class _ActivationChecks(Places):
         if source == "value":
             reference, against = self._slope_reference(x), "differences of value"
         elif source == "slope":
-            reference = column(central(lambda t: self.of("slope", x + t[0]), np.zeros(1)))
+            reference = at_zero(lambda t: self.of("slope", x + t))
             against = "differences of slope"
         else:
             reference = nested(lambda t: self._slope_reference(x + t))

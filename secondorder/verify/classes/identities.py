@@ -12,8 +12,8 @@ from ...exact import gradient, hessian_vector_product, two_jet
 from ...exact.finite_differences import (central, gradient_of_objective, objective, taylor_order,
                                          taylor_remainders)
 from ...nets import Activation, Linear, Network, Reshape, SquaredError
+from ..differences import at_zero, error_by_step
 from .layer_under_test import MOST_ENTRIES, none_if_empty
-from .shared import error_by_step
 
 _SLACK = 0.35
 _LINE_TRIES = 20
@@ -194,41 +194,38 @@ def difference_curves(checks):
     """Error of central differences against the passes by step size, for the picture; broken passes
     have none.
     """
-    subject = checks.subject
-    x_t, theta_t = checks.x_tangent, checks.theta_tangent
-    start = np.concatenate([subject.x.ravel(), subject.theta])
-    direction = np.concatenate([x_t.ravel(), theta_t])
+    subject, y_bar = checks.subject, checks.y_bar
+    x_t, theta_t = checks.x_tangent, none_if_empty(checks.theta_tangent)
 
     def at(t):
-        point = start + t * direction
-        return point[:subject.x.size].reshape(subject.x.shape), point[subject.x.size:]
+        return subject.x + t * x_t, subject.theta + t * checks.theta_tangent
+
+    def output(t):
+        return subject.forward(*at(t))
+
+    def tangent(t):
+        return subject.after_forward("tangent", *at(t), x_t, theta_t)
 
     def bar(t):
-        x_bar, theta_bar = subject.after_forward("backward", *at(t), checks.y_bar)
-        return np.concatenate([x_bar.ravel(), theta_bar])
+        return _flat(subject.after_forward("backward", *at(t), y_bar))
 
-    def moved(t):
-        return subject.after_forward("tangent", *at(t), x_t, none_if_empty(theta_t))
-
-    def derivative(name):
-        if name == "backward":
-            return np.dot(bar(0.0), direction)
-        if name == "tangent":
-            return moved(0.0)
-        if name == "second_tangent":
-            return subject.after_forward(name, *at(0.0), x_t, None, none_if_empty(theta_t))
-        zero = np.zeros_like(checks.y_bar)
-        parts = subject.after_forward(name, *at(0.0), x_t, none_if_empty(theta_t), checks.y_bar,
-                                      zero)
-        return np.concatenate([parts[0].ravel(), parts[1]])
-
-    sources = {"backward": (lambda t: np.sum(checks.y_bar * subject.forward(*at(t))), ()),
-               "tangent": (lambda t: subject.forward(*at(t)), ()),
-               "second_tangent": (moved, ("tangent",)),
-               "backward_tangent": (bar, ("backward",))}
-    return {name: error_by_step(function, derivative(name))
-            for name, (function, needs) in sources.items()
+    curves = {
+        "backward": (lambda t: np.sum(y_bar * output(t)),
+                     lambda: np.dot(bar(0.0), _flat((x_t, checks.theta_tangent))), ()),
+        "tangent": (output, lambda: tangent(0.0), ()),
+        "second_tangent": (tangent, lambda: subject.after_forward(
+            "second_tangent", *at(0.0), x_t, None, theta_t), ("tangent",)),
+        "backward_tangent": (bar, lambda: _flat(subject.after_forward(
+            "backward_tangent", *at(0.0), x_t, theta_t, y_bar, np.zeros_like(y_bar))),
+            ("backward",))}
+    return {name: error_by_step(function, derivative())
+            for name, (function, derivative, needs) in curves.items()
             if not checks.recorder.broken.intersection({name, *needs})}
+
+
+def _flat(pair):
+    """A pair for the input and for the parameters as one vector."""
+    return np.concatenate([np.ravel(part) for part in pair])
 
 
 # -- the layer in the middle of a network ----------------------------------------------------------
@@ -252,9 +249,8 @@ def check_in_network(checks):
             theta[chosen] = values
             return value(theta)
         by_value = central(entries, net.theta[chosen])
-        by_derivative = central(
-            lambda t, net=net, derivative=derivative, d=direction: derivative(net.theta + t[0] * d),
-            np.zeros(1))
+        by_derivative = at_zero(
+            lambda t, net=net, derivative=derivative, d=direction: derivative(net.theta + t * d))
         if max(by_value.error.max(),
                by_derivative.error.max()) < 1e-4 * max(1.0, np.abs(by_value.value).max()):
             break
@@ -264,8 +260,8 @@ def check_in_network(checks):
         gradient(*case)[chosen], by_value.value, by_value.error, names=("gradient", "differences"))
     recorder.compare("network",
                      "Hessian-vector product of that network against differences of its gradient",
-                     hessian_vector_product(*case, direction), by_derivative.value[..., 0],
-                     by_derivative.error[..., 0], names=("product", "differences"))
+                     hessian_vector_product(*case, direction), by_derivative.value,
+                     by_derivative.error, names=("product", "differences"))
     _check_network_identities(recorder, case, direction, rng.standard_normal(net.size))
 
 

@@ -60,8 +60,11 @@ class LayerChecks:
             self.recorder.raised(name, problem, case=case, hint=hint)
             return None
 
-    def pair(self, name, result):
+    def pair(self, name, *args, case=""):
         """Both results of `backward` or `backward_tangent` as arrays, or None with a finding."""
+        result = self.attempt(name, *args, case=case)
+        if result is None:
+            return None
         good = isinstance(result, tuple) and len(result) == 2 and all(isinstance(r, np.ndarray)
                                                                       for r in result)
         self.recorder.fact(name, "returns a pair of arrays", good,
@@ -71,18 +74,15 @@ class LayerChecks:
             self.recorder.broken.add(name)
         return result if good else None
 
-    def compare(self, name, what, computed, reference, retry=None, hint=""):
-        """Compare with a Difference; when wrong, `retry` says whether transposed weights would make
-        it right.
+    def compare(self, name, what, computed, reference, args=None, hint=""):
+        """Compare with a Difference; when wrong, `args` of the pass are tried again with transposed
+        weights.
         """
-        call = what.split(" ")[0]
         reference = self._rounded(reference)
-        if self.agrees(computed, reference) or retry is None:
-            return self.recorder.compare(name, what, computed, reference.value, reference.error,
-                                         names=(call, "differences"), hint=hint)
+        if args is not None and not self.agrees(computed, reference):
+            hint = self._transposed_hint(name, args, reference)
         return self.recorder.compare(name, what, computed, reference.value, reference.error,
-                                     names=(call, "differences"),
-                                     hint=self._transposed_hint(retry, reference))
+                                     names=(what.split(" ")[0], "differences"), hint=hint)
 
     def _rounded(self, reference):
         return Difference(reference.value, reference.error + rounding(self.recorder.unit))
@@ -120,7 +120,7 @@ class LayerChecks:
             self.compare(name, f"{what.replace('theta', block, 1)}", mine.reshape(lead + shape),
                          part, hint=hint)
 
-    def _transposed_hint(self, retry, reference):
+    def _transposed_hint(self, name, args, reference):
         """Try the pass with square weights, or their tangents, or both, transposed."""
         squares = [(where, shape) for _, where, shape in self.subject.blocks
                    if len(shape) == 2 and shape[0] == shape[1] > 1]
@@ -136,40 +136,36 @@ class LayerChecks:
         for weights, tangents in ((flip(theta), direction), (theta, flip(direction)),
                                   (flip(theta), flip(direction))):
             try:
-                if self.agrees(retry(weights, tangents), reference):
+                if self.agrees(self._again(name, args, weights, tangents), reference):
                     return "a weight is transposed: with its transpose the pass is right"
             # a retry that fails gives no hint; the pass itself is reported already
             except Exception:
                 continue
         return ""
 
-    def retry(self, name, args, select):
-        """A function of (theta, theta_tangent) that runs the pass again, for `_transposed_hint`."""
-        def run(theta, theta_tangent):
-            changed = [theta_tangent if arg is self.theta_tangent else arg for arg in args]
-            saved = self.subject.layer.forward(self.subject.x.copy())[1]
-            with self.subject.at(theta):
-                return select(self.subject.call(name, saved, *changed))
-        return run
+    def _again(self, name, args, theta, theta_tangent):
+        """What the pass returns, first of two, with other parameters and another tangent of them.
+        """
+        changed = [theta_tangent if arg is self.theta_tangent else arg for arg in args]
+        saved = self.subject.layer.forward(self.subject.x.copy())[1]
+        with self.subject.at(theta):
+            result = self.subject.call(name, saved, *changed)
+        return result[0] if name in ("backward", "backward_tangent") else result
 
     # -- first order -------------------------------------------------------------------------------
 
     def backward(self):
         """x_bar and theta_bar against differences of <y_bar, forward>."""
         subject, args = self.subject, (self.y_bar,)
-        result = self.attempt("backward", *args)
-        result = None if result is None else self.pair("backward", result)
+        result = self.pair("backward", *args)
         if result is None:
             return
         x_bar, theta_bar = result
         self.compare("backward", "x_bar against differences of forward", x_bar,
-                     subject.input_gradient(subject.x, subject.theta, self.y_bar),
-                     self.retry("backward", args, lambda r: r[0]))
+                     subject.input_gradient(subject.x, subject.theta, self.y_bar), args)
         if subject.theta.size:
-            rows = subject.parameter_gradients(subject.x, subject.theta, self.y_bar)
-            reference = Difference(rows.value.sum(axis=0), rows.error.sum(axis=0))
             self.compare_blocks("backward", "theta_bar against differences of forward", theta_bar,
-                                reference)
+                                subject.parameter_gradient(subject.x, subject.theta, self.y_bar))
         else:
             self._no_parameters("backward", theta_bar, (0,))
         self._state("backward", args)
@@ -212,9 +208,8 @@ class LayerChecks:
             reference = subject.tangent(lambda t, dx=dx, dtheta=dtheta: (
                 subject.x + t * dx, subject.theta + t * dtheta))
             self.compare("tangent", f"y_tangent along {case} against differences of forward",
-                         result, reference, self.retry("tangent", (x_t, theta_t), lambda r: r))
-        args = (self.x_tangent, none_if_empty(self.theta_tangent))
-        self._state("tangent", args)
+                         result, reference, (x_t, theta_t))
+        self._state("tangent", (self.x_tangent, none_if_empty(self.theta_tangent)))
 
     def _state(self, name, args):
         """Purity of a pass whose results can be used; a batch of one and tangents that are None, if
@@ -269,7 +264,7 @@ class LayerChecks:
             told = case == "both tangents" or (case == "everything" and self.recorder.wrong(name))
             if results[case] is not None and not told:
                 self.compare(name, f"y_second along {case} {against}", results[case],
-                             references[case], self.retry(name, args, lambda r: r))
+                             references[case], args)
         self._state(name, cases["everything"])
 
     def _mixed_term(self, against, results, references):
@@ -302,18 +297,17 @@ class LayerChecks:
         for case, args in cases.items():
             if case == "everything" and self.recorder.wrong(name):
                 continue
-            result = self.attempt(name, *args, case=f" along {case}")
-            result = None if result is None else self.pair(name, result)
+            result = self.pair(name, *args, case=f" along {case}")
             if result is None:
                 continue
             dx = np.zeros_like(subject.x) if args[0] is None else args[0]
             dtheta = np.zeros_like(subject.theta) if args[1] is None else args[1]
-            x_part, theta_part = subject.backward_tangent(dx, dtheta, *args[2:], exact)
-            self.compare(name, f"x_bar_tangent along {case} {against}", result[0], x_part,
-                         self.retry(name, args, lambda r: r[0]))
+            direction = dx, dtheta, *args[2:]
+            self.compare(name, f"x_bar_tangent along {case} {against}", result[0],
+                         subject.backward_tangent(0, *direction, exact), args)
             if subject.theta.size:
                 self.compare_blocks(name, f"theta_bar_tangent along {case} {against}", result[1],
-                                    theta_part)
+                                    subject.backward_tangent(1, *direction, exact))
             else:
                 self._no_parameters(name, result[1], (0,))
         self._state(name, cases["everything"])
@@ -332,6 +326,5 @@ class LayerChecks:
             result = self.attempt(name, *args, case=f" {case}")
             if result is not None:
                 self.compare(name, f"H_x {case} {against}", result,
-                             subject.input_hessian(*args, exact),
-                             self.retry(name, args, lambda r: r))
+                             subject.input_hessian(*args, exact), args)
         self._state(name, (self.y_bar, self.H_y))

@@ -8,7 +8,7 @@ import copy
 import numpy as np
 
 from ...exact.finite_differences import Difference, central
-from ..differences import column, nested
+from ..differences import at_zero, nested, stacked
 from ..recorder import pure_call
 
 #: At most this many entries of an input or of the parameters are differenced; larger ones are
@@ -175,9 +175,8 @@ class Subject:
             point[:, entries] += moves
             return (y_bar * self.forward(point.reshape(x.shape),
                                          theta)).reshape(len(x), -1).sum(axis=1)
-        difference = _spread(central(inner, np.zeros(entries.size), step), entries, width,
-                             (len(x), width))
-        return Difference(difference.value.reshape(x.shape), difference.error.reshape(x.shape))
+        difference = central(inner, np.zeros(entries.size), step)
+        return _spread(difference, entries, width, x.shape)
 
     def parameter_gradients(self, x, theta, y_bar, step=None):
         """d <y_bar_s, forward_s> / dtheta for every sample, (S, P)."""
@@ -192,9 +191,14 @@ class Subject:
         difference = central(inner, theta[entries], step)
         return _spread(difference, entries, theta.size, (len(x), theta.size))
 
+    def parameter_gradient(self, x, theta, y_bar):
+        """d <y_bar, forward> / dtheta, (P,)."""
+        rows = self.parameter_gradients(x, theta, y_bar)
+        return Difference(rows.value.sum(axis=0), rows.error.sum(axis=0))
+
     def tangent(self, path, t=0.0):
         """d forward / dt along a path t -> (x, theta), like y."""
-        return column(central(lambda s: self.forward(*path(t + s[0])), np.zeros(1)))
+        return at_zero(lambda s: self.forward(*path(t + s)))
 
     # -- references: second order, by differences of a first-order pass or of forward twice --------
 
@@ -206,26 +210,19 @@ class Subject:
             return self.x + t * x_tangent + t * t / 2 * x_second, self.theta + t * theta_tangent
         if not exact:
             return nested(lambda t: self.tangent(path, t))
-        return column(central(lambda t: self.after_forward(
-            "tangent", *path(t[0]), x_tangent + t[0] * x_second, none_if_empty(theta_tangent)),
-                              np.zeros(1)))
+        return at_zero(lambda t: self.after_forward(
+            "tangent", *path(t), x_tangent + t * x_second, none_if_empty(theta_tangent)))
 
-    def backward_tangent(self, x_tangent, theta_tangent, y_bar, y_bar_tangent, exact):
-        """Derivative of `backward` along a direction: a pair of Differences, like x and (P,)."""
+    def backward_tangent(self, which, x_tangent, theta_tangent, y_bar, y_bar_tangent, exact):
+        """Derivative of one result of `backward` along a direction: of x_bar (0), like x, or of
+        theta_bar (1), (P,).
+        """
         def state(t):
             return self.x + t * x_tangent, self.theta + t * theta_tangent, y_bar + t * y_bar_tangent
-
-        def exact_part(which):
-            def function(t):
-                x, theta, bar = state(t[0])
-                return self.after_forward("backward", x, theta, bar)[which]
-            return column(central(function, np.zeros(1)))
         if exact:
-            return exact_part(0), exact_part(1) if self.theta.size else _nothing()
-        x_part = nested(lambda t: self.input_gradient(*state(t)))
-        if not self.theta.size:
-            return x_part, _nothing()
-        return x_part, nested(lambda t: _sum_samples(self.parameter_gradients(*state(t))))
+            return at_zero(lambda t: self.after_forward("backward", *state(t))[which])
+        reference = (self.input_gradient, self.parameter_gradient)[which]
+        return nested(lambda t: reference(*state(t)))
 
     def input_hessian(self, y_bar, H_y, exact):
         """Hessian in each row of x of <y_bar, y> + (y - y0)^T H_y (y - y0) / 2, (S, n, n), by
@@ -246,22 +243,16 @@ class Subject:
 
         def gradient(u):
             x = moved(u)
-            return self.after_forward("backward", x, self.theta,
-                                      bar(self.forward(x)))[0].reshape(samples, width)
+            return self.after_forward("backward", x, self.theta, bar(self.forward(x)))[0]
 
         def value_gradient(u):
-            x = moved(u)
-            here = bar(self.forward(x))
-            # `here` is held fixed: the chain rule by hand
-            row = self.input_gradient(x, self.theta, here)
-            return Difference(row.value.reshape(samples, width), row.error.reshape(samples, width))
+            x = moved(u)  # the bar is held fixed: the chain rule by hand
+            return self.input_gradient(x, self.theta, bar(self.forward(x)))
         if exact:
             difference = central(gradient, np.zeros(columns.size))
         else:
-            parts = [nested(lambda t, i=i: value_gradient(t * np.eye(columns.size)[i]))
-                     for i in range(columns.size)]
-            difference = Difference(np.stack([part.value for part in parts], axis=-1),
-                                    np.stack([part.error for part in parts], axis=-1))
+            difference = stacked([nested(lambda t, e=e: value_gradient(t * e))
+                                  for e in np.eye(columns.size)])
         return _spread(difference, columns, width, (samples, width, width))
 
 
@@ -277,14 +268,6 @@ def none_if_empty(vector):
     return vector if vector.size else None
 
 
-def _nothing():
-    return Difference(np.zeros(0), np.zeros(0))
-
-
-def _sum_samples(difference):
-    return Difference(difference.value.sum(axis=0), difference.error.sum(axis=0))
-
-
 def _spread(difference, entries, count, shape):
     """Put differenced entries (last axis) at their places; the others get an infinite error."""
     lead = difference.value.shape[:-1]
@@ -295,5 +278,5 @@ def _spread(difference, entries, count, shape):
 
 def _roughness(difference):
     judged = np.isfinite(difference.error)
-    size = np.abs(difference.value[judged]).max() if judged.any() else 0.0
-    return difference.error[judged].max() / (size or 1.0) if judged.any() else 0.0
+    size = np.abs(difference.value[judged]).max(initial=0) or 1.0
+    return difference.error[judged].max(initial=0) / size

@@ -7,6 +7,7 @@ from ...ledger.mismatch import describe_mismatch
 from ...nets import Loss
 from ..findings import PROMOTES
 from ..recorder import pure_call
+from .shared import keeps_dtype
 
 _FAR = 1e3
 #: A result that grows to this before it overflows is really too large for float64.
@@ -138,9 +139,7 @@ def _check_fisher(checks):
         if not (symmetric and positive and alone):
             return False
     narrow = np.asarray(loss.fisher(checks.p.astype(np.float32)))
-    recorder.fact(
-        "fisher", "keeps float32", narrow.dtype == np.float32, f"turns float32 into {narrow.dtype}",
-        hint="write constants as Python numbers and make arrays with the dtype of p", kind=PROMOTES)
+    keeps_dtype(recorder, "fisher", "float32", narrow, "p")
     return True
 
 

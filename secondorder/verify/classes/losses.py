@@ -8,13 +8,13 @@ from ...checks import plain_array
 from ...checks.randomness import generator
 from ...exact.finite_differences import Difference, central
 from ...nets import DiagonalLoss, Loss
-from ..differences import nested
+from ..differences import error_by_step, nested, stacked
 from ..findings import INACCURATE
 from ..recorder import Recorder, pure_call
 from .identities import check_orders
 from .loss_model import check_far, check_model
 from .loss_targets import CLASSES, REAL, check_labels, targets_taken, tells_classes_apart
-from .shared import error_by_step, keeps_dtype, nothing, remainders, require_methods
+from .shared import keeps_dtype, nothing, remainders, require_methods
 
 METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
            "hessian": "p, target", "hessian_product": "p, target, v",
@@ -293,10 +293,8 @@ class LossChecks:
         width = self.p.shape[1]
         if exact:
             return central(lambda u: self.of("gradient", p=self.p + u), np.zeros(width))
-        columns = [nested(lambda t, e=e: self._gradient_reference(self.p + t * e))
-                   for e in np.eye(width)]
-        return Difference(np.stack([part.value for part in columns], axis=-1),
-                          np.stack([part.error for part in columns], axis=-1))
+        return stacked([nested(lambda t, e=e: self._gradient_reference(self.p + t * e))
+                        for e in np.eye(width)])
 
     # -- flags, symmetry, rates --------------------------------------------------------------------
 

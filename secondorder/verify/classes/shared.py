@@ -4,8 +4,6 @@ import numpy as np
 
 from ..findings import PROMOTES
 
-_STEPS = np.logspace(-1, -9, 33)
-
 
 def require_methods(value, kind, methods, bare, argument=None):
     """TypeError unless `value` is an instance that defines all methods.
@@ -51,11 +49,3 @@ def remainders(function, terms, steps):
     """The largest |f(t) - sum_k terms_k t^k| over the entries of f, for every step t."""
     return np.array([np.abs(function(t) - sum(term * t**k for k, term in enumerate(terms))).max()
                      for t in steps])
-
-
-def error_by_step(function, expected):
-    """Steps, and the relative error of the central difference (f(h) - f(-h)) / 2h for each."""
-    size = float(np.linalg.norm(expected)) or 1.0
-    errors = [np.linalg.norm((function(h) - function(-h)) / (2 * h) - expected) / size
-              for h in _STEPS]
-    return _STEPS, np.array(errors)
