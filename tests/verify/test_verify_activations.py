@@ -331,6 +331,14 @@ def test_usual_slips_of_a_method_have_a_hint(name, method, told):
     assert ("NaN where x < 0" in str(report)) == ("NaN where" in told)
 
 
+def test_a_jet_that_returns_nothing_or_raises_is_told():
+    tanh = nets.ACTIVATIONS["tanh"]
+    for jet, told in ((lambda self, x: None, "jet: returns None\n    hint: is its return missing?"),
+                      (lambda self, x: x.no, "jet: raised AttributeError")):
+        report = verify.activation(changed(tanh, jet=jet))
+        assert wrong_passes(report) == {"jet"} and told in str(report)
+
+
 def test_what_was_not_judged_is_one_note():
     class Bell(ActivationFunction):
         def value(self, x):

@@ -218,6 +218,13 @@ def test_a_pass_that_raises_is_named_and_the_others_are_judged(name):
     assert {check.pass_name for check in report.checks} >= set(PASSES)
 
 
+@pytest.mark.parametrize("name", PASSES)
+def test_a_return_that_was_forgotten_is_told_once(name):
+    report = verify.layer(planted(Quadratic, name, lambda original, self, *args: None)(3))
+    assert [finding.pass_name for finding in report.findings] == [name]
+    assert "returns None\n    hint: is its return missing?" in str(report)
+
+
 def test_a_pass_that_raises_in_float32_only():
     def narrow(original, self, saved, y_bar):
         if y_bar.dtype != np.float64:

@@ -339,3 +339,10 @@ def test_a_mean_over_the_batch_is_told_as_one():
 
     told = str(verify.loss(Mean()))
     assert "a mean over 5 where a sum is meant" in told and "too much" not in told
+
+
+@pytest.mark.parametrize("loss", LOSSES[:2], ids=repr)
+def test_a_value_that_returns_nothing_is_told(loss):
+    report = verify.loss(changed(type(loss), value=lambda self, p, target: None))
+    assert wrong_passes(report) == {"value"}
+    assert "value: returns None\n    hint: is its return missing?" in str(report)

@@ -204,7 +204,14 @@ class _ActivationChecks(Places):
     def _jet(self):
         if not callable(getattr(self.function, "jet", None)):
             return
-        for name, got in zip(METHODS, self.function.jet(self.x.copy())):
+        try:
+            jet = self.function.jet(self.x.copy())
+        except Exception as problem:  # whatever a user's method raises is the finding
+            self.recorder.raised("jet", problem)
+            return
+        if nothing(self.recorder, "jet", jet):
+            return
+        for name, got in zip(METHODS, jet):
             self.recorder.compare("jet", f"{name} of jet against {name}", np.asarray(got),
                                   self.of(name, self.x), names=("jet", name))
 

@@ -9,6 +9,7 @@ from ..slips import misshapen
 from .calls import check_alone, check_none
 from .forward_checks import check_state_of_pass
 from .layer_under_test import none_if_empty
+from .shared import nothing
 
 
 class LayerChecks:
@@ -48,10 +49,10 @@ class LayerChecks:
     # -- calling and comparing ---------------------------------------------------------------------
 
     def attempt(self, name, *args, case=""):
-        """A pass right after its forward, or None with a finding if it raises."""
+        """A pass right after its forward, or None with a finding if it raises or returns None."""
         try:
             saved = self.subject.call("forward", self.subject.x)[1]
-            return self.subject.call(name, saved, *args)
+            result = self.subject.call(name, saved, *args)
         except Exception as problem:  # whatever a user's pass raises is the finding
             none = isinstance(problem,
                               (TypeError, AttributeError)) and any(arg is None for arg in args)
@@ -59,6 +60,9 @@ class LayerChecks:
             self.recorder.broken.add(name)
             self.recorder.raised(name, problem, case=case, hint=hint)
             return None
+        if name not in self.recorder.broken and nothing(self.recorder, name, result):
+            self.recorder.broken.add(name)
+        return result
 
     def pair(self, name, *args, case=""):
         """Both results of `backward` or `backward_tangent` as arrays, or None with a finding."""

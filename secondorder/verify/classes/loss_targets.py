@@ -44,7 +44,8 @@ def tells_classes_apart(loss, cases, outputs, rng):
     """Whether the loss stays as it is when one number is added to all outputs of a sample."""
     for _, _, target in cases:
         p = rng.standard_normal((len(target), outputs))
-        before, after = (np.asarray(loss.value(p + shift, target.copy())) for shift in (0.0, 1.5))
+        before, after = (np.asarray(loss.value(p + shift, target.copy()), dtype=float)
+                         for shift in (0.0, 1.5))
         with np.errstate(invalid="ignore"):  # a NaN tells nothing
             if not np.abs(after - before).max() <= 1e-9 * np.abs(before).max():
                 return False
