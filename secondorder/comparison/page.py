@@ -60,10 +60,7 @@ def _heat_maps(comparison, part):
     axes = part.subplots(2, 4)
     limit = float(np.abs(comparison.matrices["Hessian"]).max())
     by_name = {row["name"]: row for row in comparison.rows}
-    for k, (panel, name) in enumerate(zip(axes.flat, PICTURES)):
-        if name not in comparison.matrices:
-            panel.set_axis_off()
-            continue
+    for panel, name in zip(axes.flat, PICTURES):
         row = by_name[name]
         hessian_heat_map(comparison.matrices[name], comparison.network, ax=panel, limit=limit,
                          title=f"{name}\nerror {row['error']:.2g}, {size(row['bytes'])}",
