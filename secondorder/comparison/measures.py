@@ -44,9 +44,9 @@ class Point:
 
     @cached_property
     def blocks(self):
-        """First index of every layer with parameters and the index after its last."""
-        ends = np.cumsum([layer.size for layer in self.network.layers if layer.size])
-        return list(zip([0, *ends[:-1]], ends))
+        """Where the parameters of every layer that has some stand."""
+        return [where for where, layer in zip(self.network.slices, self.network.layers)
+                if layer.size]
 
     def linear_inputs(self):
         """Every linear layer and what enters it, (S, m)."""
@@ -56,17 +56,13 @@ class Point:
 
     def loss_along(self, direction):
         """Change of the loss at every rate of `RATES`; infinite where it is not finite."""
-        theta, changes = self.network.theta.copy(), []
-        try:
-            for rate in RATES:
-                self.network.theta = theta + rate * direction
-                try:
-                    changes.append(self.network.evaluate(self.loss, self.x, self.y).loss
-                                   - self.start)
-                except FloatingPointError:
-                    changes.append(np.inf)
-        finally:
-            self.network.theta = theta
+        network, changes = self.network.copy(), []
+        for rate in RATES:
+            network.theta = self.network.theta + rate * direction
+            try:
+                changes.append(network.evaluate(self.loss, self.x, self.y).loss - self.start)
+            except FloatingPointError:
+                changes.append(np.inf)
         return np.array(changes)
 
 
@@ -100,9 +96,9 @@ def measure(point, matrix, known=()):
     along = point.loss_along(direction)
     best = int(np.argmin(along))
     tiny = rounding(H, matrix)
-    return {"error": norm(matrix - H) / norm(H),
-            "block_error": relative(point, matrix, H, within_blocks),
-            "diagonal_error": relative(point, matrix, H, lambda M, _: np.diag(M)),
+    return {"error": relative(matrix, H),
+            "block_error": relative(*(within(point.blocks, M) for M in (matrix, H))),
+            "diagonal_error": relative(np.diag(matrix), np.diag(H)),
             "eigenvalues": values,
             "negative": int((values < -tiny).sum()),
             "above": bool(is_positive(matrix - H, tiny)),
@@ -124,11 +120,11 @@ def eigenvalues(matrix, blocks):
     if is_diagonal(matrix):
         return np.sort(np.diag(matrix))
     off = matrix.copy()
-    for start, stop in blocks:
-        off[start:stop, start:stop] = 0
+    for block in blocks:
+        off[block, block] = 0
     if off.any():
         return np.linalg.eigvalsh(matrix)
-    return np.sort(np.concatenate([np.linalg.eigvalsh(matrix[a:b, a:b]) for a, b in blocks]))
+    return np.sort(np.concatenate([np.linalg.eigvalsh(matrix[block, block]) for block in blocks]))
 
 
 def step(point, matrix, values):
@@ -162,14 +158,14 @@ def is_positive(matrix, tiny):
     return True
 
 
-def within_blocks(matrix, blocks):
-    return np.concatenate([matrix[a:b, a:b].ravel() for a, b in blocks])
+def within(blocks, matrix):
+    """The entries of the blocks, one after the other."""
+    return np.concatenate([matrix[block, block].ravel() for block in blocks])
 
 
-def relative(point, matrix, H, part):
-    """Norm of a part of M - H over the norm of the same part of H."""
-    of_hessian = norm(part(H, point.blocks))
-    return norm(part(matrix - H, point.blocks)) / of_hessian if of_hessian else float("nan")
+def relative(M, H):
+    """Norm of M - H over the norm of H, Frobenius."""
+    return norm(M - H) / norm(H) if H.any() else float("nan")
 
 
 def norm(array):

@@ -60,10 +60,7 @@ def _heat_maps(comparison, part):
     axes = part.subplots(2, 4)
     limit = float(np.abs(comparison.matrices["Hessian"]).max())
     by_name = {row["name"]: row for row in comparison.rows}
-    for k, (panel, name) in enumerate(zip(axes.flat, PICTURES)):
-        if name not in comparison.matrices:
-            panel.set_axis_off()
-            continue
+    for panel, name in zip(axes.flat, PICTURES):
         row = by_name[name]
         hessian_heat_map(comparison.matrices[name], comparison.network, ax=panel, limit=limit,
                          title=f"{name}\nerror {row['error']:.2g}, {size(row['bytes'])}",
@@ -71,8 +68,7 @@ def _heat_maps(comparison, part):
         panel.title.set_fontsize(8)
         panel.tick_params(labelsize=6)
         panel.set(xlabel="", ylabel="")
-    drawn = axes[0, 0].images[0] if axes[0, 0].images else axes[0, 0].collections[0]
-    bar = part.colorbar(drawn, ax=axes, shrink=0.8)
+    bar = part.colorbar(axes[0, 0].images[0], ax=axes, shrink=0.8)
     ticks = [sign * limit / 10**k for sign in (-1, 1) for k in range(3)]
     bar.set_ticks([*ticks, 0.0], labels=[f"{tick:.2g}" for tick in ticks] + ["0"])
     bar.ax.minorticks_off()

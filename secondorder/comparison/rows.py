@@ -1,6 +1,6 @@
 """The curvatures that are compared: how each is made, what it takes to store, what is promised."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Row:
     name: str
     source: str
     make: object
-    promises: tuple = field(default=())
+    promises: tuple = ()
 
 
 def dense(matrix):
@@ -40,8 +40,9 @@ def dense(matrix):
     return matrix, matrix.nbytes
 
 
-def hessian(point):
-    return dense(exact.hessian(*point.model))
+def exactly(function, **options):
+    """A matrix by a function of `so.exact`."""
+    return lambda point: dense(function(*point.model, **options))
 
 
 def low_rank_factors(point):
@@ -50,22 +51,10 @@ def low_rank_factors(point):
     return low_rank.hessian(*point.model), one.nbytes * len(point.x)
 
 
-def gauss_newton(point):
-    return dense(exact.gauss_newton(*point.model))
-
-
 def mean_of_squares(point):
     """J^T J / S: Gauss-Newton with the identity in the place of the loss's Hessian."""
     J = exact.jacobian(point.network, point.x).reshape(-1, point.network.size)
     return dense(J.T @ J / len(point.x))
-
-
-def exact_fisher(point):
-    return dense(exact.fisher(*point.model, kind="exact"))
-
-
-def empirical_fisher(point):
-    return dense(exact.fisher(*point.model, kind="empirical"))
 
 
 def diagonal_bound(cross):
@@ -116,14 +105,16 @@ def rows(loss, outputs):
     likelihood = has_model(loss, outputs)
     convex = bool(getattr(loss, "convex", False))
     table = [
-        Row("Hessian", "exact", hessian),
+        Row("Hessian", "exact", exactly(exact.hessian)),
         Row("low-rank factors", "low-rank (78)-(80)", low_rank_factors, (HESSIAN,)),
-        Row("Gauss-Newton", "exact", gauss_newton, (POSITIVE,) if convex else ()),
+        Row("Gauss-Newton", "exact", exactly(exact.gauss_newton), (POSITIVE,) if convex else ()),
         Row("J'J / S", "reversible-gauss-newton (8)", mean_of_squares, (POSITIVE,))]
     if likelihood:
-        table.append(Row("Fisher, exact", "exact", exact_fisher, (POSITIVE, GAUSS_NEWTON)))
+        table.append(Row("Fisher, exact", "exact", exactly(exact.fisher, kind="exact"),
+                         (POSITIVE, GAUSS_NEWTON)))
     table += [
-        Row("Fisher, empirical", "ea-cg u-fisher", empirical_fisher, (POSITIVE,)),
+        Row("Fisher, empirical", "ea-cg u-fisher", exactly(exact.fisher, kind="empirical"),
+            (POSITIVE,)),
         Row("diagonal bound", "residual-partitioning algorithm-1", diagonal_bound(False),
             (POSITIVE,)),
         Row("diagonal bound, cross terms", "residual-partitioning (4)", diagonal_bound(True),

@@ -5,6 +5,7 @@ import numpy as np
 from .. import checks
 from ..compiled import forms
 from ..nets import Network
+from .symmetric import slices
 
 
 class Chunks:
@@ -52,8 +53,7 @@ class Chunks:
         length = checks.whole_number(batch_size, "batch_size", 1)
         self.x = network.check_input(x)
         self.y = None if loss is None else checks.plain_array(y, "targets")
-        self.slices = [slice(start, min(start + length, len(self.x)))
-                       for start in range(0, len(self.x), length)]
+        self.slices = slices(len(self.x), length)
         if loss is not None:
             self._check_targets()
         if own:

@@ -191,8 +191,7 @@ def _of_samples(saved, where):
 
 def _in_tables(layer):
     """Whether a layer, and all layers inside it, are in the tables."""
-    inner = layer.layers if isinstance(layer, (Chain, Skip)) else ()
-    return type(layer) in TANGENTS and all(map(_in_tables, inner))
+    return all(type(inner) in TANGENTS for inner in layer.sublayers())
 
 
 # -- forward ---------------------------------------------------------------------------------------

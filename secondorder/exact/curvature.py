@@ -325,9 +325,8 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, bat
         finite = False
     if l2:
         out += l2 * network.theta
-    if finite and not l2:
-        return out
-    return network.require_finite(out, "the gradient of a sample")
+        finite = False
+    return out if finite else network.require_finite(out, "the gradient of a sample")
 
 
 def _rows_for(samples, network, out, max_bytes):

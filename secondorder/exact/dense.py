@@ -275,22 +275,18 @@ def _exact_fisher(evaluation, block, only=None):
 
 
 def _score_fisher(evaluation, block, *scores, only=None):
-    """From scores (S, C); without them, from the gradients of the loss with the given targets."""
-    scores = scores or fisher_scores(evaluation, "empirical")
-    return _second_moment(evaluation, block, scores, "the Fisher matrix", only)
-
-
-def _second_moment(evaluation, block, scores, what, only=None):
-    """Mean over samples and scores (S, C) of g g^T, g a block of the gradient of a sample's
-    score.
+    """Mean over samples and scores (S, C) of g g^T, g a block of the gradient of a sample's score;
+    without scores, from the gradients of the loss with the given targets.
     """
+    scores = scores or fisher_scores(evaluation, "empirical")
     number, size = evaluation.samples * len(scores), block.stop - block.start
 
     def rows_of(part, where):
         G = np.concatenate([_gradients(part, score[where], block) for score in scores])
         yield from _gram(G, G / number)
 
-    return symmetric_sum(evaluation, 3 * len(scores) * size, rows_of, what, block, only)
+    return symmetric_sum(evaluation, 3 * len(scores) * size, rows_of, "the Fisher matrix", block,
+                         only)
 
 
 def fisher_scores(evaluation, kind, rng=None, draws=1):

@@ -17,7 +17,10 @@ from .dense import drawn_scores
 from .parameter_slices import parameter_slice
 from .symmetric import part_of, slices
 
-KINDS = ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")
+NAMES = {"hessian": "the Hessian", "gauss-newton": "the Gauss-Newton matrix",
+         "fisher": "the Fisher matrix", "fisher-empirical": "the empirical Fisher matrix",
+         "fisher-sampled": "the sampled Fisher matrix"}
+KINDS = tuple(NAMES)
 METHODS = ("auto", "recursion", "products")
 ROOM = 2**22  # numbers that the Hessians in the outputs of a layer may take
 UNITS = 64  # unit vectors that are multiplied at a time
@@ -80,16 +83,13 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     one_of(METHODS, method, "method")
     block = parameter_slice(instance_of(network, Network, "network"), layer, parameter)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    shape, what = (network.size,), f"the diagonal of the {NAMES[kind]}"
+    shape, what = (network.size,), f"the diagonal of {NAMES[kind]}"
     if kind == "hessian":
         total = _hessian_diagonal(chunks, method, block)
     else:
         scores = drawn_scores(chunks, rng, draws) if kind == "fisher-sampled" else []
         total = chunks.total(squares_sum, kind, block, shape=shape, rows=scores)
     return mean_of(network, total, chunks.samples, np.ones_like(total), l2, what)[block]
-
-
-NAMES = dict(zip(KINDS, ("Hessian", "Gauss-Newton matrix", *3 * ["Fisher matrix"])))
 
 
 # -- Gauss-Newton and Fisher: squares of gradients -------------------------------------------------
@@ -124,7 +124,7 @@ def add_squares(layer, saved, bar, sign, out, block):
     """out_k += sum_s sign_s theta_bar_sk^2, with `theta_bar` the gradients of single samples, in
     the layers that reach into a block (a slice of `out`).
     """
-    if isinstance(layer, (Chain, Skip)) and type(layer) in (Chain, Skip):
+    if type(layer) in (Chain, Skip):
         inner, inner_saved = (layer, saved) if type(layer) is Chain else (layer.inner, saved.inner)
         bars = inner.output_gradients(inner_saved, bar)
         for part, own_saved, below, where in zip(inner.layers, inner_saved, bars, inner.slices):
@@ -174,8 +174,7 @@ def diagonal_methods(network):
 
 def _is_known(layer):
     """Whether the recursion knows a layer, and all layers inside it."""
-    inside = [type(inner) for inner in layer.sublayers() if inner.size]
-    return all(cls in (Linear, Chain, Skip) for cls in inside)
+    return all(type(inner) in (Linear, Chain, Skip) for inner in layer.sublayers() if inner.size)
 
 
 def _hessian_diagonal(chunks, method, block):

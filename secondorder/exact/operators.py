@@ -55,6 +55,7 @@ class CurvatureOperator(Follows, LinearOperator):
     """
 
     follows = {"_products": ("_product",)}
+    rows_of = None  # ``rows_of(evaluation, rows, *others)``, a sum over samples times every row
 
     def __init__(self, network, loss, x, y, l2=0.0, layer=None, parameter=None, batch_size=None,
                  executor=None):
@@ -94,7 +95,9 @@ class CurvatureOperator(Follows, LinearOperator):
 
     def _product(self, v):
         """Product of the whole matrix with v (P,), a new array."""
-        raise TypeError(f"{type(self).__name__} does not define _product(v)")
+        if self.rows_of is None:
+            raise TypeError(f"{type(self).__name__} does not define _product(v)")
+        return self._mean_products(v[None])[0]
 
     def _products(self, rows):
         """Products of the whole matrix with every row of `rows` (K, P): (K, P)."""
@@ -213,13 +216,12 @@ class HessianOperator(CurvatureOperator):
 
     rows_of = staticmethod(hessian_rows)
 
+    _products = CurvatureOperator._mean_products
+
     def _product(self, v):
         if self.evaluation is None:
-            return self._mean_products(v[None])[0]
+            return super()._product(v)
         return hessian_vector_product_at(self.evaluation, v, self.l2)
-
-    def _products(self, rows):
-        return self._mean_products(rows)
 
 
 class GaussNewtonOperator(CurvatureOperator):
@@ -227,13 +229,12 @@ class GaussNewtonOperator(CurvatureOperator):
 
     rows_of = staticmethod(gauss_newton_rows)
 
+    _products = CurvatureOperator._mean_products
+
     def _product(self, v):
         if self.evaluation is None:
-            return self._mean_products(v[None])[0]
+            return super()._product(v)
         return gauss_newton_product_at(self.evaluation, v, l2=self.l2)
-
-    def _products(self, rows):
-        return self._mean_products(rows)
 
 
 class FisherOperator(CurvatureOperator):
@@ -241,6 +242,8 @@ class FisherOperator(CurvatureOperator):
 
     The targets of ``kind="sampled"`` are drawn once, when the operator is made.
     """
+
+    _products = CurvatureOperator._mean_products
 
     def __init__(self, network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, layer=None,
                  parameter=None, batch_size=None, executor=None):
@@ -261,12 +264,6 @@ class FisherOperator(CurvatureOperator):
         elif self.evaluation is not None:  # made once for all products
             e = self.evaluation
             self._others = (MIDDLES[kind](e.loss_function, e.outputs, e.y),)
-
-    def _product(self, v):
-        return self._mean_products(v[None])[0]
-
-    def _products(self, rows):
-        return self._mean_products(rows)
 
 
 ROWS_OF = {"exact": fisher_rows, "empirical": score_rows, "sampled": score_rows}

@@ -19,8 +19,8 @@ class Counted(LinearOperator):
     what : str
         What the products are for, at the beginning of the line.
     damping : float
-    progress : bool, optional
-        Whether the line is written; by default where the standard error is a terminal.
+    show : bool
+        Whether the line is written, as `shown` says.
 
     Attributes
     ----------
@@ -28,10 +28,10 @@ class Counted(LinearOperator):
         How many were made.
     """
 
-    def __init__(self, C, what, damping=0.0, progress=None):
+    def __init__(self, C, what, damping=0.0, show=False):
         super().__init__(C.dtype, C.shape)
         self.C, self.what, self.damping = C, what, C.dtype.type(damping)
-        self.products, self.written, self.shown = 0, False, shown(progress)
+        self.products, self.written, self.show = 0, False, show
         self._next = time.monotonic() + PATIENCE
 
     def _matvec(self, v):
@@ -43,7 +43,7 @@ class Counted(LinearOperator):
         return self
 
     def _show(self):
-        if self.shown and time.monotonic() >= self._next:
+        if self.show and time.monotonic() >= self._next:
             sys.stderr.write(f"\r{self.what}: {self.products} products")
             sys.stderr.flush()
             self.written, self._next = True, time.monotonic() + PATIENCE / 5

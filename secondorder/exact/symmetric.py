@@ -90,7 +90,7 @@ def require_finite_block(network, matrix, block, what):
 def _parts(samples, numbers, size):
     """Slices of the batch."""
     length = max(1, max(SMALLEST_PART, size // 2) // numbers)
-    return [slice(start, start + length) for start in range(0, samples, length)]
+    return slices(samples, length)
 
 
 def part_of(evaluation, where):

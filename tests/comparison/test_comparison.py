@@ -15,9 +15,9 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 4)), RNG.integers(0, 3, 30)
 
 
-def small(activation="tanh", bias=True, loss=None, seed=0):
+def small(activation="tanh", bias=True, seed=0):
     net = so.mlp([4, 3, 2, 3], activation=activation, bias=bias, rng=seed)
-    return net, loss or so.SoftmaxCrossEntropy(), X, Y
+    return net, so.SoftmaxCrossEntropy(), X, Y
 
 
 def row(found, name):
@@ -34,24 +34,15 @@ def test_theory_holds(activation, bias, seed):
     assert len({(one["name"], one["promise"]) for one in found.promises}) == len(found.promises)
 
 
-def test_square_loss_and_regression():
-    target = RNG.normal(size=(30, 3))
-    found = so.compare(so.mlp([4, 3, 3], rng=0), so.SquaredError(), X, target)
-    assert found.ok
-    np.testing.assert_allclose(found.matrices["J'J / S"], found.matrices["Gauss-Newton"],
-                               rtol=1e-12, atol=1e-14)
-
-
-CLASSES = RNG.integers(0, 3, 30)
 # loss, targets, whether it is the negative log-likelihood of a model
 LOSSES = {
     "squares": (so.SquaredError(), RNG.normal(size=(30, 3)), True),
-    "softmax": (so.SoftmaxCrossEntropy(), CLASSES, True),
+    "softmax": (so.SoftmaxCrossEntropy(), Y, True),
     "Huber": (so.Huber(delta=0.5), RNG.normal(size=(30, 3)), False),
     "Tukey": (so.TukeyBiweight(), RNG.normal(size=(30, 3)), False),
-    "bounded": (so.BoundedCriterion(), CLASSES, False),
-    "binary": (so.BinaryCrossEntropy(), np.eye(3)[CLASSES], True),
-    "binary, weighted": (so.BinaryCrossEntropy(pos_weight=3.0), np.eye(3)[CLASSES], False),
+    "bounded": (so.BoundedCriterion(), Y, False),
+    "binary": (so.BinaryCrossEntropy(), np.eye(3)[Y], True),
+    "binary, weighted": (so.BinaryCrossEntropy(pos_weight=3.0), np.eye(3)[Y], False),
     "Poisson": (so.PoissonNLL(), RNG.poisson(2.0, size=(30, 3)), True),
 }
 
@@ -93,24 +84,6 @@ def test_an_authors_loss_is_compared_and_its_own_errors_are_told():
         so.compare(so.mlp([4, 3, 3], rng=0), wrong(), X, target)
 
 
-def test_errors_and_spectrum_by_another_way():
-    found = so.compare(*small())
-    H, M = found.matrices["Hessian"], found.matrices["KFAC"]
-    one = row(found, "KFAC")
-    difference = (M - H).ravel()
-    assert one["error"] == pytest.approx(np.sqrt((difference**2).sum() / (H**2).sum()))
-    assert one["diagonal_error"] == pytest.approx(
-        np.sqrt(sum((M[i, i] - H[i, i])**2 for i in range(len(H)))
-                / sum(H[i, i]**2 for i in range(len(H)))))
-    block = np.zeros_like(H, dtype=bool)
-    for a, b in ((0, 15), (15, 23), (23, 32)):
-        block[a:b, a:b] = True
-    assert one["block_error"] == pytest.approx(
-        np.linalg.norm((M - H)[block]) / np.linalg.norm(H[block]))
-    np.testing.assert_allclose(one["eigenvalues"], np.linalg.eigvalsh(M), atol=1e-13)
-    assert row(found, "Hessian")["negative"] == (np.linalg.eigvalsh(H) < -1e-12).sum() > 0
-
-
 def test_kronecker_rows_are_means_of_outer_products():
     """Entry by entry: E[h_j h_l] B_ik for weights (i, j), (k, l), with h = 1 for a bias."""
     net, loss, x, y = small()
@@ -127,7 +100,7 @@ def test_kronecker_rows_are_means_of_outer_products():
     assert not found.matrices["PCH-1"][:15, 15:].any()
 
 
-def test_the_step_and_how_far_it_gets():
+def test_the_step_of_an_indefinite_matrix():
     net, loss, x, y = small()
     found = so.compare(net, loss, x, y, damping=0.5)
     H, g = found.matrices["Hessian"], so.exact.gradient(net, loss, x, y)
@@ -136,14 +109,7 @@ def test_the_step_and_how_far_it_gets():
     step = -np.linalg.solve(H + (found.damping - values[0]) * np.eye(len(H)), g)
     one = row(found, "Hessian")
     np.testing.assert_allclose(one["direction"], step, rtol=1e-8)
-    moved = so.mlp([4, 3, 2, 3], activation="tanh", rng=0)
-    moved.theta = net.theta + step
-    assert one["decrease"] == pytest.approx(net.evaluate(loss, x, y).loss
-                                            - moved.evaluate(loss, x, y).loss, rel=1e-10)
-    moved.theta = net.theta + one["best_rate"] * step
-    assert one["best_decrease"] == pytest.approx(net.evaluate(loss, x, y).loss
-                                                 - moved.evaluate(loss, x, y).loss, rel=1e-10)
-    assert one["best_decrease"] >= one["decrease"] and one["angle"] == pytest.approx(0, abs=1e-5)
+    assert one["angle"] == pytest.approx(0, abs=1e-5)
     other = row(found, "identity")
     cosine = step @ -g / np.linalg.norm(step) / np.linalg.norm(g)
     assert other["angle"] == pytest.approx(np.degrees(np.arccos(cosine)))
@@ -154,13 +120,6 @@ def test_parameters_stay_where_they_were():
     before = net.theta.copy()
     so.compare(net, loss, x, y)
     assert np.array_equal(net.theta, before)
-
-
-def test_a_fixed_layer_has_no_rows_in_the_matrices():
-    layers = [so.Linear(4, 3, trainable=False, rng=0), so.Activation("tanh"),
-              so.Linear(3, 3, rng=1)]
-    found = so.compare(so.Network(layers), so.SoftmaxCrossEntropy(), X, Y)
-    assert found.ok and found.matrices["KFAC"].shape == (12, 12)
 
 
 def test_rows_of_ones_own():
@@ -189,8 +148,6 @@ def test_a_wrong_curvature_breaks_its_promise(monkeypatch):
 
 def test_bad_input():
     net, loss, x, y = small()
-    with pytest.raises(MemoryError, match="4,096,000 bytes|bytes; the limit"):
-        so.compare(net, loss, x, y, limit=10)
     with pytest.raises(TypeError, match="Chain"):
         so.compare(so.Network([so.Chain([so.Linear(4, 3, rng=0)])]), loss, x, y)
     for bad in (0, -1, np.nan, "a"):
@@ -216,12 +173,6 @@ def test_where_the_hessian_is_zero_nothing_is_compared():
     net.theta = np.zeros(net.size)
     with pytest.raises(ValueError, match="Hessian is zero"):
         so.compare(net, so.TukeyBiweight(), x, np.full((6, 1), 100.0))
-
-
-def test_positive_is_told_from_not():
-    assert measures.is_positive(np.diag([0.0, 1.0]), 1e-12)
-    assert not measures.is_positive(np.diag([-1e-6, 1.0]), 1e-12)
-    assert measures.angle(np.array([1.0, 0]), np.array([1.0, 1])) == pytest.approx(45)
 
 
 @pytest.mark.thorough
@@ -300,7 +251,7 @@ def test_the_page_has_no_text_upon_text():
 
 def test_known_eigenvalues_are_taken_only_where_the_matrix_is_the_same():
     """No eigenvalue moves by more than the norm of the difference (Weyl): beyond rounding they are
-    computed anew, and a diagonal matrix is read off."""
+    computed anew."""
     point = measures.Point(*small(), damping=0.2)
     H = point.hessian
     M = H @ H
@@ -309,11 +260,6 @@ def test_known_eigenvalues_are_taken_only_where_the_matrix_is_the_same():
     other = M + 1e-6 * np.eye(len(H))
     np.testing.assert_allclose(measures.measure(point, other, wrong)["eigenvalues"],
                                np.linalg.eigvalsh(M) + 1e-6, atol=1e-13)
-    diagonal = np.diag(RNG.uniform(0.5, 2, len(H)))
-    found = measures.measure(point, diagonal)
-    np.testing.assert_allclose(found["eigenvalues"], np.linalg.eigvalsh(diagonal), rtol=1e-14)
-    np.testing.assert_allclose(found["direction"], -np.linalg.solve(
-        diagonal + point.damping * np.eye(len(H)), point.gradient), rtol=1e-12)
 
 
 def test_the_colour_bar_tells_as_much_above_0_as_below():

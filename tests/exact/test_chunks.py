@@ -85,22 +85,10 @@ def test_rows_go_where_they_are_asked():
     assert relative(out, so.exact.sample_gradients(net, loss, x, y)) < 1e-14
 
 
-def test_data_that_change_after_a_chunked_operator_was_made():
-    net, loss, x, y = problem()
-    H, v = so.exact.HessianOperator(net, loss, x, y, batch_size=5), np.ones(net.size)
-    before = H @ v
-    x[...], y[...] = 100.0, 0
-    assert np.array_equal(H @ v, before)
-
-
-@pytest.mark.parametrize("fixed", [False, True])
-def test_a_chunked_operator_is_refused_when_stale(fixed):
+def test_a_chunked_operator_is_refused_when_a_fixed_layer_moves():
     net = so.Network([so.Linear(3, 4, trainable=False, rng=0), so.Linear(4, 3, rng=0)])
     H = so.exact.HessianOperator(net, *problem()[1:], batch_size=5)
-    if fixed:
-        net.layers[0].weight[0, 0] += 1
-    else:
-        net.theta += 1
+    net.layers[0].weight[0, 0] += 1
     for product in (lambda: H @ np.ones(net.size), lambda: H @ np.ones((net.size, 2))):
         with pytest.raises(RuntimeError, match="parameters have changed"):
             product()
@@ -218,13 +206,6 @@ def test_an_executor_that_fails_later():
     error = unchanged_after(RuntimeError, executor=executor)
     assert "chunk 1 of 5 (samples 0 to 4): OSError: the line is cut" in str(error)
     assert len(executor.futures) == 5 and all(f.cancelled() for f in executor.futures[1:])
-
-
-def test_an_executor_that_was_shut_down():
-    pool = ThreadPoolExecutor(1)
-    pool.shutdown()
-    error = unchanged_after(RuntimeError, executor=pool)
-    assert "the executor failed at chunk 1 of 5 (samples 0 to 4)" in str(error)
 
 
 @pytest.mark.parametrize("spoilt, words", [

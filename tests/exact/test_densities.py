@@ -81,24 +81,10 @@ def test_the_stated_error_is_what_the_probes_leave_open(case, seeds):
     assert off.mean() == pytest.approx(A * np.sqrt(2 / np.pi), rel=of_off)
 
 
-@pytest.mark.thorough
-def test_more_probes_are_better(case):
-    problem, eigenvalues = case
-
-    def distance(probes, seed):
-        density = so.exact.spectral_density(*problem, probes=probes, steps=25, rng=seed)
-        return density.distance(eigenvalues)
-
-    few, many = (np.mean([distance(n, seed) for seed in range(4)]) for n in (3, 48))
-    assert 2 < few / many < 8  # about sqrt(16)
-
-
 @pytest.mark.parametrize("kind", ["gauss-newton", "fisher-sampled"])
 def test_other_matrices(case, kind):
     problem, _ = case
-    options = {"rng": np.random.default_rng(3)} if kind == "fisher-sampled" else {}
-    density = so.exact.spectral_density(*problem, kind=kind, probes=20, steps=60, **{
-        "rng": 3, **options})
+    density = so.exact.spectral_density(*problem, kind=kind, probes=20, steps=60, rng=3)
     matrix = (so.exact.gauss_newton(*problem) if kind == "gauss-newton"
               else so.exact.fisher(*problem, kind="sampled", rng=3))
     assert density.distance(np.linalg.eigvalsh(matrix)) <= density.total_error < 0.5
@@ -220,16 +206,16 @@ def test_points_and_width_of_ones_own(case):
     assert np.abs(density.density - density.smoothed(eigenvalues)).max() < density.error.max()
 
 
-@pytest.mark.parametrize("options, error, words", [
-    ({"probes": 1}, ValueError, "probes must be at least 2"),
-    ({"steps": 1}, ValueError, "steps must be at least 2"),
-    ({"width": 0}, ValueError, "width must be above 0"),
-    ({"points": [1.0]}, ValueError, "points must be at least two numbers in rising order"),
-    ({"points": [1.0, 1.0]}, ValueError, "points must be .* in rising order"),
-    ({"points": [[1.0, 2.0]]}, ValueError, "points"),
-    ({"points": [1.0, np.nan]}, ValueError, "points")])
-def test_bad_options(case, options, error, words):
-    with pytest.raises(error, match=words):
+@pytest.mark.parametrize("options, words", [
+    ({"probes": 1}, "probes must be at least 2"),
+    ({"steps": 1}, "steps must be at least 2"),
+    ({"width": 0}, "width must be above 0"),
+    ({"points": [1.0]}, "points must be at least two numbers in rising order"),
+    ({"points": [1.0, 1.0]}, "points must be at least two numbers in rising order"),
+    ({"points": [[1.0, 2.0]]}, "points"),
+    ({"points": [1.0, np.nan]}, "points")])
+def test_bad_options(case, options, words):
+    with pytest.raises(ValueError, match=words):
         so.exact.spectral_density(*case[0], **options)
 
 
@@ -251,13 +237,6 @@ def test_points_reach_five_widths_beyond_the_outermost_nodes_of_all_probes(case)
     assert len(density.points) == 400
     ends = [low - 5 * density.width, high + 5 * density.width]
     assert density.points[[0, -1]] == pytest.approx(ends, rel=1e-12)
-
-
-@pytest.mark.parametrize("rows, steps, size, fewer", [
-    (4, 4, 9, 3), (3, 3, 9, 2), (2, 2, 9, 1), (8, 8, 9, 6), (10, 10, 40, 8), (3, 4, 9, 3),
-    (9, 9, 9, 9)])
-def test_three_quarters_of_the_steps_are_looked_at_again(rows, steps, size, fewer):
-    assert densities._fewer(np.ones(rows), steps, size) == fewer
 
 
 @pytest.mark.parametrize("low, high, width", [

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from harness.cases import (LOSSES, MIDDLE, network, relative,
-                           targets)
+from harness.cases import LOSSES, MIDDLE, network, relative, targets
 from secondorder.exact import diagonals
 from secondorder.nets import Reshape
 
@@ -128,12 +127,3 @@ def test_overflow_is_named():
     with pytest.raises(FloatingPointError, match="the diagonal of the Hessian in the parameters of "
                                                  "layer 0, Linear"):
         so.exact.diagonal(net, so.SquaredError(), x, np.zeros((1, 2)))
-
-
-def test_the_trace_of_a_block():
-    problem = draw("skip")
-    H = so.exact.hessian(*problem, l2=0.1)
-    for layer, parameter, where in ((0, None, slice(0, 12)), (0, "bias", slice(8, 12))):
-        expected = H[where, where].trace()
-        assert so.exact.trace(*problem, l2=0.1, layer=layer, parameter=parameter) == pytest.approx(
-            expected, rel=1e-12)

@@ -3,10 +3,6 @@
 import numpy as np
 from scipy.linalg import cholesky, eigvalsh
 
-NAMES = {"hessian": "the Hessian", "gauss-newton": "the Gauss-Newton matrix",
-         "fisher": "the Fisher matrix", "fisher-empirical": "the empirical Fisher matrix",
-         "fisher-sampled": "the sampled Fisher matrix"}
-
 
 def factor(A, what, remedy):
     """L (n, n), in float64 and lower triangular, with A = L L^T.

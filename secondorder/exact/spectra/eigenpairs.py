@@ -9,7 +9,6 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 from ...checks import number_in, one_of, whole_number
 from ...checks.randomness import generator
 from ..curvature import check_network
-from ..diagonals import KINDS
 from ..operators import operator_of
 from ..parameter_slices import parameter_slice
 from ..progress import Counted, shown
@@ -95,7 +94,6 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
     >>> bool(np.allclose(top.values, np.linalg.eigvalsh(H)[:-4:-1]))
     True
     """
-    one_of(KINDS, kind, "kind")
     one_of(WHICH, which, "which")
     check_network(network)
     where, rng, show = parameter_slice(network, layer, parameter), generator(rng), shown(progress)
@@ -108,7 +106,7 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
     max_iterations = whole_number(max_iterations, "max_iterations", 1)
     C = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     batch_size=batch_size, executor=executor)
-    with Counted(C, f"eigenpairs, {k} of {n}", progress=show) as A:
+    with Counted(C, f"eigenpairs, {k} of {n}", show=show) as A:
         if n <= SMALL or 2 * k > n:
             A.products += n
             values, vectors = _chosen(*eigh(C.dense(max_bytes=np.inf)), k, which)

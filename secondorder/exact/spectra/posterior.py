@@ -12,13 +12,14 @@ from ...nets import BinaryCrossEntropy, PoissonNLL, SoftmaxCrossEntropy, Squared
 from ...nets.losses.by_output import stirling
 from ..chunks import Chunks
 from ..curvature import check_network, jacobian
-from ..diagonals import KINDS, diagonal
+from ..diagonals import KINDS, NAMES, diagonal
 from ..objectives import loss_sum
 from ..parameter_slices import parameter_slice
-from .definite import NAMES, factor
+from .definite import factor, not_positive
 from .solving import matrix_of
 
 STRUCTURES = ("full", "diagonal", "kronecker")
+REMEDY = "a larger prior_precision or another kind makes it so"
 
 
 def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structure="full",
@@ -200,8 +201,7 @@ class Full(Posterior):
         super().__init__(*facts)
         weight = self.samples / self.noise_variance
         precision = weight * C.astype(np.float64) + self.prior_precision * np.eye(len(C))
-        self._L = factor(precision, f"{weight:g} times {what} + {self.prior_precision:g} I",
-                         "a larger prior_precision or another kind makes it so")
+        self._L = factor(precision, f"{weight:g} times {what} + {self.prior_precision:g} I", REMEDY)
         self.log_determinant = 2 * float(np.sum(np.log(self._L.diagonal())))
 
     def _inverse(self, V):
@@ -220,10 +220,8 @@ class Diagonal(Posterior):
         weight = self.samples / self.noise_variance
         self._entries = weight * C.astype(np.float64) + self.prior_precision
         if self._entries.min() <= 0:
-            raise np.linalg.LinAlgError(
-                f"{weight:g} times {what} + {self.prior_precision:g} I is not positive definite: "
-                f"its smallest eigenvalue is {self._entries.min():.3g}; a larger prior_precision "
-                "or another kind makes it so")
+            raise not_positive(f"{weight:g} times {what} + {self.prior_precision:g} I",
+                               self._entries.min(), REMEDY)
         self.log_determinant = float(np.sum(np.log(self._entries)))
 
     def _inverse(self, V):

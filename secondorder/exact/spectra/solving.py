@@ -10,11 +10,11 @@ from ...checks import number_in, one_of, real_array, whole_number
 from ...checks.randomness import generator
 from ..curvature import check_network
 from ..dense import fisher, gauss_newton, hessian
-from ..diagonals import KINDS
+from ..diagonals import KINDS, NAMES
 from ..operators import operator_of
 from ..parameter_slices import parameter_slice
 from ..progress import Counted, shown
-from .definite import NAMES, factor, not_positive
+from .definite import factor, not_positive
 
 METHODS = ("auto", "cholesky", "cg")
 LARGEST = 2000  # parameters up to which "auto" makes the matrix

@@ -7,7 +7,7 @@ from scipy.special import stdtrit
 
 from ...checks import one_of, require_bytes, whole_number
 from ...checks.randomness import generator
-from ..diagonals import KINDS, diagonal
+from ..diagonals import diagonal
 from ..operators import operator_of
 
 METHODS = ("exact", "hutchinson", "hutch++")
@@ -99,7 +99,6 @@ def trace(network, loss, x, y, kind="hessian", method="exact", products=99, rng=
     products, rng = whole_number(products, "products", least), generator(rng)
     chunks = {"batch_size": batch_size, "executor": executor}
     if method == "exact":
-        one_of(KINDS, kind, "kind")
         entries = diagonal(network, loss, x, y, kind, rng=rng, draws=draws, l2=l2, layer=layer,
                            parameter=parameter, **chunks)
         with np.errstate(over="ignore"):
