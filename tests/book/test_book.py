@@ -23,7 +23,7 @@ for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
 from secondorder.book import articles, folder, graph, pages, reported  # noqa: E402
-from secondorder.book.parts import code, evidence, formulas, symbols  # noqa: E402
+from secondorder.book.parts import code, evidence, formulas, numbered, symbols  # noqa: E402
 
 
 # -- formulas --------------------------------------------------------------------------------------
@@ -42,8 +42,9 @@ def test_a_formula_is_mathml_with_its_letters_named():
 
 
 def test_what_changed_is_marked_on_both_sides():
-    printed, corrected = formulas.pair("a_i + b", "a_j + b")
-    for side, letter in ((printed, "i"), (corrected, "j")):
+    one = replace(entry("1", bottom), formula="a_i + b", corrected="a_j + b")
+    (printed,), (corrected,) = numbered.shown(one, (), "", articles.Blocks("low-rank", [one]))
+    for side, letter in ((printed.math, "i"), (corrected.math, "j")):
         (marked,) = [element for element in ElementTree.fromstring(side).iter()
                      if element.get("class") == "changed"]
         assert "".join(marked.itertext()) == letter and "style" not in side
@@ -93,15 +94,10 @@ def test_zones_lie_where_dots_must():
     assert sum(right) == pytest.approx(evidence.WIDTH, abs=0.11)
 
 
-class Outcome:
-    def __init__(self, claims):
-        self.claims = claims
-
-
 def test_rows_have_a_dot_a_seed_and_the_worst_number():
-    results = [Outcome([Equal("sum", [1.0], [1.0 + error], 1e-6),
-                        Printed(Equal("sum", [1.0], [2.0], 1e-6)), Property("rank", 3, 3)])
-               for error in (1e-9, 1e-8)]
+    results = [SimpleNamespace(claims=[
+        Equal("sum", [1.0], [1.0 + error], 1e-6), Printed(Equal("sum", [1.0], [2.0], 1e-6)),
+        Property("rank", 3, 3)]) for error in (1e-9, 1e-8)]
     held, failed, fact = evidence.rows(results)
     assert held["errors"] == pytest.approx((1e-9, 1e-8)) and held["number"] == "1e-8 ≤ 1e-6"
     assert failed["must_fail"] and failed["number"].startswith("5e-1 ≰") and failed["ok"]
