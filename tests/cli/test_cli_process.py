@@ -19,10 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def process(*words, **options):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, env=environment, check=False,
-        timeout=120, **options
-    )
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True,
+                          env=environment, check=False, timeout=120, **options)
 
 
 @pytest.mark.thorough
@@ -37,13 +35,9 @@ def test_as_a_module(tmp_path):
 def test_reader_that_goes_away(tmp_path):
     script = ("import sys; from secondorder.cli import main; "
               "sys.exit(main(['show', 'residual-partitioning']))")
-    with subprocess.Popen(
-        [sys.executable, "-u", "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    ) as child:
+    with subprocess.Popen([sys.executable, "-u", "-c", script], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, cwd=tmp_path,
+                          env=os.environ | {"PYTHONPATH": str(ROOT)}) as child:
         child.stdout.close()
         errors = child.stderr.read()
         assert child.wait(60) == 1 and b"Traceback" not in errors
@@ -63,14 +57,9 @@ def test_files_are_there_although_the_output_cannot_be_written(tmp_path, unbuffe
              "--out", "made", *words]
     with FULL.open("w") as full:
         said = subprocess.run(train, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path,
-                              env=environment, text=True,
-                              timeout=120, check=False)
-    assert (
-        said.returncode == 2
-        and "No space left" in said.stderr
-        and "Exception ignored" not in said.stderr
-    )
-    assert "Traceback" not in said.stderr
+                              env=environment, text=True, timeout=120, check=False)
+    assert said.returncode == 2 and "No space left" in said.stderr
+    assert "Exception ignored" not in said.stderr and "Traceback" not in said.stderr
     assert sorted(os.listdir(tmp_path / "made")) == ["history.json", "learning-curves.png",
                                                      "parameters.npz"]
 
