@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from secondorder import cli, files
+from secondorder import files
 from secondorder.formulas.latex import parse, to_latex
 from secondorder.ledger import Equal, Property
 from secondorder.ledger.claims import Printed
@@ -337,7 +337,7 @@ WRONG = {"a formula that cannot be set": "[low-rank] Equation (1): the formula c
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tmp_path, capsys):
+def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tmp_path, run):
     out, one = tmp_path / "out", entry("1", bottom)
     before = []
     if wrong == "a formula that cannot be set":
@@ -357,10 +357,9 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tm
         out.write_text("mine")
         before = ["out"]
     monkeypatch.setattr(pages.REGISTRY, "select", lambda paper, label=None: [one])
-    assert cli.main(["book", "low-rank", "--seeds", "1", "--jobs", "1", "--out", str(out)]) == 2
-    said = capsys.readouterr().err.strip()
-    assert WRONG[wrong] in said and "Traceback" not in said
-    assert said.count("\n") <= 1, said
+    status, _, err = run("book", "low-rank", "--seeds", "1", "--jobs", "1", "--out", out)
+    assert status == 2 and WRONG[wrong] in err and "Traceback" not in err
+    assert err.strip().count("\n") <= 1, err
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
@@ -381,15 +380,13 @@ def without_fonts(place):
     return static.parent
 
 
-def test_without_the_extra_it_says_which_line_installs_it(monkeypatch, tmp_path, capsys):
+def test_without_the_extra_it_says_which_line_installs_it(monkeypatch, tmp_path, run):
     monkeypatch.setattr(pages, "NEEDED", ("no_such_package",))
-    assert cli.main(["book", "--out", str(tmp_path / "out")]) == 2
-    said = capsys.readouterr().err
-    assert "no_such_package" in said and "secondorder[book]" in said
+    status, _, err = run("book", "--out", "out")
+    assert status == 2 and "no_such_package" in err and "secondorder[book]" in err
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path, capsys):
-    out = str(tmp_path / "no" / "such" / "place")
-    assert cli.main(["book", "low-rank", "--seeds", "1", "--out", out]) == 2
-    assert "does not exist" in capsys.readouterr().err
+def test_a_folder_that_cannot_be_made_is_told(run):
+    status, _, err = run("book", "low-rank", "--seeds", "1", "--out", "no/such/place")
+    assert status == 2 and "does not exist" in err

@@ -12,11 +12,11 @@ ACTIVATION_NAMES = tuple(ACTIVATIONS)
 SMOOTH = tuple(name for name in ACTIVATION_NAMES if not ACTIVATIONS[name].kinks)
 
 LOSSES = {
-    "squared": lambda: so.SquaredError(),
-    "softmax": lambda: so.SoftmaxCrossEntropy(),
-    "bounded": lambda: so.BoundedCriterion(),
+    "squared": so.SquaredError,
+    "softmax": so.SoftmaxCrossEntropy,
+    "bounded": so.BoundedCriterion,
     "bounded-steep": lambda: so.BoundedCriterion(delta=3.0, epsilon=0.45),
-    "tukey": lambda: so.TukeyBiweight(),
+    "tukey": so.TukeyBiweight,
     "tukey-narrow": lambda: so.TukeyBiweight(c=2.0),
 }
 
