@@ -105,7 +105,8 @@ def test_the_front_page_explains_verdicts_and_draws_a_ruler(front):
 
 
 @pytest.fixture
-def four_papers():
+def four_papers(monkeypatch):
+    """Recorded claims, and the pages of all papers without an article."""
     claims = reported.studies(REGISTRY.rooms())
     made = {paper: {"key": paper, "known": bibliography.of(paper), "counts": {"erratum": 4},
                     "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
@@ -113,14 +114,13 @@ def four_papers():
                     "trees": {"drawn": [], "single": [], "alone": []}, "path": [],
                     "letters": {}, "helpers": [], "related": {}, "moving": None}
             for paper in REGISTRY.rooms()}
-    return made, claims
+    monkeypatch.setattr(pages, "join", lambda made: {})
+    return claims, pages.rendered(made, claims)
 
 
 @pytest.mark.thorough
-def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers, monkeypatch):
-    made, claims = four_papers
-    monkeypatch.setattr(pages, "join", lambda made: {})
-    texts = pages.rendered(made, claims)
+def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers):
+    claims, texts = four_papers
     front = texts["index.html"]
     assert front.count('class="face"') == 4 and "<b>4</b> errata" in front
     assert "anonymous authors" in front and "Reveal Poor Generalization" in front
@@ -135,10 +135,8 @@ def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers, monkeypatch)
 
 
 @pytest.mark.thorough
-def test_what_was_found_stands_on_a_page_with_its_claims(four_papers, monkeypatch):
-    made, claims = four_papers
-    monkeypatch.setattr(pages, "join", lambda made: {})
-    texts = pages.rendered(made, claims)
+def test_what_was_found_stands_on_a_page_with_its_claims(four_papers):
+    _, texts = four_papers
     found = texts["findings.html"]
     assert found.count("<h2>") == found.count("Control: ") == len(findings.findings())
     for file, anchor in re.findall(r'href="(claims-[\w-]+\.html)#([\w-]+)"', found):

@@ -98,12 +98,6 @@ def test_show_json_is_what_verify_says_and_the_formulas(run):
     assert status == 2 and "LABEL" in err
 
 
-def test_a_command_s_errors_show_its_own_usage(run):
-    for command in ("show", "verify", "train"):
-        status, _, err = run(command, "--nothing")
-        assert status == 2 and f"usage: secondorder {command} " in err and "--nothing" in err
-
-
 def test_words_form_one_label_and_help_says_so(run):
     for command in ("show", "verify"):
         assert "several words are one label" in " ".join(run(command, "--help")[1].split())
