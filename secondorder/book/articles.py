@@ -1,7 +1,7 @@
 """What a page shows of one check."""
 
 import re
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 from ..formulas.terminal import drawable
 from ..ledger.labels import heading, is_number
@@ -43,33 +43,6 @@ def corrected(entries):
     return f"{len(weights)} ({', '.join(kinds)})" if weights else ""
 
 
-@dataclass(frozen=True)
-class Article:
-    """One check, ready for the template; `entry` is its registration."""
-
-    entry: object
-    anchor: str
-    heading: str
-    short: str
-    glyph: str
-    word: str
-    statement: str
-    marks: list
-    conditions: list
-    printed: list
-    corrected: list | None
-    wide: bool
-    rows: list
-    ok: bool
-    both: list
-    live: list
-    code: list
-    elsewhere: list
-    other: list
-    topic: str
-    seeds: int
-
-
 def anchor(label):
     """The address of a label on its page: `39`, `theorem-4.3`."""
     return re.sub(r"[^A-Za-z0-9.-]+", "-", label)
@@ -82,12 +55,12 @@ def short(entry):
 
 
 def article(entry, evaluated, symbols, blocks):
-    """Gather one article.
+    """One check, ready for the template; `entry` is its registration.
 
     Parameters
     ----------
     entry : Equation
-    found : evidence.Evidence
+    evaluated : evidence.Evidence
     symbols : collection of str
         Letters that the paper's table explains.
     blocks : Blocks
@@ -104,7 +77,7 @@ def article(entry, evaluated, symbols, blocks):
     foreign = REGISTRY.papers[entry.paper] is None  # it may have what cannot be drawn
     latex = [text for text in (entry.formula, entry.corrected)
              if text and (not foreign or drawable(text))]
-    return Article(
+    return SimpleNamespace(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
         short=short(entry), glyph=glyph, word=counts.verdict_of(entry),
         statement=formulas.prose(entry.statement), marks=counts.marks(entry),

@@ -21,20 +21,17 @@ def elsewhere(label):
 def edges(entries):
     """What rests on what: first label -> the first labels that its derivation names, in its order.
 
+    Labels in ``uses=`` exist: `pages.require_labels` has seen to it.
+
     Raises
     ------
     ValueError
-        A circle, or a label that no entry bears.
+        A circle.
     """
     first = {label: entry.labels[0] for entry in entries for label in entry.labels}
-    known = {}
-    for entry in entries:
-        own = entry.labels[0]
-        named = [label for label in entry.uses or () if elsewhere(label) is None]
-        for label in named:
-            if label not in first:
-                raise ValueError(f"{own}: uses= names {label!r}, which is no label of this paper")
-        known[own] = list(dict.fromkeys(first[label] for label in named))
+    known = {entry.labels[0]: list(dict.fromkeys(
+        first[label] for label in entry.uses or () if elsewhere(label) is None))
+        for entry in entries}
     for own in known:
         for used in known[own]:
             if own == used or own in below(used, known):

@@ -185,7 +185,7 @@ def rendered(pages, claims, single=False):
     return texts
 
 
-def search_index(papers, single=False):
+def search_index(papers, single):
     """One row a label: what is shown, where it stands, what it states."""
     page = {paper["key"]: "" if single else f"{paper['key']}.html" for paper in papers}
     rows = [{"label": label, "page": f"{page[paper['key']]}#{one.anchor}", "paper": paper["key"],

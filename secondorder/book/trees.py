@@ -19,14 +19,13 @@ def of_paper(entries, known):
     """
     by_label = {entry.labels[0]: entry for entry in entries}
     stops = graph.tops(entries, known)
-    trees = [drawn(top, known, stops, by_label, lambda entry: articles.GLYPHS[entry.verdict][0],
-                  lambda entry: f"#{articles.anchor(entry.labels[0])}") for top in stops]
+    trees = [drawn(top, known, stops, by_label) for top in stops]
     return {"drawn": [tree for tree in trees if tree["deep"]],
             "single": [step for tree in trees if not tree["deep"] for step in tree["steps"]],
             "alone": graph.alone(entries, known)}
 
 
-def drawn(top, known, stops, entries, glyph, address):
+def drawn(top, known, stops, entries):
     """One tree.
 
     Parameters
@@ -37,8 +36,6 @@ def drawn(top, known, stops, entries, glyph, address):
         As `graph.edges` and `graph.tops` give them.
     entries : dict
         First label -> Equation.
-    glyph, address : callable
-        Of an entry: the sign of its verdict, and the link of its box.
 
     Returns
     -------
@@ -47,8 +44,8 @@ def drawn(top, known, stops, entries, glyph, address):
         than one step), ``steps``: pairs of an entry and those it rests on, from the top down.
     """
     part = graph.tree(top, known, stops)
-    texts = {label: f"{glyph(entries[label])} {graph.caption(entries[label].labels)}"
-             for label in part}
+    texts = {label: f"{articles.GLYPHS[entries[label].verdict][0]} "
+                    f"{graph.caption(entries[label].labels)}" for label in part}
     places, lines, width, height = layout(top, part, texts)
     name = html.escape(graph.caption(entries[top].labels))
     marks = [f'<svg class="graph" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
@@ -60,7 +57,7 @@ def drawn(top, known, stops, entries, glyph, address):
         own = " own" if label in stops and label != top else ""
         needs = html.escape(" ".join(graph.below(label, part)))
         marks.append(
-            f'<a class="node {entry.verdict}{own}" href="{address(entry)}" '
+            f'<a class="node {entry.verdict}{own}" href="#{articles.anchor(label)}" '
             f'data-label="{html.escape(label)}" data-needs="{needs}">'
             f'<rect x="{x - wide / 2:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{TALL}" rx="4"/>'
             f'<text x="{x:.1f}" y="{y + 17:.1f}">{html.escape(texts[label])}</text></a>')

@@ -103,11 +103,11 @@ def _class(folder, options):
     return 0 if grades.ok else 1
 
 
-def _beginning(text, most=5):
-    """The first lines of a text, indented."""
+def _beginning(text):
+    """The first five lines of a text, indented."""
     lines = text.strip().splitlines()
-    more = ["    ..."] if len(lines) > most else []
-    return [f"    {line[:200]}" for line in lines[:most]] + more
+    more = ["    ..."] if len(lines) > 5 else []
+    return [f"    {line[:200]}" for line in lines[:5]] + more
 
 
 def run_notebook(options):

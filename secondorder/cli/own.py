@@ -24,16 +24,7 @@ def load(places):
     for place in places:
         path = Path(place)
         if path.suffix == ".py":
-            if not path.is_file():
-                raise FileNotFoundError(f"--load: no such file: {place}")
-            spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
-            module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
-            try:
-                with told(place, path):
-                    spec.loader.exec_module(module)
-            except ValueError:
-                del sys.modules[path.stem]  # as after an import that failed
-                raise
+            module_of(place)
         elif path.is_dir() and not _is_module(place):
             from secondorder import edition
 
@@ -48,6 +39,22 @@ def load(places):
         raise ValueError(f"--load: {', '.join(places)} registered no paper: it has to call "
                          "secondorder.ledger.paper(key)")
     return brought
+
+
+def module_of(place):
+    """A user's file, run as a module; an error of his is one line."""
+    path = Path(place)
+    if path.suffix != ".py" or not path.is_file():
+        raise FileNotFoundError(f"--load: no such file: {place}")
+    spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    try:
+        with told(place, path):
+            spec.loader.exec_module(module)
+    except ValueError:
+        del sys.modules[path.stem]  # as after an import that failed
+        raise
+    return module
 
 
 @contextlib.contextmanager

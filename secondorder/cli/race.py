@@ -2,9 +2,7 @@
 
 import argparse
 import contextlib
-import importlib.util
 import sys
-from pathlib import Path
 
 from secondorder import files
 from secondorder.checks import lookup
@@ -73,7 +71,7 @@ def run(options: argparse.Namespace):
     problem = named(PROBLEMS, options.problem, "problem")
     entrants = [named(ENTRANTS, name, "method") for name in options.methods or ENTRANTS]
     for place in options.load:
-        entrants += live.own_entrants(module_of(place))
+        entrants += live.own_entrants(own.module_of(place))
     out = files.output_directory(options.out) if options.out else None
     title = problem.title + "".join(f"; {name} not found, a stand-in"
                                     for name in missing(problem.needs))
@@ -111,18 +109,6 @@ def named(table, name, what):
         return lookup(table, name, what)
     raise ValueError(f"unknown {what} {name!r}: did you mean {' or '.join(map(repr, in_title))}? "
                      f"choose from {', '.join(table)}")
-
-
-def module_of(place):
-    """A user's file as a module; an error of his is one line."""
-    path = Path(place)
-    if path.suffix != ".py" or not path.is_file():
-        raise FileNotFoundError(f"--load: no such file: {place}")
-    spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
-    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
-    with own.told(place, path):
-        spec.loader.exec_module(module)
-    return module
 
 
 def tell(results, title, out, as_json, earlier):

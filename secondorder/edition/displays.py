@@ -143,9 +143,9 @@ def read_lines(reader, opened, end, kind):
             raise token.error(f"{what} has an empty line in it, or is never closed")
         if text == "$" and not open_ones:
             _require_end(end, "$$", token, what)
-            following = stream.next()
-            if following is None or following.text != "$":
+            if not stream.at("$"):
                 raise token.error(f"a single $ stands in {what}")
+            stream.next()
             _take_number(lines[-1])
             return lines, deepest
         if text in (r"\]", r"\[") and not open_ones:
@@ -180,7 +180,7 @@ def read_lines(reader, opened, end, kind):
                 return lines, deepest
             if not open_ones or open_ones[-1].text != name:
                 last = open_ones[-1] if open_ones else opened._replace(text=end)
-                raise token.error(rf"\end{{{name}}} does not close {_shown(last)} of line "
+                raise token.error(rf"\end{{{name}}} does not close {shown(last)} of line "
                                   f"{last.line}")
             open_ones.pop()
             lines[-1].tokens += _environment(token, r"\end", name)
@@ -199,16 +199,17 @@ def read_lines(reader, opened, end, kind):
         else:
             lines[-1].tokens.append(token)
     last = open_ones[-1] if open_ones else opened._replace(text=end)
-    raise last.error(f"{_shown(last)} is never closed")
+    raise last.error(f"{shown(last)} is never closed")
 
 
 def _require_end(end, wanted, token, what):
     if end != wanted:
-        raise token.error(f"{token.text} stands in {what}, which {_shown(token._replace(text=end))}"
+        raise token.error(f"{token.text} stands in {what}, which {shown(token._replace(text=end))}"
                           " has to close" if end else f"{token.text} stands in {what}")
 
 
-def _shown(token):
+def shown(token):
+    """What begins a display, a brace or an environment, as the text has it."""
     return token.text if token.text in ("{", "$$", r"\[", r"\]") \
         else rf"\begin{{{token.text}}}"
 
@@ -220,13 +221,10 @@ def _environment(token, command, name):
 
 def _after_line(stream):
     r"""The star and the space that may follow `\\` at once."""
-    token = stream.next()
-    if token is not None and token.text == "*":
-        token = stream.next()
-    if token is not None:
-        stream.push([token])
-        if token.text == "[":
-            stream.option(r"\\")
+    if stream.at("*"):
+        stream.next()
+    if stream.at("["):
+        stream.option(r"\\")
 
 
 def _take_number(line):
@@ -246,8 +244,10 @@ def _is_mark(token, reader, line):
     elif token.text == r"\tag":
         starred = stream.took("*")
         text = re.sub(r"\s+", " ", stream.name(token.text))
-        line.tag = re.sub(r"\\the([a-z]+)", lambda counter: reader.counters.the(counter[1]),
-                          text.strip("()") if starred else text)
+        line.tag = text.strip("()") if starred else text
+        if reader.counters is not None:
+            line.tag = re.sub(r"\\the([a-z]+)", lambda counter: reader.counters.the(counter[1]),
+                              line.tag)
     elif token.text in (r"\nonumber", r"\notag", r"\IEEEnonumber"):
         line.unnumbered = True
     else:

@@ -1,5 +1,6 @@
 """The folder of a new edition: whole or not at all, and never over something else."""
 
+import contextlib
 import os
 import shutil
 import uuid
@@ -73,7 +74,8 @@ def new(key, source, out="."):
         for name, text in _texts(key, Path(source).name, reading, pairs, unread).items():
             (place / name).write_text(text, encoding="utf-8", newline="\n")
         if pairs:
-            page = _page(place, key)
+            with loaded(place):
+                page = ledger.markdown(key)
             (place / "EQUATIONS.md").write_text(page, encoding="utf-8", newline="\n")
     return Edition(target, reading, tuple(label for label, _ in pairs), tuple(unread))
 
@@ -96,26 +98,15 @@ def _texts(key, source, reading, pairs, unread):
         "READING.md": templates.report(key, source, reading, pairs, unnumbered, unread)}
 
 
-def _page(place, key):
-    """`EQUATIONS.md` of the folder that is being written."""
-    with loaded(place):
-        return ledger.markdown(key)
-
-
-class _whole:
+@contextlib.contextmanager
+def _whole(target):
     """A hidden folder that gets its name when the block ends well, and goes again if not."""
-
-    def __init__(self, target):
-        self.target = target
-        self.place = target.parent / f".{target.name}.secondorder-{uuid.uuid4().hex}"
-
-    def __enter__(self):
-        self.place.mkdir()
-        return self.place
-
-    def __exit__(self, kind, *_):
-        if kind is None:
-            shutil.rmtree(self.place / "__pycache__", ignore_errors=True)
-            os.rename(self.place, self.target)
-        else:
-            shutil.rmtree(self.place, ignore_errors=True)
+    place = target.parent / f".{target.name}.secondorder-{uuid.uuid4().hex}"
+    place.mkdir()
+    try:
+        yield place
+        shutil.rmtree(place / "__pycache__", ignore_errors=True)
+        os.rename(place, target)
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise

@@ -97,7 +97,7 @@ def loaded(folder):
     key = key_of(folder)
     try:
         load(folder)
-        yield key
+        yield
     finally:
         sys.dont_write_bytecode = writes
         unload(key)

@@ -25,12 +25,24 @@ _ALIGNED = re.compile(r"\s*\\begin\{(aligned|align\*?|gathered|split)\}(.*)\\end
                       r"([\s.,;]*(?:\\tag\{[^{}]*\}[\s.,;]*)?)", re.S)
 
 
-class _Displays:
-    """What `read_lines` asks of a reader."""
+def read_markdown(text, file):
+    """What was read of a Markdown text; see :func:`secondorder.edition.read`."""
+    return _Reader(text, file).read()
 
-    def __init__(self, reading):
-        self.stream, self._reading = Stream(), reading
-        self.macros = Macros(lambda token, what: reading.unread.append(f"{token.place}: {what}"))
+
+class _Reader:
+    """Reads one Markdown text; `read_lines` asks it what it asks of a LaTeX reader."""
+
+    def __init__(self, text, file):
+        self.lines, self.file = text.split("\n"), file
+        self.reading, self.names = Reading(), {}
+        self.heading, self.before = "", []  # what the next display stands under and behind
+        self.stream, self.macros = Stream(), Macros(self.unread)
+        self.counters = None  # Markdown counts nothing
+
+    def unread(self, token, what):
+        """List what could not be read."""
+        self.reading.unread.append(f"{token.place}: {what}")
 
     def begin_own(self, name, token):
         """Markdown defines no environments."""
@@ -47,88 +59,81 @@ class _Displays:
         self.macros.define(token, self.stream)
         return True
 
-    def lines(self, body, kind, file, line):
-        """The lines of one display."""
+    def read(self):
+        """Walk to the end."""
+        at, fenced = 0, ""
+        while at < len(self.lines):
+            line, at = self.lines[at], at + 1
+            fence = _FENCE.match(line)
+            if fence and fenced in ("", fence[1]):
+                fenced = "" if fenced else fence[1]
+            if fence or fenced:
+                continue
+            if _OPEN.search(re.sub(r"`[^`]*`", lambda code: "-" * len(code[0]), line)):
+                at = self._line_with_displays(at - 1)
+                continue
+            title, theorem = _HEADING.match(line), _THEOREM.match(line)
+            if title:
+                self.heading, self.before = title[1], []
+                self.reading.title = self.reading.title or title[1]
+                continue
+            if theorem:
+                self.reading.theorems.append(
+                    Theorem(theorem[1], theorem[2], theorem[3] or "", self.file, at))
+            self.before.append(line)
+        resolved(self.reading, self.names)
+        return self.reading
+
+    def _line_with_displays(self, at):
+        """Read what begins in a line with a display; where the text goes on."""
+        line, place = self.lines[at], 0
+        while (opened := _OPEN.search(line, place)) is not None:
+            self.before.append(line[place:opened.start()])
+            end = "$$" if opened[0] == "$$" else r"\]"
+            first, place, body = Token(opened[0], self.file, at + 1), opened.end(), []
+            while (close := line.find(end, place)) < 0:
+                body.append(line[place:])
+                at += 1
+                if at == len(self.lines):
+                    raise first.error(f"{opened[0]} is never closed")
+                line, place = self.lines[at], 0
+            body.append(line[place:close])
+            place = close + len(end)
+            self._display("\n".join(body), first)
+        self.before.append(line[place:])
+        return at + 1
+
+    def _display(self, body, opened):
+        """One display, or those that its numbers make of it."""
+        sentence = _sentence(self.before)
+        self.before.clear()
+        if len(self.reading.displays) + len(self.reading.unread) >= MOST:
+            raise opened.error(f"more than {MOST} displays: this is no paper")
+        begins = body[:len(body) - len(body.lstrip())].count("\n")
+        opened = Token("$$", self.file, opened.line + begins)
+        body = _NUMBER.sub(r"\\tag{\1}", body.strip().rstrip("."))
+        kind, whole = "$$", _ALIGNED.fullmatch(body)
+        if whole and (body.count(r"\tag{") > 1 or whole[1].startswith("align")):
+            kind, body = "align*", whole[2] + whole[3]
         self.stream = Stream()
-        self.stream.open(re.sub(r"\n(?=[ \t]*\n)", "\n%", body) + "$$", file, line)
-        return read_lines(self, Token("$$", file, line), "$$", kind)
-
-
-def read_markdown(text, file):
-    """What was read of a Markdown text; see :func:`secondorder.edition.read`."""
-    reading, names = Reading(), {}
-    displays, heading, before = _Displays(reading), "", []
-    lines, at, fenced = text.split("\n"), 0, ""
-    while at < len(lines):
-        line, at = lines[at], at + 1
-        fence = _FENCE.match(line)
-        if fence and fenced in ("", fence[1]):
-            fenced = "" if fenced else fence[1]
-        if fence or fenced:
-            continue
-        if _OPEN.search(re.sub(r"`[^`]*`", lambda code: "-" * len(code[0]), line)):
-            at = _line_with_displays(reading, displays, names, lines, at - 1, file, heading, before)
-            continue
-        title, theorem = _HEADING.match(line), _THEOREM.match(line)
-        if title:
-            heading, before = title[1], []
-            reading.title = reading.title or title[1]
-        elif theorem:
-            reading.theorems.append(Theorem(theorem[1], theorem[2], theorem[3] or "", file, at))
-        if not title:
-            before.append(line)
-    resolved(reading, names)
-    return reading
-
-
-def _line_with_displays(reading, displays, names, lines, at, file, heading, before):
-    """Read what begins in a line with a display; where the text goes on."""
-    line, place = lines[at], 0
-    while (opened := _OPEN.search(line, place)) is not None:
-        before.append(line[place:opened.start()])
-        end = "$$" if opened[0] == "$$" else r"\]"
-        first, place, body = at, opened.end(), []
-        while (close := line.find(end, place)) < 0:
-            body.append(line[place:])
-            at += 1
-            if at == len(lines):
-                raise ReadingError(f"{file}, line {first + 1}: {opened[0]} is never closed")
-            line, place = lines[at], 0
-        body.append(line[place:close])
-        place = close + len(end)
-        _read_display(reading, displays, names, "\n".join(body), file, first + 1, heading, before)
-    before.append(line[place:])
-    return at + 1
-
-
-def _read_display(reading, displays, names, body, file, line, heading, before):
-    """One display, or those that its numbers make of it."""
-    sentence = _sentence(before)
-    before.clear()
-    if len(reading.displays) + len(reading.unread) >= MOST:
-        raise ReadingError(f"{file}, line {line}: more than {MOST} displays: this is no paper")
-    line += body[:len(body) - len(body.lstrip())].count("\n")
-    body = _NUMBER.sub(r"\\tag{\1}", body.strip().rstrip("."))
-    kind, whole = "$$", _ALIGNED.fullmatch(body)
-    if whole and (body.count(r"\tag{") > 1 or whole[1].startswith("align")):
-        kind, body = "align*", whole[2] + whole[3]
-    try:
-        read, deepest = displays.lines(body, kind, file, line)
-    except ReadingError as error:
-        reading.unread.append(str(error))
-        return
-    if deepest > DEEPEST:
-        reading.unread.append(f"{file}, line {line}: a display has braces more than {DEEPEST} deep")
-        return
-    for label, mine in group(read, kind, lambda: None):
-        called = [name for one in mine for name in one.names]
-        names.update(dict.fromkeys(called, label or ""))
-        formula = formula_of(mine, kind)
-        if formula.strip():
-            reading.displays.append(Display(label, formula, tuple(called), sentence, kind, file,
-                                            line, heading))
-        elif not displays.macros.commands:
-            reading.unread.append(f"{file}, line {line}: an empty display")
+        self.stream.open(re.sub(r"\n(?=[ \t]*\n)", "\n%", body) + "$$", self.file, opened.line)
+        try:
+            lines, deepest = read_lines(self, opened, "$$", kind)
+        except ReadingError as error:
+            self.reading.unread.append(str(error))
+            return
+        if deepest > DEEPEST:
+            self.unread(opened, f"a display has braces more than {DEEPEST} deep")
+            return
+        for label, mine in group(lines, kind, lambda: None):
+            called = [name for one in mine for name in one.names]
+            self.names.update(dict.fromkeys(called, label or ""))
+            formula = formula_of(mine, kind)
+            if formula.strip():
+                self.reading.displays.append(Display(label, formula, tuple(called), sentence, kind,
+                                                     self.file, opened.line, self.heading))
+            elif not self.macros.commands:
+                self.unread(opened, "an empty display")
 
 
 def _sentence(lines):

@@ -6,7 +6,7 @@ could not read either is refused with its line; what is only unknown here is lis
 
 from dataclasses import dataclass, field
 
-from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines
+from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines, shown
 from .references import resolved
 from .tex.commands import common, text_command
 from .tex.counters import Counters
@@ -78,8 +78,8 @@ class Reader:
             if self._step(token) == "end":
                 break
         if self._open:
-            kind, name, opened = self._open[-1]
-            raise opened.error(f"{_shown(kind, name)} is never closed")
+            opened = self._open[-1]
+            raise opened.error(f"{shown(opened)} is never closed")
         resolved(self.reading, self.names)
         return self.reading
 
@@ -96,11 +96,15 @@ class Reader:
         elif text == PARAGRAPH:
             self.prose.paragraph()
         elif text == "{":
-            self._opened("{", "", token)
+            self._opened("{", token)
         elif text == "}":
-            self._close("{", "", token)
+            self._close("{", token)
         elif text == "$":
-            self._dollar(token)
+            if self.stream.at("$"):
+                self.stream.next()
+                self._display(token, "$$", "$$")
+            else:
+                self._inline(token, "$")
         elif text == r"\[":
             self._display(token, r"\]", r"\[")
         elif text == r"\(":
@@ -121,19 +125,19 @@ class Reader:
 
     # -- braces, environments, mathematics ---------------------------------------------------------
 
-    def _opened(self, kind, name, token):
+    def _opened(self, what, token):
+        """A brace, or an environment by its name, is open from here on."""
         if len(self._open) >= MOST:
             raise token.error(f"more than {MOST} braces and environments are open here")
-        self._open.append((kind, name, token))
+        self._open.append(token._replace(text=what))
 
-    def _close(self, kind, name, token):
+    def _close(self, what, token):
+        end = "}" if what == "{" else rf"\end{{{what}}}"
         if not self._open:
-            raise token.error(f"{_end(kind, name)} closes nothing")
-        what, called, opened = self._open[-1]
-        if (what, called) != (kind, name):
-            raise token.error(f"{_end(kind, name)} does not close {_shown(what, called)} of "
-                              f"line {opened.line}")
-        self._open.pop()
+            raise token.error(f"{end} closes nothing")
+        opened = self._open.pop()
+        if opened.text != what:
+            raise token.error(f"{end} does not close {shown(opened)} of line {opened.line}")
 
     def begin_own(self, name, token):
         """Whether an environment is the author's own; what it stands for is read next then."""
@@ -167,12 +171,13 @@ class Reader:
         if name == "math":
             self._inline(token, "math")
             return
-        self._opened("env", name, token)
+        self._opened(name, token)
         if name == "document":
             self.in_body = True
             self.prose.forget()
         elif name.rstrip("*") in _WITH_OPTION:
-            self._skip_option(name)
+            if self.stream.at("["):  # where a figure goes, how an item is marked
+                self.stream.option(name)
         elif name == "subequations":
             self._begin_subequations()
         elif self.theorems.knows(name):
@@ -181,14 +186,6 @@ class Reader:
         else:
             self._tell_unknown(name, token)
         self.prose.paragraph()
-
-    def _skip_option(self, name):
-        """The option that follows at once: where a figure goes, how an item is marked."""
-        following = self.stream.next()
-        if following is not None:
-            self.stream.push([following])
-            if following.text == "[":
-                self.stream.option(name)
 
     def _tell_unknown(self, name, token):
         known = "eq", "align", "gather", "math", "darray", "dgroup", "multline"
@@ -199,7 +196,7 @@ class Reader:
         name = self.stream.name(token.text)
         if self.end_own(name, token):
             return None
-        self._close("env", name, token)
+        self._close(name, token)
         if self.theorems.knows(name):
             self.prose.forget()  # what a theorem says is not said of a display behind it
         else:
@@ -227,17 +224,8 @@ class Reader:
     def call(self, name):
         r"""A `\label` of the text: it names the last number, or the `subequations` around it."""
         self.names[name] = self.last_number
-        if self._open and self._open[-1][1] == "subequations":
+        if self._open and self._open[-1].text == "subequations":
             self._outer[-1][-1].append(name)
-
-    def _dollar(self, token):
-        following = self.stream.next()
-        if following is not None and following.text == "$":
-            self._display(token, "$$", "$$")
-            return
-        if following is not None:
-            self.stream.push([following])
-        self._inline(token, "$")
 
     def _inline(self, opened, end):
         tokens, depth, inner = [], 0, 0
@@ -285,11 +273,3 @@ class Reader:
         self.counters.step("equation")
         self.last_number = self.counters.the("equation")
         return self.last_number
-
-
-def _shown(kind, name):
-    return "{" if kind == "{" else rf"\begin{{{name}}}"
-
-
-def _end(kind, name):
-    return "}" if kind == "{" else rf"\end{{{name}}}"

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from secondorder import cli, files
+from secondorder import files
 from secondorder.formulas.latex import parse, to_latex
 from secondorder.ledger import Equal, Property
 from secondorder.ledger.claims import Printed
@@ -23,7 +23,7 @@ for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
 from secondorder.book import articles, folder, graph, pages, reported  # noqa: E402
-from secondorder.book.parts import code, evidence, formulas, symbols  # noqa: E402
+from secondorder.book.parts import code, evidence, formulas, numbered, symbols  # noqa: E402
 
 
 # -- formulas --------------------------------------------------------------------------------------
@@ -42,8 +42,9 @@ def test_a_formula_is_mathml_with_its_letters_named():
 
 
 def test_what_changed_is_marked_on_both_sides():
-    printed, corrected = formulas.pair("a_i + b", "a_j + b")
-    for side, letter in ((printed, "i"), (corrected, "j")):
+    one = replace(entry("1", bottom), formula="a_i + b", corrected="a_j + b")
+    (printed,), (corrected,) = numbered.shown(one, (), "", articles.Blocks("low-rank", [one]))
+    for side, letter in ((printed.math, "i"), (corrected.math, "j")):
         (marked,) = [element for element in ElementTree.fromstring(side).iter()
                      if element.get("class") == "changed"]
         assert "".join(marked.itertext()) == letter and "style" not in side
@@ -93,15 +94,10 @@ def test_zones_lie_where_dots_must():
     assert sum(right) == pytest.approx(evidence.WIDTH, abs=0.11)
 
 
-class Outcome:
-    def __init__(self, claims):
-        self.claims = claims
-
-
 def test_rows_have_a_dot_a_seed_and_the_worst_number():
-    results = [Outcome([Equal("sum", [1.0], [1.0 + error], 1e-6),
-                        Printed(Equal("sum", [1.0], [2.0], 1e-6)), Property("rank", 3, 3)])
-               for error in (1e-9, 1e-8)]
+    results = [SimpleNamespace(claims=[
+        Equal("sum", [1.0], [1.0 + error], 1e-6), Printed(Equal("sum", [1.0], [2.0], 1e-6)),
+        Property("rank", 3, 3)]) for error in (1e-9, 1e-8)]
     held, failed, fact = evidence.rows(results)
     assert held["errors"] == pytest.approx((1e-9, 1e-8)) and held["number"] == "1e-8 ≤ 1e-6"
     assert failed["must_fail"] and failed["number"].startswith("5e-1 ≰") and failed["ok"]
@@ -322,11 +318,6 @@ def test_every_label_has_its_article(one_paper):
             assert f'id="{articles.anchor(label)}"' in text
 
 
-def contents(place):
-    return {path.relative_to(place).as_posix(): path.read_bytes()
-            for path in place.rglob("*") if path.is_file()}
-
-
 @pytest.mark.thorough
 def test_it_may_be_written_again_and_over_nothing_else(one_paper, tmp_path):
     folder.refuse_other_things(one_paper[0])
@@ -334,53 +325,6 @@ def test_it_may_be_written_again_and_over_nothing_else(one_paper, tmp_path):
     with pytest.raises(FileExistsError, match="other things .letter.txt.; name a folder"):
         pages.write(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
-
-
-def test_of_an_earlier_book_nothing_is_left_and_what_is_not_a_book_s_stays(tmp_path):
-    place = tmp_path / "book"
-    with folder.opened(place):
-        assert folder.fill(place, {"a.html": "a", "figures/old.png": b"1"}) == []
-    (place / "notes.txt").write_text("mine")
-    with folder.opened(place):
-        assert folder.fill(place, {"a.html": "b", "c.html": "c"}) == ["figures/old.png"]
-    held = contents(place)
-    mark = held.pop(folder.MARK).decode()
-    assert held == {"a.html": b"b", "c.html": b"c", "notes.txt": b"mine"}
-    assert [line.split()[0] for line in mark.splitlines()[1:]] == ["a.html", "c.html"]
-    assert not (place / "figures").exists()
-
-
-def test_a_page_that_was_changed_and_a_file_of_another_stay(tmp_path):
-    place = tmp_path / "book"
-    with folder.opened(place):
-        folder.fill(place, {"a.html": "a", "b.html": "b"})
-    (place / "c.html").write_text("mine")
-    with folder.opened(place), pytest.raises(FileExistsError, match="c.html: no page of the earl"):
-        folder.fill(place, {"a.html": "A", "c.html": "c"})
-    (place / "a.html").write_text("a, and my notes")
-    before = contents(place)
-    with pytest.raises(FileExistsError, match="not as they were written .a.html.; move them"), \
-            folder.opened(place):
-        folder.fill(place, {"a.html": "A"})
-    assert contents(place) == before
-    (place / "a.html").unlink()  # one that is gone is made anew
-    with folder.opened(place):
-        assert folder.fill(place, {"a.html": "A"}) == ["b.html"]
-
-
-def test_a_list_that_was_tampered_with_removes_nothing_outside(tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
-    place = tmp_path / "book"
-    place.mkdir()
-    (place / folder.MARK).write_text("first line\n../mine.txt\n/etc/passwd\nfonts/../../mine.txt\n")
-    assert folder.listed(place) == {} and folder.fill(place, {"a.html": "a"}) == []
-    assert (tmp_path / "mine.txt").read_text() == "mine"
-
-
-def test_a_book_that_does_not_come_about_leaves_no_folder(tmp_path):
-    with pytest.raises(KeyError), folder.opened(tmp_path / "new"):
-        raise KeyError
-    assert list(tmp_path.iterdir()) == []
 
 
 #: What is wrong, and what the one line says.
@@ -393,7 +337,7 @@ WRONG = {"a formula that cannot be set": "[low-rank] Equation (1): the formula c
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tmp_path, capsys):
+def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tmp_path, run):
     out, one = tmp_path / "out", entry("1", bottom)
     before = []
     if wrong == "a formula that cannot be set":
@@ -413,10 +357,9 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tm
         out.write_text("mine")
         before = ["out"]
     monkeypatch.setattr(pages.REGISTRY, "select", lambda paper, label=None: [one])
-    assert cli.main(["book", "low-rank", "--seeds", "1", "--jobs", "1", "--out", str(out)]) == 2
-    said = capsys.readouterr().err.strip()
-    assert WRONG[wrong] in said and "Traceback" not in said
-    assert said.count("\n") <= 1, said
+    status, _, err = run("book", "low-rank", "--seeds", "1", "--jobs", "1", "--out", out)
+    assert status == 2 and WRONG[wrong] in err and "Traceback" not in err
+    assert err.strip().count("\n") <= 1, err
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
@@ -437,15 +380,13 @@ def without_fonts(place):
     return static.parent
 
 
-def test_without_the_extra_it_says_which_line_installs_it(monkeypatch, tmp_path, capsys):
+def test_without_the_extra_it_says_which_line_installs_it(monkeypatch, tmp_path, run):
     monkeypatch.setattr(pages, "NEEDED", ("no_such_package",))
-    assert cli.main(["book", "--out", str(tmp_path / "out")]) == 2
-    said = capsys.readouterr().err
-    assert "no_such_package" in said and "secondorder[book]" in said
+    status, _, err = run("book", "--out", "out")
+    assert status == 2 and "no_such_package" in err and "secondorder[book]" in err
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path, capsys):
-    out = str(tmp_path / "no" / "such" / "place")
-    assert cli.main(["book", "low-rank", "--seeds", "1", "--out", out]) == 2
-    assert "does not exist" in capsys.readouterr().err
+def test_a_folder_that_cannot_be_made_is_told(run):
+    status, _, err = run("book", "low-rank", "--seeds", "1", "--out", "no/such/place")
+    assert status == 2 and "does not exist" in err

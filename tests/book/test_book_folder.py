@@ -1,4 +1,6 @@
-"""A book that is killed while it is written: where pages are of two books, the index says so."""
+"""The folder of a book: what stays, what is refused, and what is left where the writing is killed:
+where pages are of two books, the index says so.
+"""
 
 import os
 import signal
@@ -12,6 +14,53 @@ from secondorder.book import folder
 def contents(place):
     return {path.relative_to(place).as_posix(): path.read_bytes()
             for path in place.rglob("*") if path.is_file()}
+
+
+def test_of_an_earlier_book_nothing_is_left_and_what_is_not_a_book_s_stays(tmp_path):
+    place = tmp_path / "book"
+    with folder.opened(place):
+        assert folder.fill(place, {"a.html": "a", "figures/old.png": b"1"}) == []
+    (place / "notes.txt").write_text("mine")
+    with folder.opened(place):
+        assert folder.fill(place, {"a.html": "b", "c.html": "c"}) == ["figures/old.png"]
+    held = contents(place)
+    mark = held.pop(folder.MARK).decode()
+    assert held == {"a.html": b"b", "c.html": b"c", "notes.txt": b"mine"}
+    assert [line.split()[0] for line in mark.splitlines()[1:]] == ["a.html", "c.html"]
+    assert not (place / "figures").exists()
+
+
+def test_a_page_that_was_changed_and_a_file_of_another_stay(tmp_path):
+    place = tmp_path / "book"
+    with folder.opened(place):
+        folder.fill(place, {"a.html": "a", "b.html": "b"})
+    (place / "c.html").write_text("mine")
+    with folder.opened(place), pytest.raises(FileExistsError, match="c.html: no page of the earl"):
+        folder.fill(place, {"a.html": "A", "c.html": "c"})
+    (place / "a.html").write_text("a, and my notes")
+    before = contents(place)
+    with pytest.raises(FileExistsError, match="not as they were written .a.html.; move them"), \
+            folder.opened(place):
+        folder.fill(place, {"a.html": "A"})
+    assert contents(place) == before
+    (place / "a.html").unlink()  # one that is gone is made anew
+    with folder.opened(place):
+        assert folder.fill(place, {"a.html": "A"}) == ["b.html"]
+
+
+def test_a_list_that_was_tampered_with_removes_nothing_outside(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    place = tmp_path / "book"
+    place.mkdir()
+    (place / folder.MARK).write_text("first line\n../mine.txt\n/etc/passwd\nfonts/../../mine.txt\n")
+    assert folder.listed(place) == {} and folder.fill(place, {"a.html": "a"}) == []
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_a_book_that_does_not_come_about_leaves_no_folder(tmp_path):
+    with pytest.raises(KeyError), folder.opened(tmp_path / "new"):
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
 
 
 def killed_at(count, place, pages):

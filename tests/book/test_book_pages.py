@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from secondorder import cli, files
+from secondorder import files
 from secondorder.ledger.registry import REGISTRY
 from secondorder.studies import findings
 
@@ -105,7 +105,8 @@ def test_the_front_page_explains_verdicts_and_draws_a_ruler(front):
 
 
 @pytest.fixture
-def four_papers():
+def four_papers(monkeypatch):
+    """Recorded claims, and the pages of all papers without an article."""
     claims = reported.studies(REGISTRY.rooms())
     made = {paper: {"key": paper, "known": bibliography.of(paper), "counts": {"erratum": 4},
                     "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
@@ -113,14 +114,13 @@ def four_papers():
                     "trees": {"drawn": [], "single": [], "alone": []}, "path": [],
                     "letters": {}, "helpers": [], "related": {}, "moving": None}
             for paper in REGISTRY.rooms()}
-    return made, claims
+    monkeypatch.setattr(pages, "join", lambda made: {})
+    return claims, pages.rendered(made, claims)
 
 
 @pytest.mark.thorough
-def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers, monkeypatch):
-    made, claims = four_papers
-    monkeypatch.setattr(pages, "join", lambda made: {})
-    texts = pages.rendered(made, claims)
+def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers):
+    claims, texts = four_papers
     front = texts["index.html"]
     assert front.count('class="face"') == 4 and "<b>4</b> errata" in front
     assert "anonymous authors" in front and "Reveal Poor Generalization" in front
@@ -135,10 +135,8 @@ def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers, monkeypatch)
 
 
 @pytest.mark.thorough
-def test_what_was_found_stands_on_a_page_with_its_claims(four_papers, monkeypatch):
-    made, claims = four_papers
-    monkeypatch.setattr(pages, "join", lambda made: {})
-    texts = pages.rendered(made, claims)
+def test_what_was_found_stands_on_a_page_with_its_claims(four_papers):
+    _, texts = four_papers
     found = texts["findings.html"]
     assert found.count("<h2>") == found.count("Control: ") == len(findings.findings())
     for file, anchor in re.findall(r'href="(claims-[\w-]+\.html)#([\w-]+)"', found):
@@ -183,21 +181,20 @@ def test_without_a_terminal_there_is_no_progress(capsys):
 
 
 @pytest.mark.thorough
-def test_a_paper_in_one_file_asks_for_nothing(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_paper_in_one_file_asks_for_nothing(tmp_path, run):
     words = ["book", "--single-file", PAPER, "--seeds", "1", "--jobs", "1"]
-    assert cli.main(words) == 0
+    status, out, _ = run(*words)
+    assert status == 0 and f"written: {PAPER}.html" in out
     page = tmp_path / f"{PAPER}.html"
-    assert f"written: {PAPER}.html" in capsys.readouterr().out
     text = page.read_text("utf-8")
     asked = re.findall(r'\b(?:src|href)="([^"]*)"', text) + re.findall(r'url\("(.*?)"\)', text)
     assert len(asked) > 20
     assert all(one.startswith(("#", "data:")) for one in asked)
     assert files.intact(page.read_bytes()) and page.stat().st_size < 3e6
-    assert cli.main(words) == 0  # its own, unchanged: written again
+    assert run(*words)[0] == 0  # its own, unchanged: written again
     page.write_text(text.replace("bridges", "Brücken"), "utf-8")
-    assert cli.main(words) == 2
-    assert "there already" in capsys.readouterr().err
+    status, _, err = run(*words)
+    assert status == 2 and "there already" in err
 
 
 def test_what_is_inside_a_file_is_what_stood_beside_it():
@@ -211,20 +208,18 @@ def test_what_is_inside_a_file_is_what_stood_beside_it():
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no such folder here")
-def test_a_file_that_cannot_be_written_is_named_before_any_work(monkeypatch, capsys):
+def test_a_file_that_cannot_be_written_is_named_before_any_work(monkeypatch, run):
     monkeypatch.setattr(pages, "gathered", lambda *arguments: pytest.fail("it worked"))
-    assert cli.main(["book", "--single-file", PAPER, "--out", "/proc/book.html"]) == 2
-    assert "cannot write /proc/book.html: /proc may not be written to" in capsys.readouterr().err
+    status, _, err = run("book", "--single-file", PAPER, "--out", "/proc/book.html")
+    assert status == 2 and "cannot write /proc/book.html: /proc may not be written to" in err
 
 
 @pytest.mark.parametrize("words, told", [
     (["--single-file"], "needs a PAPER"), (["low-rank"], "--out DIR is needed"),
     (["--single-file", "low-rank", "--out", "no/such/place.html"], "does not exist")])
-def test_what_is_missing_is_one_line(words, told, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["book", *words]) == 2
-    said = capsys.readouterr().err
-    assert told in said and said.count("\n") == 1 and not list(tmp_path.iterdir())
+def test_what_is_missing_is_one_line(words, told, tmp_path, run):
+    status, _, err = run("book", *words)
+    assert status == 2 and told in err and err.count("\n") == 1 and not list(tmp_path.iterdir())
 
 
 def test_the_names_of_outputs_are_ignored_by_git():

@@ -44,7 +44,7 @@ def test_every_letter_of_a_room_is_in_the_list(paper):
         bare = re.sub(r"[_^](\([^)]*\)|\{[^}]*\}|[A-Za-z0-9]+)(,j)?|\([^)]*\)"
                       r"|\\(mathcal|widehat|ddot|dot|nabla)", " ", printed)
         for word in re.findall(r"[A-Za-z]+", bare):
-            letter = {**symbols.GREEK, **symbols._SPELLED, **symbols._CAPITALS}.get(word, word)
+            letter = symbols._NAMED.get(word, word)
             if len(letter) == 1 and word not in ("E", "T"):
                 assert (printed in [row[0] for row in known[letter][paper]]), (letter, printed)
 

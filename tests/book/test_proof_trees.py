@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from secondorder.book import graph, trees  # noqa: E402
+from secondorder.book import graph, pages, trees  # noqa: E402
 from secondorder.ledger.registration import Equation  # noqa: E402
 from secondorder.ledger.registry import REGISTRY  # noqa: E402
 
@@ -39,7 +39,7 @@ def test_circles_and_unknown_labels_are_refused():
     with pytest.raises(ValueError, match="circle"):
         graph.edges([entry("1", "2", uses=("2",))])
     with pytest.raises(ValueError, match="'7', which is no label"):
-        graph.edges([entry("1", uses=("7",))])
+        pages.require_labels("low-rank", [entry("1", uses=("7",))])
 
 
 def test_a_tree_has_its_result_on_top_and_no_step_twice():

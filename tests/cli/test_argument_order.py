@@ -1,10 +1,10 @@
 """Options may stand anywhere between the words of a command."""
 
-import argparse
 from itertools import permutations
 
 import pytest
 
+from harness import plain_words
 from secondorder import cli
 
 # words of a command without options, and options with their values
@@ -23,24 +23,14 @@ COMMANDS = {
 }
 
 
-def parsers(parser, before=""):
-    """The parser of every command, and of the commands of a command, by their words."""
-    found = {}
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, inner in action.choices.items():
-                found |= parsers(inner, f"{before}{name} ") or {before + name: inner}
-    return found
-
-
 def parsed(*words):
     return vars(cli.parser().parse_args(words))
 
 
 def test_every_command_that_takes_words_is_tried():
-    taking = {name for name, parser in parsers(cli.parser()).items()
-              if parser._get_positional_actions()}
-    assert taking == set(COMMANDS)
+    taking = {parser.prog for parser in plain_words.parsers(cli.parser())
+              if parser._subparsers is None and parser._get_positional_actions()}
+    assert taking == {f"secondorder {command}" for command in COMMANDS}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -70,5 +60,4 @@ def test_what_is_not_known_is_refused_with_the_command_s_usage(words, message, c
     with pytest.raises(SystemExit) as stop:
         cli.parser().parse_args(words)
     said = capsys.readouterr().err
-    assert stop.value.code == 2 and message in said and f"usage: secondorder {words[0]}" in \
-        said.replace("pytest", "secondorder")
+    assert stop.value.code == 2 and message in said and f"usage: secondorder {words[0]}" in said

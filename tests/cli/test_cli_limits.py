@@ -38,13 +38,13 @@ def test_a_network_that_does_not_fit_is_refused_with_the_bytes(run, words, named
 
 
 def test_the_limit_counts_parameters_as_the_network_does(run, monkeypatch):
-    monkeypatch.setattr(memory, "_memory", lambda: 10)
     for words, count in ((["--hidden", "5"], "88 parameters"), (["--hidden"], "42 parameters")):
+        monkeypatch.setattr(memory, "_memory", lambda: 10)
         status, _, err = run(*WINE, *words)
         assert status == 2 and f" {count}" in err
-    monkeypatch.setattr(memory, "_memory", lambda: 2**30)
-    status, out, _ = run(*WINE, "--hidden", "5", "--epochs", "1")
-    assert status == 0 and out.startswith("88 parameters")
+        monkeypatch.setattr(memory, "_memory", lambda: 2**30)
+        status, out, _ = run(*WINE, *words, "--epochs", "1")
+        assert status == 0 and out.startswith(count)
 
 
 # -- signals ---------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_progress_cuts_no_number(columns, monkeypatch):
         if "loss" in shown:
             assert "loss 0.1235 / 2" in shown
     if columns >= 8:
-        assert lines[-1].strip() in ("300/300",) or lines[-1].startswith("epoch 300/300")
+        assert lines[-1].strip() == "300/300" or lines[-1].startswith("epoch 300/300")
 
 
 # -- the command's own words -----------------------------------------------------------------------

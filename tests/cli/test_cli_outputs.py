@@ -167,14 +167,6 @@ def test_a_tutorials_figure_replaces_its_own_alone(tmp_path, capsys):
     assert (tmp_path / "theirs.png").read_bytes() == b"of great worth"
 
 
-def test_two_compares_at_once(run):
-    Path("made").mkdir()
-    with files.exclusive("made"):
-        for command in ("compare", "bench"):
-            status, _, err = run(*COMMANDS[command][0], "--out", "made")
-            assert status == 2 and "another run is writing to made" in err
-
-
 @pytest.mark.thorough
 def test_marks_do_not_hide_what_is_in_the_files(run):
     run(*COMMANDS["train"][0], "--out", "made")

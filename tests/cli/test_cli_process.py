@@ -14,22 +14,19 @@ import pytest
 import secondorder as so
 from secondorder import cli, files
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def process(*words, **options):
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, env=environment, check=False,
-        timeout=120, **options
-    )
+COMMAND = [sys.executable, "-m", "secondorder"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
 
 
 @pytest.mark.thorough
 def test_as_a_module(tmp_path):
-    said = process("-m", "secondorder", "--version", cwd=tmp_path)
+    def process(*words):
+        return subprocess.run([*COMMAND, *words], capture_output=True, text=True, cwd=tmp_path,
+                              env=ENVIRONMENT, check=False, timeout=120)
+
+    said = process("--version")
     assert said.returncode == 0 and said.stdout.strip() == f"secondorder {so.__version__}"
-    said = process("-m", "secondorder", "verify", "nothing", cwd=tmp_path)
+    said = process("verify", "nothing")
     assert said.returncode == 2 and said.stdout == "" and said.stderr.count("\n") == 1
 
 
@@ -37,13 +34,8 @@ def test_as_a_module(tmp_path):
 def test_reader_that_goes_away(tmp_path):
     script = ("import sys; from secondorder.cli import main; "
               "sys.exit(main(['show', 'residual-partitioning']))")
-    with subprocess.Popen(
-        [sys.executable, "-u", "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    ) as child:
+    with subprocess.Popen([sys.executable, "-u", "-c", script], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, cwd=tmp_path, env=ENVIRONMENT) as child:
         child.stdout.close()
         errors = child.stderr.read()
         assert child.wait(60) == 1 and b"Traceback" not in errors
@@ -57,20 +49,13 @@ FULL = Path("/dev/full")
 @pytest.mark.parametrize("unbuffered", [True, False])
 @pytest.mark.parametrize("words", [[], ["--json"]])
 def test_files_are_there_although_the_output_cannot_be_written(tmp_path, unbuffered, words):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1" if unbuffered
-                                else ""}
-    train = [sys.executable, "-m", "secondorder", "train", "--data", "wine", "--epochs", "1",
-             "--out", "made", *words]
+    environment = ENVIRONMENT | {"PYTHONUNBUFFERED": "1" if unbuffered else ""}
+    train = [*COMMAND, "train", "--data", "wine", "--epochs", "1", "--out", "made", *words]
     with FULL.open("w") as full:
         said = subprocess.run(train, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path,
-                              env=environment, text=True,
-                              timeout=120, check=False)
-    assert (
-        said.returncode == 2
-        and "No space left" in said.stderr
-        and "Exception ignored" not in said.stderr
-    )
-    assert "Traceback" not in said.stderr
+                              env=environment, text=True, timeout=120, check=False)
+    assert said.returncode == 2 and "No space left" in said.stderr
+    assert "Exception ignored" not in said.stderr and "Traceback" not in said.stderr
     assert sorted(os.listdir(tmp_path / "made")) == ["history.json", "learning-curves.png",
                                                      "parameters.npz"]
 

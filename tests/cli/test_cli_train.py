@@ -36,16 +36,12 @@ def test_train_is_decided_by_the_seed(run):
 
 
 @pytest.mark.everyday(3)
-@pytest.mark.parametrize(
-    "optimizer", ["sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton",
-                  "residual-partitioning",
-                  "cubic-regularization"]
-)
+@pytest.mark.parametrize("optimizer", [
+    "sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton", "residual-partitioning",
+    "cubic-regularization"])
 def test_train_with_every_optimizer(run, optimizer):
-    status, out, err = run(
-        "train", "--data", "diabetes", "--hidden", 4, "--epochs", 2, "--optimizer", optimizer,
-        "--json"
-    )
+    status, out, err = run("train", "--data", "diabetes", "--hidden", 4, "--epochs", 2,
+                           "--optimizer", optimizer, "--json")
     records = json.loads(out)["records"]
     assert status == 0 and err == "" and records[-1]["train_loss"] < records[0]["train_loss"]
 
@@ -57,46 +53,18 @@ def test_train_as_an_error_about_the_race_tells(run, options):
 
 
 def test_train_autoencoder_with_options(run):
-    status, out, _ = run(
-        "train",
-        "--autoencoder",
-        "--hidden",
-        8,
-        2,
-        8,
-        "--output",
-        "tanh",
-        "--epochs",
-        1,
-        "--optimizer",
-        "residual-partitioning",
-        "--set",
-        "penalty=plain",
-        "--set",
-        "damping=1e-3",
-        "--l2",
-        "1e-2",
-        "--json",
-    )
+    words = ("train --autoencoder --hidden 8 2 8 --output tanh --epochs 1 --l2 1e-2 --json "
+             "--optimizer residual-partitioning --set penalty=plain --set damping=1e-3")
+    status, out, _ = run(*words.split())
     results = json.loads(out)
     assert status == 0 and results["settings"]["set"] == {"penalty": "plain", "damping": 1e-3}
-    assert (
-        "train_accuracy" not in results["records"][0] and results["records"][0]["train_loss"] > 5
-    ), "summed over 64 pixels"
-
-
-def test_train_without_hidden_layers(run):
-    assert (
-        json.loads(run("train", "--data", "wine", "--hidden", "--epochs", 1,
-                       "--json")[1])["parameters"] == 13 * 3 + 3
-    )
+    assert "train_accuracy" not in results["records"][0]
+    assert results["records"][0]["train_loss"] > 5, "summed over 64 pixels"
 
 
 def test_diverging_training_keeps_what_was_recorded(run):
-    status, _, err = run(
-        "train", "--optimizer", "sgd", "--learning-rate", "1e200", "--activation", "relu", "--out",
-        "made"
-    )
+    status, _, err = run("train", "--optimizer", "sgd", "--learning-rate", "1e200",
+                         "--activation", "relu", "--out", "made")
     assert status == 2 and "step" in err and err.count("\n") == 1
     history = json.loads(Path("made/history.json").read_text())
     assert "step" in history["stopped"] and len(history["records"]) >= 1
@@ -126,9 +94,8 @@ def test_interrupted_training_keeps_what_was_recorded(run, monkeypatch, epoch):
     assert status == 130 and stream.getvalue().endswith("secondorder train: interrupted\n")
     assert sorted(os.listdir("made")) == ["history.json", "learning-curves.png", "parameters.npz"]
     history = json.loads(Path("made/history.json").read_text())
-    assert history["stopped"] == "interrupt" and [r["epoch"] for r in history["records"]] == list(
-        range(epoch + 1)
-    )
+    assert history["stopped"] == "interrupt"
+    assert [record["epoch"] for record in history["records"]] == list(range(epoch + 1))
     theta = np.load("made/parameters.npz")["theta"]
     assert theta.size == history["parameters"] == 13 * 5 + 5 + 5 * 3 + 3
     assert out.count("written: made") == 3 and f"epoch {epoch:4}" in out
@@ -145,8 +112,8 @@ def test_interrupt_before_anything_was_recorded(run, monkeypatch):
 
     monkeypatch.setattr("secondorder.training.loop.evaluate", interrupt)
     status, out, err = run("train", "--data", "wine", "--out", "made")
-    assert (status, out, err) == (130, "",
-                                  "secondorder train: interrupted\n") and os.listdir("made") == []
+    assert (status, out, err) == (130, "", "secondorder train: interrupted\n")
+    assert os.listdir("made") == []
     monkeypatch.setattr(datasets, "load", interrupt)
     assert run("train")[0] == 130
 
@@ -178,7 +145,5 @@ def test_training_that_stops_before_the_first_epoch(run, words):
     assert status == 2 and out == ""
     assert re.fullmatch(r"secondorder train: error: training stopped in epoch 0, step 0: .*loss of "
                         r"sample.*\n", err)
-    assert (
-        os.listdir("made") == ["history.json"]
-        and Path("made/history.json").read_text() == before
-    )
+    assert os.listdir("made") == ["history.json"]
+    assert Path("made/history.json").read_text() == before

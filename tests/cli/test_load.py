@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from secondorder import cli
 from secondorder.ledger import registry
 
 
@@ -16,12 +15,11 @@ from secondorder.ledger import registry
     ("from secondorder.ledger import paper\npaper()\n", "line 2: TypeError: "),
     ("import no_such_module_here\n", "line 1: ModuleNotFoundError: "),
 ])
-def test_what_goes_wrong_in_a_file_of_ones_own_is_told_in_a_line(text, told, tmp_path, capsys):
+def test_what_goes_wrong_in_a_file_of_ones_own_is_told_in_a_line(text, told, tmp_path, run):
     file = tmp_path / "mine.py"
     file.write_text(text)
-    assert cli.main(["verify", "--load", str(file)]) == 2
-    said = capsys.readouterr().err
-    assert f"--load {file}, {told}" in said and len(said.splitlines()) == 1
+    status, _, err = run("verify", "--load", file)
+    assert status == 2 and f"--load {file}, {told}" in err and len(err.splitlines()) == 1
     assert "mine" not in sys.modules
 
 
@@ -36,19 +34,17 @@ def equation_1(rng):
 """
 
 
-def test_what_is_loaded_is_checked_alone(tmp_path, capsys):
-    file = tmp_path / "loaded_alone.py"
-    file.write_text(MINE)
-    assert cli.main(["verify", "--json", "--load", str(file)]) == 0
-    assert [one["paper"] for one in json.loads(capsys.readouterr().out)] == ["mine-alone"]
+def test_what_is_loaded_is_checked_alone(tmp_path, run):
+    (tmp_path / "loaded_alone.py").write_text(MINE)
+    status, out, _ = run("verify", "--json", "--load", "loaded_alone.py")
+    assert status == 0 and [one["paper"] for one in json.loads(out)] == ["mine-alone"]
     registry.REGISTRY.forget("mine-alone")
 
 
-def test_an_unknown_paper_may_be_ones_own(capsys):
-    assert cli.main(["verify", "no-such-paper"]) == 2
-    assert "--load FOLDER" in capsys.readouterr().err
-
-
-def test_a_module_that_is_not_there_is_named(capsys):
-    assert cli.main(["show", "--load", "no_such_module_here"]) == 2
-    assert "--load no_such_module_here: ModuleNotFoundError" in capsys.readouterr().err
+@pytest.mark.parametrize("words, said", [
+    (["verify", "no-such-paper"], "--load FOLDER"),
+    (["show", "--load", "no_such_module_here"],
+     "--load no_such_module_here: ModuleNotFoundError")])
+def test_a_paper_or_a_module_that_is_not_there_is_named(words, said, run):
+    status, _, err = run(*words)
+    assert status == 2 and said in err

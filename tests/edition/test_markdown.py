@@ -99,3 +99,9 @@ def test_a_macro_is_defined_in_a_display_and_stands_in_the_next(tmp_path):
     found = of("$$\\newcommand{\\R}{\\mathbb{R}} a = b$$\n\n$$x \\in \\R \\tag{1}$$\n", tmp_path)
     assert [display.formula for display in found.displays] == ["a = b", r"x \in \mathbb{R}"]
     assert found.unread == []
+
+
+def test_what_latex_would_count_stays_as_it_is_written(tmp_path):
+    found = of("$$\\begin{equation} x \\end{equation}$$\n\n$$y \\tag{\\theequation}$$\n", tmp_path)
+    assert [display.label for display in found.displays] == [None, r"\theequation"]
+    assert len(found.unread) == 1 and "equation inside $$" in found.unread[0]

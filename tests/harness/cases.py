@@ -12,11 +12,11 @@ ACTIVATION_NAMES = tuple(ACTIVATIONS)
 SMOOTH = tuple(name for name in ACTIVATION_NAMES if not ACTIVATIONS[name].kinks)
 
 LOSSES = {
-    "squared": lambda: so.SquaredError(),
-    "softmax": lambda: so.SoftmaxCrossEntropy(),
-    "bounded": lambda: so.BoundedCriterion(),
+    "squared": so.SquaredError,
+    "softmax": so.SoftmaxCrossEntropy,
+    "bounded": so.BoundedCriterion,
     "bounded-steep": lambda: so.BoundedCriterion(delta=3.0, epsilon=0.45),
-    "tukey": lambda: so.TukeyBiweight(),
+    "tukey": so.TukeyBiweight,
     "tukey-narrow": lambda: so.TukeyBiweight(c=2.0),
 }
 
@@ -78,9 +78,9 @@ def network(middle, rng, outputs=3, bias=True, dtype="float64"):
     return Network([front, Activation("tanh"), *make(rng), Activation("sin"), back], dtype=dtype)
 
 
-def all_activations(activation, rng, bias=True, outputs=3):
+def all_activations(activation, rng, bias=True):
     """A plain chain with the same activation twice, the second time right before the output."""
-    return so.mlp([2, 4, 3, outputs], activation=activation, output=activation, init=0.9, bias=bias,
+    return so.mlp([2, 4, 3, 3], activation=activation, output=activation, init=0.9, bias=bias,
                   rng=rng)
 
 
@@ -113,16 +113,16 @@ def masks(net, x):
     return seen > 0, np.min(np.abs(seen))
 
 
-def off_kinks(make, inputs, rng, reach=2e-5, tries=200):
+def off_kinks(make, samples, rng, reach=2e-5):
     """A network and inputs such that no step of length `reach` in any one parameter carries a unit
     across a kink."""
-    for _ in range(tries):
-        net, x = make(rng), rng.normal(size=(inputs, 2))
+    for _ in range(200):
+        net, x = make(rng), rng.normal(size=(samples, 2))
         mask, distance = masks(net, x)
         if distance > 100 * reach and not any(crosses(net, x, mask, reach * e)
                                               for e in np.eye(net.size)):
             return net, x
-    raise RuntimeError(f"no draw out of {tries} stays off the kinks")
+    raise RuntimeError("no draw out of 200 stays off the kinks")
 
 
 def crosses(net, x, mask, displacement):

@@ -40,12 +40,11 @@ SCALAR = {
 }
 
 
-def scalar_jet(name, x, digits=200):
+def scalar_jet(name, x):
     """Value, first and second derivative of an activation at the float x, by central differences of
     values."""
-    with decimal.localcontext() as context:
-        context.prec = digits
-        f, x, h = SCALAR[name], Decimal(float(x)), Decimal(10) ** (-digits // 4)
+    with decimal.localcontext(prec=200):
+        f, x, h = SCALAR[name], Decimal(float(x)), Decimal("1e-50")
         below, here, above = f(x - h), f(x), f(x + h)
         return here, (above - below) / (2 * h), (above - 2 * here + below) / (h * h)
 
@@ -89,8 +88,7 @@ def _tukey(loss, p, t):
 
 
 CRITERIA = {"SquaredError": _squared_error, "SoftmaxCrossEntropy": _cross_entropy,
-            "BoundedCriterion": _bounded,
-            "TukeyBiweight": _tukey}
+            "BoundedCriterion": _bounded, "TukeyBiweight": _tukey}
 
 
 def loss_value(loss, p, t):
@@ -98,15 +96,21 @@ def loss_value(loss, p, t):
     return CRITERIA[type(loss).__name__](loss, p, t)
 
 
+def _taken(layer, theta):
+    """The parameters of a layer by name, in the order of declaration, as nested lists: off the
+    iterator `theta`, or its own where it is fixed."""
+    if not layer.trainable:
+        return {name: decimals(value) for name, value in layer.parameters.items()}
+    return {name: np.array([next(theta) for _ in range(value.size)],
+                           dtype=object).reshape(value.shape).tolist()
+            for name, value in layer.parameters.items()}
+
+
 def _linear(layer, row, theta):
-    """One row through a linear layer; trainable parameters come off the iterator `theta`, weight by
-    rows, then bias."""
-    fixed = None if layer.trainable else iter(layer_values(layer))
-    source = theta if fixed is None else fixed
-    weight = [[next(source) for _ in range(layer.in_features)] for _ in range(layer.out_features)]
-    bias = [next(source) if layer.bias is not None else Decimal(0)
-            for _ in range(layer.out_features)]
-    return [sum((w * a for w, a in zip(weights, row)), b) for weights, b in zip(weight, bias)]
+    given = _taken(layer, theta)
+    bias = given.get("bias", [Decimal(0)] * layer.out_features)
+    return [sum((w * a for w, a in zip(weights, row)), b)
+            for weights, b in zip(given["weight"], bias)]
 
 
 def _mixing(layer, row, theta):
@@ -115,24 +119,12 @@ def _mixing(layer, row, theta):
     With axis 0 the entries of one place stand apart, with axis -1 beside each other.
     """
     n_in, n_out, places = layer.inputs, layer.outputs, layer.positions
-    fixed = iter([v for weights in decimals(layer.weight) for v in weights])
-    values = theta if layer.trainable else fixed
-    weight = [[next(values) for _ in range(n_in)] for _ in range(n_out)]
+    weight = _taken(layer, theta)["weight"]
     if layer.axis == -1:
         return [sum(weight[i][j] * row[t * n_in + j] for j in range(n_in))
                 for t in range(places) for i in range(n_out)]
     return [sum(weight[i][j] * row[j * places + t] for j in range(n_in))
             for i in range(n_out) for t in range(places)]
-
-
-def _taken(layer, theta):
-    """The parameters of a layer by name, in the order of declaration, as nested lists: off the
-    iterator `theta`, or its own where it is fixed."""
-    source = theta if layer.trainable else None
-    return {name: decimals(value) if source is None else
-            np.array([next(source) for _ in range(value.size)],
-                     dtype=object).reshape(value.shape).tolist()
-            for name, value in layer.parameters.items()}
 
 
 def _convolution(layer, row, theta, shape):
@@ -194,11 +186,6 @@ def _layer_norm(layer, row, theta):
     return y
 
 
-def layer_values(layer):
-    values = [w for weights in decimals(layer.weight) for w in weights]
-    return values + (decimals(layer.bias) if layer.bias is not None else [])
-
-
 def run_layers(layers, row, theta):
     """One row (a list of Decimals) through layers whose parameters come off the iterator `theta`.
 
@@ -256,8 +243,7 @@ def differences(f, point):
 
 def _in_decimals(function):
     def wrapped(*args, **kwargs):
-        with decimal.localcontext() as context:
-            context.prec = DIGITS
+        with decimal.localcontext(prec=DIGITS):
             return function(*args, **kwargs)
     return wrapped
 

@@ -146,17 +146,10 @@ CALLS = {
     "datasets.load_idx": lambda: {"directory": folder()},
     "datasets.load_cifar10": lambda: {"directory": folder()},
     "datasets.load_csv": lambda: {"path": folder() / "table.csv"},
-    "datasets.load_digits": {},
-    "datasets.load_wine": {},
-    "datasets.load_diabetes": {},
     "datasets.scale": lambda: {"data": so.datasets.load_digits()},
     "datasets.split": {"data": (X, Y)},
-    "exact.CurvatureOperator": MODEL,
-    "exact.GaussNewtonOperator": MODEL,
-    "exact.HessianOperator": MODEL,
     "exact.FisherOperator": MODEL | {"kind": "sampled", "rng": 0},
     "exact.fisher": MODEL | {"kind": "sampled", "rng": 0},
-    "exact.gauss_newton": MODEL,
     "exact.diagonal": MODEL | {"kind": "fisher-sampled", "rng": 0},
     "exact.diagonal_methods": {"network": NET},
     "exact.trace": MODEL | {"kind": "fisher-sampled", "rng": 0, "products": 4,
@@ -166,15 +159,9 @@ CALLS = {
     "exact.eigenpairs": MODEL | {"kind": "fisher-sampled", "rng": 0, "k": 2},
     "exact.posterior": MODEL | {"prior_precision": 1.0, "kind": "fisher-sampled", "rng": 0},
     "exact.spectral_density": MODEL | {"kind": "fisher-sampled", "rng": 0, "steps": 3},
-    "exact.Objective": MODEL,
-    "exact.objective": MODEL,
-    "exact.gradient": MODEL,
-    "exact.hessian": MODEL,
     "exact.hessian_vector_product": MODEL | {"v": np.ones(NET.size)},
     "exact.jacobian": {"network": NET, "x": X},
-    "exact.sample_gradients": MODEL,
     "exact.two_jet": MODEL | {"v": np.ones(NET.size)},
-    "eacg.EACG": FULL,
     "eacg.layer_errors": {"approximate": [MATRIX], "exact": [MATRIX]},
     "eacg.total_error": {"errors": [1.0, 2.0]},
     "eacg.matrix": MODEL | {"curvature": "fisher-sampled", "rng": 0},
@@ -184,7 +171,6 @@ CALLS = {
     "low_rank.CubicRegularization": lambda: {"base": so.SGD(NET, LOSS)},
     "low_rank.SampleHessian": lambda: {"network": NET, "loss": LOSS, "x": X[:1], "y": Y[:1]},
     "low_rank.directional_curvature": MODEL | {"direction": np.ones(NET.size)},
-    "low_rank.hessian": MODEL,
     "low_rank.step_length": {"g_dot_grad": -1.0, "g_H_g": 1.0, "g_norm": 1.0, "sigma": 1.0},
     "edition.load": {"folder": EDITION}, "edition.printed": {"room": EDITION},
     "edition.read": {"path": EDITION.parent / "paper.tex"},
@@ -207,42 +193,28 @@ CALLS = {
     "ledger.table": {"results": []},
     "nets.Activation": {"function": "tanh"},
     "nets.AvgPool2d": {"kernel_size": 2},
-    "nets.BinaryCrossEntropy": {},
-    "nets.BoundedCriterion": {},
-    "nets.Huber": {},
-    "nets.PoissonNLL": {},
     "nets.Chain": lambda: {"layers": [so.Linear(3, 2)]},
     "nets.Conv2d": {"in_channels": 2, "out_channels": 3, "kernel_size": 3},
-    "nets.Evaluation": MODEL,
     "nets.load": lambda: {"path": saved_net()},
     "nets.save": lambda: {"network": net(), "path": folder() / "saved.npz"},
-    "nets.Layer": {},
     "nets.LayerNorm": {"shape": 3},
-    "nets.LeakyReLU": {},
     "nets.Linear": {"in_features": 3, "out_features": 2},
     "nets.MaxPool2d": {"kernel_size": 2},
     "nets.Network": lambda: {"layers": [so.Linear(3, 2)]},
     "nets.Recurrent": {"input_size": 3, "hidden_size": 2},
     "nets.Reshape": {"input_shape": (6,), "output_shape": (2, 3)},
     "nets.Skip": lambda: {"layers": [so.Linear(3, 3)]},
-    "nets.TukeyBiweight": {},
     "nets.activation_function": {"activation": "tanh"},
     "nets.from_arrays": {"arrays": {"0.weight": np.ones((2, 3)), "0.bias": np.ones(2)},
                          "kinds": ["linear"]},
     "nets.cnn": {"input_shape": (1, 6, 6), "channels": [2], "outputs": 3},
     "nets.mlp": {"sizes": [3, 2]},
     "nets.rnn": {"input_shape": (4, 2), "hidden_size": 3, "outputs": 1},
-    "optimizers.Adadelta": FULL,
-    "optimizers.Adagrad": FULL,
-    "optimizers.Adam": FULL,
     "optimizers.Constant": {"rate": 0.1},
     "optimizers.ExponentialDecay": {"rate": 0.1, "factor": 0.5, "every": 3},
     "optimizers.ExponentialDecay.__call__": {
         "self": so.optimizers.ExponentialDecay(0.1, 0.5, 3), "step": 2},
-    "optimizers.Momentum": FULL,
     "optimizers.Optimizer": FULL | {"learning_rate": 0.1},
-    "optimizers.SGD": FULL,
-    "optimizers.TruncatedNewton": FULL,
     "optimizers.Wrapper": lambda: {"base": so.SGD(NET, LOSS)},
     "optimizers.conjugate_gradients": {"product": lambda v: v, "b": np.ones(3), "tolerance": 0.1,
                                        "max_iterations": 5},
@@ -267,9 +239,6 @@ CALLS = {
     "plots.spectrum": {"eigenvalues": [1.0, 2.0]},
     "plots.spectral_density": lambda: {
         "density": so.exact.spectral_density(NET, LOSS, X, Y, steps=2, probes=2, rng=0)},
-    "residual_partitioning.ResidualPartitioning": FULL,
-    "residual_partitioning.bound": MODEL,
-    "residual_partitioning.bounded_hessian": MODEL,
     "residual_partitioning.rules": lambda: {"layer": so.Linear(3, 2)},
     "reversible_gauss_newton.Coupling": {"width": 4, "bottleneck": 3, "moves": "first"},
     "reversible_gauss_newton.RevMLP": {"d": 4, "blocks": 1, "bottleneck": 3, "outputs": 2},
@@ -287,7 +256,6 @@ CALLS = {
     "reversible_gauss_newton.direction": MODEL | {"inverse": "moore-penrose"},
     "reversible_gauss_newton.ntk": {"network": NET, "x": X},
     "reversible_gauss_newton.ntk_product": {"network": NET, "x": X, "v": np.ones((6, 2))},
-    "training.evaluate": MODEL,
     "training.read_checkpoint": lambda: {"path": folder() / "checkpoint.npz"},
     "training.History": {"method": "SGD"},
     "training.train": lambda: {"optimizer": so.SGD(net(), LOSS), "x": X, "y": Y, "epochs": 1},
@@ -302,6 +270,24 @@ CALLS = {
     "verify.rule": lambda: {"layer": so.Linear(3, 2)},
     "verify.describe_mismatch": {"left": [1.0, 2.0], "right": [1.0, 3.0]},
 }
+#: Those that are called with a network, a loss and a batch, with the first two, or with nothing.
+for given, names in (
+    (MODEL, """
+        exact.CurvatureOperator exact.GaussNewtonOperator exact.HessianOperator exact.gauss_newton
+        exact.Objective exact.objective exact.gradient exact.hessian exact.sample_gradients
+        low_rank.hessian nets.Evaluation residual_partitioning.bound
+        residual_partitioning.bounded_hessian training.evaluate
+    """),
+    (FULL, """
+        eacg.EACG optimizers.Adadelta optimizers.Adagrad optimizers.Adam optimizers.Momentum
+        optimizers.SGD optimizers.TruncatedNewton residual_partitioning.ResidualPartitioning
+    """),
+    ({}, """
+        datasets.load_digits datasets.load_wine datasets.load_diabetes nets.BinaryCrossEntropy
+        nets.BoundedCriterion nets.Huber nets.PoissonNLL nets.Layer nets.LeakyReLU
+        nets.TukeyBiweight
+    """)):
+    CALLS |= dict.fromkeys(names.split(), given)
 P, T = rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
 #: Passes of the losses, called directly: (method's arguments after p, that the loss takes).
 PASSES = {"value": ["target"], "gradient": ["target"], "hessian": ["target"],

@@ -41,11 +41,11 @@ def pieces(net):
     return found
 
 
-def dense_right_inverse(net, x, weights=None, pinv=np.linalg.pinv):
+def dense_right_inverse(net, x, weights=None):
     """Average of J_l^+ over blocks, from the dense Jacobian alone (without a readout): Appendix N
     says it is (55).
     """
     J = jacobian(net, x)
     where = [slice(pair[0].start, pair[1].stop) for pair in pieces(net)]
     weights = np.full(len(where), 1 / len(where)) if weights is None else weights
-    return np.concatenate([c * pinv(J[:, place]) for c, place in zip(weights, where)])
+    return np.concatenate([c * np.linalg.pinv(J[:, place]) for c, place in zip(weights, where)])

@@ -31,14 +31,14 @@ def test_numba_is_loaded_only_when_needed():
     assert done.stdout.splitlines()[-3:] == ["False", "False", "True"]
 
 
-def folder_of_cache(environment, tmp_path):
-    """Where the loops say that they are kept, and which files came to be, after one of them ran."""
+def folder_of_cache(tmp_path, **variables):
+    """Where the loops say that they are kept, after one of them ran with these variables."""
     code = ("import numpy as np; from secondorder.checks import loops; "
             "loops.squares(np.ones(3)); print(loops.squares.stats.cache_path)")
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
-                          text=True, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", code], env=environment_without_cache(**variables),
+                          capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return Path(done.stdout.strip())
 
 
 def beside_the_sources():
@@ -55,36 +55,24 @@ def environment_without_cache(**variables):
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
 def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_path):
-    said = folder_of_cache(environment_without_cache(XDG_CACHE_HOME=str(tmp_path)), tmp_path)
-    assert Path(said).is_relative_to(tmp_path / "secondorder" / "compiled")
-    version = Path(said).relative_to(tmp_path / "secondorder" / "compiled").parts[0]
+    said = folder_of_cache(tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    version = said.relative_to(tmp_path / "secondorder" / "compiled").parts[0]
     assert version.startswith(secondorder.__version__) and f"numba{numba.__version__}" in version
-    assert list(Path(said).glob("*.nbi"))
-    assert not beside_the_sources()
+    assert list(said.glob("*.nbi")) and not beside_the_sources()
 
 
 @pytest.mark.thorough
 def test_the_folder_that_the_user_names_is_taken(tmp_path):
-    said = folder_of_cache(environment_without_cache(NUMBA_CACHE_DIR=str(tmp_path / "mine")),
-                           tmp_path)
-    assert Path(said).is_relative_to(tmp_path / "mine") and list(Path(said).glob("*.nbi"))
+    said = folder_of_cache(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "mine"))
+    assert said.is_relative_to(tmp_path / "mine") and list(said.glob("*.nbi"))
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
-def test_without_a_folder_to_write_to_loops_live_in_memory(tmp_path):
+@pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
+def test_without_a_folder_to_write_to_loops_live_in_memory(variable, tmp_path):
     (tmp_path / "file").write_text("no folder can be made in here")
-    place = str(tmp_path / "file" / "cache")
-    folder_of_cache(environment_without_cache(XDG_CACHE_HOME=place), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    assert not beside_the_sources()
-
-
-@pytest.mark.thorough
-def test_a_folder_that_the_user_names_and_that_cannot_be_written_is_not_replaced(tmp_path):
-    (tmp_path / "file").write_text("no folder can be made in here")
-    place = str(tmp_path / "file" / "cache")
-    folder_of_cache(environment_without_cache(NUMBA_CACHE_DIR=place), tmp_path)
+    folder_of_cache(tmp_path, **{variable: str(tmp_path / "file" / "cache")})
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert not beside_the_sources()
 
@@ -185,8 +173,9 @@ def test_code_for_other_types_is_not_taken(tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("damage, ending", [("cut", ".nbi"), ("nonsense", ".nbc")])
-def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending):
+@pytest.mark.parametrize("ending, damaged", [(".nbi", lambda raw: raw[: len(raw) // 2]),
+                                             (".nbc", lambda raw: b"\x80nonsense" * 20)])
+def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, ending, damaged):
     code = ("import numpy as np; from secondorder.compiled import updates; "
             "a = np.ones(3); m, n, s = np.empty(3), np.empty(3), np.zeros(5)\n"
             "updates.adagrad(a, a, m, 1., 0., 1., 1., s, a, n, 0.0)\n"
@@ -199,9 +188,7 @@ def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, damage, ending
 
     assert compute().stdout == "right\n"
     for file in tmp_path.rglob(f"*{ending}"):
-        raw = file.read_bytes()
-        file.write_bytes({"empty": b"", "cut": raw[: len(raw) // 2], "nonsense": b"\x80nonsense"
-                          * 20}[damage])
+        file.write_bytes(damaged(file.read_bytes()))
     for _ in range(2):
         done = compute()
         assert done.stdout == "right\n" and done.stderr == "", done.stderr

@@ -31,9 +31,9 @@ def papers(monkeypatch):
     return with_papers
 
 
-def run(example, name="example"):
-    module = types.ModuleType(name)
-    exec(compile(example, f"CONTRIBUTING.md, {name}", "exec"), vars(module))
+def run(example):
+    module = types.ModuleType("example")
+    exec(compile(example, "CONTRIBUTING.md, example", "exec"), vars(module))
     return module
 
 
@@ -96,7 +96,7 @@ def test_the_equation_holds_and_its_check_can_fail(papers):
     for wrong in (None, "np.sum(g**2 / c) / 2"):
         papers()
         (example,) = EXAMPLES["An equation"]
-        run(example if wrong is None else example.replace(wrong, "np.sum(g**2 / c)"), "example")
+        run(example if wrong is None else example.replace(wrong, "np.sum(g**2 / c)"))
         (result,) = so.verify.run("my-paper", "7")
         assert result.ok == (wrong is None), result.message
 

@@ -76,11 +76,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_names_from_the_top_are_those_of_the_floors():
-    assert (
-        so.mlp is so.nets.mlp
-        and so.Network is so.nets.Network
-        and so.SquaredError is so.nets.SquaredError
-    )
+    for name in ("mlp", "Network", "SquaredError"):
+        assert getattr(so, name) is getattr(so.nets, name)
     assert so.exact.finite_differences is importlib.import_module(
-        "secondorder.exact.finite_differences"
-    )
+        "secondorder.exact.finite_differences")

@@ -43,14 +43,9 @@ def test_snippet_runs(number, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command_parses(command):
-    last = shlex.split(command, comments=True)
-    words = (
-        last[[i for i, word in enumerate(last) if word.endswith("secondorder")][-1] + 1 :]
-        if "secondorder" in command
-        else []
-    )
-    if words:
-        cli.parser().parse_args(words)
+    _, found, words = command.rpartition("secondorder ")
+    if found:
+        cli.parser().parse_args(shlex.split(words, comments=True))
     else:
         assert command.endswith("pytest --processes auto")
 
@@ -107,21 +102,14 @@ def test_train_is_called_by_its_own_signature():
         assert defaults == dict(given[3:])
 
 
-def test_layer_method_table_is_generated():
-    shown = re.search(r"<!-- layer x method -->\n(.*?)\n<!-- end -->", CONTRIBUTING, re.S)[1]
-    assert shown == layer_table.table()
-
-
-def test_table_of_errata_is_generated():
-    shown = re.search(r"<!-- errata by weight -->\n(.*?)\n<!-- end -->", README, re.S)[1]
-    assert shown == counts.errata_by_weight(), (
-        "rewrite it with: python -m secondorder verify --markdown --write")
-
-
-def test_table_of_claims_is_generated():
-    shown = re.search(r"<!-- claims by verdict -->\n(.*?)\n<!-- end -->", README, re.S)[1]
-    assert shown == records.counts_by_paper(), (
-        "rewrite it with: python -m secondorder claims --markdown --write")
+@pytest.mark.parametrize("page, mark, table, command", [
+    (CONTRIBUTING, "layer x method", layer_table.table, "verify"),
+    (README, "errata by weight", counts.errata_by_weight, "verify"),
+    (README, "claims by verdict", records.counts_by_paper, "claims")],
+    ids=["layers", "errata", "claims"])
+def test_tables_are_generated(page, mark, table, command):
+    shown = re.search(rf"<!-- {mark} -->\n(.*?)\n<!-- end -->", page, re.S)[1]
+    assert shown == table(), f"rewrite it: python -m secondorder {command} --markdown --write"
 
 
 def test_every_erratum_of_substance_has_its_line():

@@ -10,9 +10,7 @@ import unicodedata
 
 from . import formulas
 
-_GREEK = formulas.GREEK | {
-    "eps": "ε", "varphi": "φ", "xi": "ξ", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ",
-    "Sigma": "Σ", "Phi": "Φ", "Omega": "Ω", "sum": "∑", "prod": "∏"}
+_GREEK = formulas.GREEK | formulas.CAPITALS | {"eps": "ε", "varphi": "φ", "sum": "∑", "prod": "∏"}
 _OVER = {"_dot": "\u0307", "_ddot": "\u0308", "_bar": "\u0304", "_hat": "\u0302", "": ""}
 _SIGNS = (("+-", "±"), ("&lt;=", "≤"), ("&gt;=", "≥"), ("-&gt;", "→"), ("sqrt(", "√("),
           (" kron ", " ⊗ "), ("(x)", "⊗"), ("(.)", "⊙"), ("d2 ", "d² "), ("d3 ", "d³ "))

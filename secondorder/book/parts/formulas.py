@@ -6,10 +6,8 @@ import re
 import unicodedata
 from xml.etree import ElementTree
 
-from ...formulas import marks, terminal
-from ...formulas.latex import to_latex
+from ...formulas import terminal
 
-NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 MARKED = "color:#FF0000;"  # how the converter writes \color{red}
 WIDE = 64  # signs of a line, as a terminal would show it, beyond which it gets the whole width
 
@@ -69,21 +67,16 @@ def mathml_or_source(latex, symbols=()):
         return f"<pre>{html.escape(latex)}</pre>"
 
 
-def pair(printed, corrected, symbols=(), where=""):
-    """The formula as printed and as corrected, with what differs marked in both."""
-    nodes, _ = marks.marked_pair(printed, corrected)
-    return tuple(mathml(to_latex(side, "red"), symbols, where) for side in nodes)
-
-
 def is_wide(latex):
     """Whether a formula needs the whole width of a page."""
     bare = re.sub(r"\\tag\{[^}]*\}", "", latex)
     return max(map(len, terminal.draw(bare)), default=0) > WIDE
 
 
-GREEK = {name: letter for name, letter in zip(
+GREEK = dict(zip(
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi "
-    "psi omega".split(), "αβγδεζηθκλμνξπρστφχψω")}
+    "psi omega".split(), "αβγδεζηθκλμνξπρστφχψω"))
+CAPITALS = dict(zip("Gamma Delta Theta Lambda Sigma Phi Omega".split(), "ΓΔΘΛΣΦΩ"))
 
 
 def prose(text):

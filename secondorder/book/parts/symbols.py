@@ -6,18 +6,17 @@ import re
 
 from ...formulas import terminal
 from ...ledger.registry import REGISTRY
-from .formulas import GREEK, prose
+from .formulas import CAPITALS, GREEK, prose
 
 NOT_USED = "not used"
 PAGE = "secondorder/papers/LETTERS.md"  # from the top of a checkout
 
 _LETTER = re.compile(r"\\?([A-Za-z]+)")
-_CAPITALS = {"Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ",
-             "Omega": "Ω", "ell": "ℓ"}
 _COMMANDS = {"nabla", "widehat", "hat", "tilde", "dot", "ddot", "bar", "partial", "Vec", "E",
              "mathcal", "step", "of", "the"}
 _SPELLED = {"EhhT": "h", "varphi": "φ", "varepsilon": "ε", "eps": "ε"}
-_NAMED = {**GREEK, **_CAPITALS, **_SPELLED}
+_BY_NAME = GREEK | CAPITALS | {"ell": "ℓ"}
+_NAMED = _BY_NAME | _SPELLED
 
 
 def room(paper):
@@ -99,8 +98,7 @@ def collected():
 
 
 def _place(letter):
-    greek = sorted(map(ord, [*GREEK.values(), *_CAPITALS.values()]))
-    return ord(letter) in greek, letter.lower(), letter.isupper()
+    return letter in _BY_NAME.values(), letter.lower(), letter.isupper()
 
 
 def cell(rows):

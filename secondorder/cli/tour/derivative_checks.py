@@ -59,8 +59,8 @@ def check_derivatives(network, loss, x, y, l2=0.0, rng=None):
     gradient = exact.gradient(network, loss, x, y, l2=l2)
     hessian = exact.hessian(network, loss, x, y, method="blocks", l2=l2)
     functions = _Functions(network, loss, x, y, l2)
-    return [*_first_order(network, functions, gradient, v),
-            *_second_order(functions, gradient, hessian, v, network.theta),
+    return [*_first_order(functions, gradient, v),
+            *_second_order(functions, gradient, hessian, v),
             *_routes(functions, hessian, v),
             _polarisation(functions, hessian, rng.standard_normal((PAIRS, 2, network.size))),
             _gauss_newton(functions)]
@@ -97,7 +97,7 @@ class _Functions:
         return self._at(self.theta)
 
 
-def _first_order(network, functions, gradient, v):
+def _first_order(functions, gradient, v):
     by_differences = central(functions.value, functions.theta)
     by_complex_step = complex_step(functions.complex_value, functions.theta)
     jacobian = exact.jacobian(functions.restored(), functions.x)
@@ -111,12 +111,12 @@ def _first_order(network, functions, gradient, v):
                        jacobian_differences, jacobian)]
 
 
-def _second_order(functions, gradient, hessian, v, theta):
+def _second_order(functions, gradient, hessian, v):
     value = functions.value(functions.theta)
     remainders = taylor_remainders(functions.value, functions.theta, v,
                                    [value, gradient @ v, v @ hessian @ v], STEPS)
     return [_predicted("Hessian, by blocks", "central differences of the gradient",
-                       central(functions.gradient, theta), hessian),
+                       central(functions.gradient, functions.theta), hessian),
             _rate("Hessian, by blocks", "Taylor remainder of the loss", remainders, 3)]
 
 

@@ -7,7 +7,7 @@ read. Groups do not end a definition.
 
 from dataclasses import dataclass
 
-from .stream import written
+from .stream import Token, written
 
 DEEPEST = 200  # macros inside each other
 MOST = 400_000  # expansions of one paper: text that doubles itself ends here
@@ -158,10 +158,5 @@ def _count(stream, what):
 
 
 def _as(tokens, text):
-    return tokens[0]._replace(text=text) if tokens else _blank(text)
-
-
-def _blank(text):
-    from .stream import Token
-
-    return Token(text, "", 0)
+    """A token with this text, where the first of some tokens stands."""
+    return (tokens[0] if tokens else Token("", "", 0))._replace(text=text)

@@ -94,6 +94,13 @@ class Stream:
             return token._replace(text=token.text[0])
         return token
 
+    def at(self, text):
+        """Whether the very next token is this one; it stays to be read."""
+        token = self.next()
+        if token is not None:
+            self.push([token])
+        return token is not None and token.text == text
+
     def skip_spaces(self):
         """The next token that is no space, which stays to be read; None at the end."""
         token = self.next()
@@ -148,10 +155,7 @@ class Stream:
         """An argument in braces in which a percent sign is nothing else; from a macro as any."""
         if self._pushed or not self._files:
             return written(self.argument(opened.text))
-        token = self.next()
-        while token is not None and token.text == " ":
-            token = self.next()
-        if token is None or token.text != "{":
+        if not self.took("{"):
             raise opened.error(f"{opened.text} lacks an argument")
         return self.raw_until("}", opened)
 
