@@ -35,7 +35,7 @@ def overfits(ours, other):
 
 
 SHARED = dict(quick=training.QUICK, seconds=(4000, 12), needs=("cifar-10",), deviation=DEVIATION)
-ENTROPY = SHARED | {"full": FULL | training.seeds_to(13)}
+ENTROPY = SHARED | {"full": FULL | training.seeds_to(20)}
 BOUNDED = SHARED | {"full": FULL | training.seeds_to(7)}
 
 
