@@ -41,11 +41,24 @@ def load(places):
     return brought
 
 
+_LOADED = set()  # names of users' files, which may be loaded again
+
+
+def _is_known(path):
+    """Whether a name is that of another module, which a file would stand in the place of."""
+    spec = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
+    return spec is not None and spec.origin != str(path.resolve())
+
+
 def module_of(place):
     """A user's file, run as a module; an error of his is one line."""
     path = Path(place)
     if path.suffix != ".py" or not path.is_file():
         raise FileNotFoundError(f"--load: no such file: {place}")
+    if path.stem not in _LOADED and _is_known(path):
+        raise ValueError(f"--load {place}: Python has a module {path.stem} already; rename the "
+                         "file")
+    _LOADED.add(path.stem)
     spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
     module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
     try:

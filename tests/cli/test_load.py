@@ -41,6 +41,23 @@ def test_what_is_loaded_is_checked_alone(tmp_path, run):
     registry.REGISTRY.forget("mine-alone")
 
 
+@pytest.mark.parametrize("name", ["random.py", "numpy.py", "secondorder.py"])
+@pytest.mark.parametrize("command", [("verify",), ("race", "--problem", "digits")])
+def test_a_file_with_the_name_of_a_module_is_refused(name, command, tmp_path, run):
+    (tmp_path / name).write_text(MINE)
+    before = sys.modules[name[:-3]]
+    status, _, err = run(*command, "--load", name)
+    assert status == 2 and f"Python has a module {name[:-3]} already; rename the file" in err
+    assert sys.modules[name[:-3]] is before
+
+
+def test_a_name_with_a_dot_is_no_module(tmp_path, run):
+    (tmp_path / "no.such.py").write_text(MINE)
+    status, out, _ = run("verify", "--json", "--load", "no.such.py")
+    assert status == 0 and [one["paper"] for one in json.loads(out)] == ["mine-alone"]
+    registry.REGISTRY.forget("mine-alone")
+
+
 @pytest.mark.parametrize("words, said", [
     (["verify", "no-such-paper"], "--load FOLDER"),
     (["show", "--load", "no_such_module_here"],
