@@ -17,6 +17,7 @@ from pathlib import Path
 
 from harness import displays, plain_words
 from secondorder.book.parts import symbols
+from secondorder.ledger.labels import is_number
 from secondorder.ledger.registry import REGISTRY, TITLES
 from secondorder.optimizers import Optimizer
 from secondorder.studies import records
@@ -157,11 +158,16 @@ def _letters(paper, folder, root):
 
 
 def _displays(paper, folder, root):
-    """Every formula that is the paper's is compared with the paper's text."""
+    """Every formula that is the paper's is compared with the paper's text; of those that are
+    said to be ours none bears a number of the paper.
+    """
     kept = tomllib.loads((root / "tests" / "papers" / "displays.toml").read_text(encoding="utf-8"))
     known = {*kept["digests"].get(paper, {}), *kept["explained"].get(paper, {})}
     for entry in REGISTRY.select(paper):
         label = entry.labels[0]
+        numbers = [one for one in entry.labels if is_number(one)]
+        if entry.ours and numbers:
+            yield f"the formula of {numbers[0]} is said to be ours, and bears the paper's number"
         if paper != "bridges" and not entry.ours and label not in known:
             yield (f"tests/papers/displays.toml: the formula of {label} is not compared with the "
                    f"text; `python -m harness.displays {paper} TEXT --write`, or a reason under "

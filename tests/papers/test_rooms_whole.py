@@ -147,6 +147,14 @@ def test_a_correction_that_corrects_nothing_is_named(monkeypatch):
                for told in rooms.lacks("low-rank"))
 
 
+def test_a_numbered_formula_that_is_said_to_be_ours_is_named(monkeypatch):
+    entry = next(one for one in rooms.REGISTRY.select("low-rank") if one.labels == ("8",))
+    monkeypatch.setattr(rooms.REGISTRY, "select", lambda paper: [
+        dataclasses.replace(entry, ours=True)])
+    assert "the formula of 8 is said to be ours, and bears the paper's number" in rooms.lacks(
+        "low-rank")
+
+
 def test_a_criterion_in_words_that_are_not_plain_is_named(bare):
     (bare / "secondorder").unlink()
     page = bare / "secondorder" / "papers" / "low_rank" / "studies" / "criteria.md"
