@@ -294,7 +294,7 @@ LARGE = {"linear": {"in_features": 10**9}, "convolution": {"out_channels": 10**9
 
 @pytest.mark.parametrize("name", LARGE)
 def test_sizes_are_compared_before_anything_is_allocated(name, tmp_path):
-    """A file of 2 kB that describes billions of numbers, or half a million in many arrays."""
+    """A file of 2 kB that describes billions of numbers, or a million in many arrays."""
     path = tmp_path / "net.npz"
     net = Network(SMALL[name]()) if name in SMALL else RevMLP(6, 2, 8, outputs=2, rng=0)
     net.save(path)
