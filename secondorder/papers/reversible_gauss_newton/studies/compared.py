@@ -29,6 +29,7 @@ FULL = {"cifar": {"task": "cifar-8", "samples": 5000, "width": 800, "batch": 102
         "mnist": {"task": "mnist", "samples": 8000, "width": 1064, "batch": 136, "epochs": 60},
         "choosing": {"cifar": 30, "mnist": 15}, "rates": (0, 6), "seeds": (2, 3, 4)}
 FIVE_SEEDS = FULL | {"seeds": (2, 3, 4, 5, 6)}
+FOURTEEN_SEEDS = FULL | {"seeds": tuple(range(2, 16))}
 QUICK = {"cifar": {"task": "cifar-8", "samples": 120, "width": 48, "batch": 40, "epochs": 4,
                    "looks": 2},
          "mnist": {"task": "digits", "samples": 120, "width": 48, "batch": 40, "epochs": 4},

@@ -76,7 +76,8 @@ def equal_loss_claim(runs):
                "e": "Gauss-Newton's and Adam's CKA is lower in the last block than in the first",
                "g": "control, ours: Gauss-Newton's kernel is nearer to its start than Adam's, by "
                     "0.1, at equal training loss too"},
-       full=compared.FIVE_SEEDS, quick=compared.QUICK, seconds=(3000, 5), needs=("cifar-10",),
+       full=compared.FOURTEEN_SEEDS, quick=compared.QUICK, seconds=(9000, 5),
+       needs=("cifar-10",),
        ours=("g",),
        deviation=compared.DEVIATION + "; kernel on 100 test images, CKA on 500, every 10 epochs. "
        "The skips keep x_0 in every block, so CKA is high for anyone. One panel is the CKA of what "
