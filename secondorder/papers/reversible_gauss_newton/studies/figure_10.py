@@ -14,7 +14,6 @@ BLOCKS = range(6)
        claims={"c-gn": "Gauss-Newton: every block's CKA ends at 0.9 or more",
                "c-sgd": "SGD: the same", "c-adam": "Adam: it ends below 0.9 in every block",
                "d": "Gauss-Newton and SGD are alike: within 0.05 in every block"},
-       twice={f"c-{method}": f"figure-4 (c-{method})" for method in ("gn", "sgd", "adam")},
        full=compared.FOURTEEN_SEEDS, quick=compared.QUICK, seconds=(9000, 5),
        needs=("cifar-10",),
        deviation=compared.DEVIATION + "; on 500 test images, every 10 epochs")
