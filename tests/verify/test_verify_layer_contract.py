@@ -9,7 +9,6 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
-from secondorder.verify.classes.layers import sample_shape
 from secondorder.verify.recorder import Recorder
 from secondorder.verify.classes.layer_under_test import Subject
 
@@ -427,59 +426,3 @@ def test_plot_without_curves_says_why():
 def test_layers_for_images_and_sequences(made):
     report = verify.layer(made())
     assert report.ok and {check.pass_name for check in report.checks} >= {"network", *PASSES}
-
-
-@pytest.mark.parametrize("axes, shape", [(2, (4, 3)), (3, (2, 5, 4)), (1, (5,))])
-def test_a_shape_is_found_where_nobody_says_one(axes, shape):
-    class Cumulative(nets.Activation):
-        """Takes samples with so many axes only."""
-
-        def forward(self, x):
-            if x.ndim != axes + 1:
-                raise ValueError("too many axes, or too few")
-            return super().forward(x)
-    assert sample_shape(Cumulative("sin"), None) == shape
-    assert verify.layer(Cumulative("sin")).ok
-    assert sample_shape(Cumulative("sin"), (7,)) == (7,)
-
-
-class Factors(nets.Activation):
-    """Takes vectors as long as its one parameter, and whatever NumPy stretches to that."""
-
-    def __init__(self, width, refuse=False):
-        super().__init__("sin")
-        self.declare("a", np.ones(width))
-        self.refuse = refuse
-
-    def forward(self, x):
-        if self.refuse:
-            raise ValueError("none")
-        return super().forward(self.parameters["a"] * x)
-
-
-@pytest.mark.parametrize("made, shape", [
-    (lambda: Factors(4), (4,)), (lambda: nets.Linear(7, 3, rng=0), (7,)),
-    (lambda: nets.Skip([nets.Linear(6, 6, rng=0)]), (6,)),
-    (lambda: nets.Recurrent(7, 3, rng=0), (4, 7)), (lambda: nets.Conv2d(1, 2, 3, rng=0), (1, 5, 4)),
-    (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])
-def test_widths_of_parameters_are_tried_as_well(made, shape):
-    assert sample_shape(made(), None) == shape
-
-
-def test_a_shape_that_was_guessed_is_said_beside_what_is_wrong():
-    wrong = planted(nets.Activation, "backward", on_result("backward", 0, lambda x_bar: 2 * x_bar))
-    told = "nobody said the shape of a sample: (5,) was tried"
-    assert told in str(verify.layer(wrong("sin")))
-    assert told not in str(verify.layer(wrong("sin"), (5,)))
-    assert told not in str(verify.layer(nets.Activation("sin")))
-    assert told in str(verify.layer(Factors(4, refuse=True)))
-
-
-def test_a_layer_that_takes_no_shape_is_reported():
-    class Picky(nets.Activation):
-        def forward(self, x):
-            raise ValueError("none of these")
-
-    assert "raised ValueError for x of shape (4, 5): none of these" in str(
-        verify.layer(Picky("sin"))
-    )

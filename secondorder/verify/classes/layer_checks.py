@@ -5,7 +5,6 @@ import numpy as np
 from ...exact.finite_differences import Difference
 from ..differences import rounding
 from ..recorder import SAFETY
-from ..slips import misshapen
 from .calls import check_alone, check_none
 from .forward_checks import check_state_of_pass
 from .layer_under_test import none_if_empty
@@ -107,12 +106,7 @@ class LayerChecks:
         """Compare a flat vector (..., P) parameter by parameter, so that indices are its own."""
         computed = np.asarray(computed)
         if computed.shape != reference.value.shape:
-            quantity = what.split(" ")[0]
-            self.recorder.broken.add(name)
-            self.recorder.fact(name, what, False, f"{quantity} has the wrong shape",
-                               f"shape {computed.shape}, expected {reference.value.shape}",
-                               misshapen(computed, reference.value,
-                                         self.allowed(self._rounded(reference))))
+            self.compare(name, what, computed, reference)
             return
         for block, where, shape in self.subject.blocks:
             lead = computed.shape[:-1]
