@@ -11,9 +11,6 @@ from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
 SAFETY = 3.0
 #: Differences less accurate than this, relative to the largest entry, are no reference.
 _USABLE = 1e-3
-#: What NumPy says where an array is treated as a number, and what to write.
-SCALAR = {"truth value of an array": "x is an array: np.where(x > 0, ..., ...) in place of `if`",
-          "converted to Python scalar": "x is an array: np.exp(x) in place of math.exp(x)"}
 
 
 class Recorder:
@@ -71,7 +68,6 @@ class Recorder:
 
     def raised(self, pass_name, problem, what="runs", case="", hint=""):
         """Record that a call raised; False."""
-        hint = hint or next((text for said, text in SCALAR.items() if said in str(problem)), "")
         return self.fact(pass_name, what, False,
                          f"raised {type(problem).__name__}{case}: {problem}", hint=hint)
 
