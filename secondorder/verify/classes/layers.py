@@ -11,7 +11,7 @@ import copy
 import numpy as np
 
 from ... import checks
-from ...checks import positive_number
+from ...checks import positive_number, whole_number
 from ...checks.randomness import generator
 from ...nets import Layer
 from ..recorder import Recorder
@@ -55,15 +55,14 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     Raises
     ------
     TypeError
-        If a pass is missing, or a class was given instead of an instance.
+        If a pass is missing, a class was given instead of an instance, or `samples` is no whole
+        number.
     ValueError
         If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the
         layer's own, or a size is not a positive number.
     """
     _require_passes(layer)
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
-        raise ValueError(f"samples must be an integer >= 2, got {samples!r}: in one row no leak "
-                         "shows")
+    samples = whole_number(samples, "samples", 2)  # in one row no leak shows
     shape, sizes = sample_shape(layer, input_shape), _sizes(sizes)
     recorder = Recorder(repr(layer), tolerance)
     rng = generator(rng)
