@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 
+from ..checks import positive_number
 from ..ledger.mismatch import describe_mismatch
 from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
 
@@ -36,10 +37,8 @@ class Recorder:
     """
 
     def __init__(self, subject, tolerance, lenient=False):
-        if not (isinstance(tolerance, (int, float)) and np.isfinite(tolerance) and tolerance > 0):
-            raise ValueError(f"tolerance must be a finite number > 0, got {tolerance!r}")
         self.report = Report(subject)
-        self.tolerance, self.lenient = float(tolerance), lenient
+        self.tolerance, self.lenient = positive_number(tolerance, "tolerance"), lenient
         self.unit = 0.0
         self.broken, self.left_out = set(), {}
 
