@@ -51,7 +51,7 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
     if isinstance(function, str):
         function = activation_function(function)
     require_methods(function, "activation", dict.fromkeys(METHODS, "x"),
-                    [getattr(ActivationFunction, name) for name in METHODS], "function")
+                    [getattr(ActivationFunction, name) for name in METHODS])
     recorder = Recorder(repr(function), tolerance)
     interval = None if interval is None else checks.interval(interval, "interval")
     return _ActivationChecks(function, recorder, generator(rng), interval).run()
