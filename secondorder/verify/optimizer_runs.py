@@ -18,20 +18,8 @@ SPOILT = 7.0  # what is written over arrays that belong to somebody else
 
 
 class Runs:
-    """Makes optimizers that start alike, and steps them through the same batches.
-
-    Parameters
-    ----------
-    make : callable
-        ``make(network, loss)``.
-    network : Network
-        Of which every optimizer gets a copy.
-    loss : Loss
-    x, y : arrays
-        The samples from which batches are drawn.
-    steps : int
-        Batches; every third one is shorter.
-    rng : numpy.random.Generator
+    """Makes optimizers that start alike, each on a copy of the network, and steps them through the
+    same batches. Every third batch is shorter.
     """
 
     def __init__(self, make, network, loss, x, y, steps, rng):

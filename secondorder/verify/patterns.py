@@ -16,12 +16,8 @@ _RELATIVE, _FEWEST = 1e-7, 4
 def pattern(target, calls):
     """What the results of all calls say about the mistake, in words; "" where nothing.
 
-    Parameters
-    ----------
-    target : callable
-        What is right: its names of arguments are used.
-    calls : list of (arguments, named, pairs)
-        `pairs` holds (yours, right) for each array of the result.
+    A call is (arguments, named, pairs), with (yours, right) for each array of the result. `target`
+    is what is right: its names of arguments are used.
     """
     pairs = [pair for _, _, pairs in calls for pair in pairs]
     pairs = [(mine, right) for mine, right in pairs if right.size]

@@ -15,11 +15,10 @@ _USABLE = 1e-3
 
 
 class Recorder:
-    """Collects checks and findings for a report.
+    """Collects checks and findings for a report on a subject.
 
     Parameters
     ----------
-    subject : str
     tolerance : float
         Relative difference that is always allowed, on top of the predicted error of a reference.
     lenient : bool
@@ -172,13 +171,7 @@ def arrays_in(value, name):
 
 
 def pure_call(recorder, pass_name, function, names, args):
-    """Call `function` on copies of `args`; report arguments that it changes in place.
-
-    Parameters
-    ----------
-    names : sequence of str
-        How to call the arguments.
-    """
+    """Call `function` on copies of `args`; report arguments, by their names, that it changes."""
     given = copy.deepcopy(tuple(args))
     result = function(*given)
     for name, before, after in zip(names, args, given):

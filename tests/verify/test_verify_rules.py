@@ -539,32 +539,6 @@ def test_the_literal_rule_counts_second_derivatives_of_two_inputs_by_size(clip):
                                rtol=1e-11)
 
 
-class Tiny(Linear):
-    """A fixed linear layer with small weights."""
-
-    def __init__(self):
-        super().__init__(3, 2, bias=False, trainable=False, init=1e-8, rng=0)
-
-
-class HalvedRule(Rule):
-    """Z_in half as large as it must be."""
-
-    @staticmethod
-    def forward(layer, saved, u):
-        return u @ np.abs(layer.weight).T, None
-
-    @staticmethod
-    def backward(layer, saved, context, u, g, Z, options):
-        return 0.5 * Z @ np.abs(layer.weight), np.empty(0, dtype=Z.dtype)
-
-
-def test_a_bound_of_small_numbers_is_judged_by_their_size():
-    assert verify.rule(Tiny(), tolerance=1e-6).ok
-    room.register(Tiny)(HalvedRule)
-    report = verify.rule(Tiny(), tolerance=1e-6)
-    assert "has the eigenvalue" in str(report) and "Z_in" in str(report)
-
-
 class DoubleOnlyRule(MixingRule):
     """Right, but not at home in single precision."""
 

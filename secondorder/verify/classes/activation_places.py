@@ -23,16 +23,8 @@ def distance(points, places):
 class Places:
     """What the checker of an activation function looks at beside random points.
 
-    Attributes
-    ----------
-    function : ActivationFunction
-    recorder : Recorder
-    kinks : (n,) array
-        Declared ones.
-    undeclared : list of float
-        Those that were found.
-    core : (float, float)
-        Where it is looked at densely.
+    `kinks` are the declared ones and `undeclared` those that were found; in `core`, an interval,
+    the function is looked at densely.
     """
 
     def of(self, name, x):

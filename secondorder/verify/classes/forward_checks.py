@@ -36,11 +36,7 @@ def check_copy(recorder, original):
 def check_forward(subject, network_layer):
     """All checks of `forward`; whether the other passes can be judged at all.
 
-    Parameters
-    ----------
-    subject : Subject
-    network_layer : bool
-        Whether the layer can be put into a network (a subclass of `Layer`).
+    A `network_layer`, of a subclass of `Layer`, can be put into a network.
     """
     recorder, x = subject.recorder, subject.x
     returned = subject.call("forward", x)

@@ -12,15 +12,8 @@ from .shared import nothing
 
 
 class LayerChecks:
-    """Checks all passes of one subject.
+    """Checks all passes of one subject, whose `forward` was found right.
 
-    Parameters
-    ----------
-    subject : Subject
-        With a `forward` that was found right.
-
-    Notes
-    -----
     Second derivatives are checked term by term (along the input alone, along the parameters alone,
     both): in a single term a missing factor shows as a ratio, in the sum it does not.
     """

@@ -19,10 +19,6 @@ _UNLIKELY = 25.0
 
 def check_far(checks):
     """Every method must be finite for outputs of +-1e3, unless it is too large there for float64.
-
-    Parameters
-    ----------
-    checks : LossChecks
     """
     rows = checks.p.shape
     signs = {"all outputs 1000": np.ones(rows), "all outputs -1000": -np.ones(rows),

@@ -6,17 +6,9 @@ from ..findings import PROMOTES
 
 
 def require_methods(value, kind, methods, bare):
-    """TypeError unless `value` is an instance that defines all methods.
+    """TypeError unless `value` is an instance that defines all methods, {name: its arguments}.
 
-    Parameters
-    ----------
-    value : object
-    kind : str
-        "layer", "loss" or "activation", for the messages.
-    methods : dict of str to str
-        Name of a method -> its arguments.
-    bare : tuple
-        Functions of a base class that only say what is missing.
+    `bare` are the functions of a base class that only say what is missing.
     """
     if isinstance(value, type):
         raise TypeError(f"{kind} must be an instance, got the class {value.__name__}: call it "
