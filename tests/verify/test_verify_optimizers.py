@@ -246,9 +246,6 @@ class StateOfReferences(Average):
     def state_dict(self):
         return super().state_dict() | {"mean": self.mean}
 
-    def direction(self, evaluation):
-        return super().direction(evaluation)
-
 
 class TakesReferences(Average):
     def load_state_dict(self, state):

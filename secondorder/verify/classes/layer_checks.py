@@ -88,12 +88,9 @@ class LayerChecks:
         computed = np.asarray(computed)
         if computed.shape != reference.value.shape:
             return False
-        return bool((np.abs(computed - reference.value) <= self.allowed(reference)).all())
-
-    def allowed(self, reference):
-        """By how much a result may differ from a reference, entry by entry."""
         size = float(np.abs(reference.value).max(initial=0)) or 1.0
-        return SAFETY * reference.error + self.recorder.tolerance * size
+        allowed = SAFETY * reference.error + self.recorder.tolerance * size
+        return bool((np.abs(computed - reference.value) <= allowed).all())
 
     def compare_blocks(self, name, what, computed, reference):
         """Compare a flat vector (..., P) parameter by parameter, so that indices are its own."""
