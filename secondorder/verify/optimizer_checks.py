@@ -275,6 +275,14 @@ class OptimizerChecks:
     # -- the direction is what a step adds ---------------------------------------------------------
 
     def _direction(self):
+        asked = self.runs.fresh()
+        before = asked.network.theta.copy()
+        asked.direction(asked.evaluate(*self.runs.batches[0]))
+        if not self.recorder.fact(
+            "direction", "leaves theta alone", same(before, asked.network.theta),
+            "direction changes network.theta",
+            hint="return the change; step adds it, times the rate"):
+            return
         for number in (0, self.half):
             self._added(number)
         cosines = []

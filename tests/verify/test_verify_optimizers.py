@@ -314,7 +314,7 @@ FAULTS = {
     Late: ({"resume"}, "count changes from step to step"),
     InPlace: ({"failure"}, "changed the memory: mean"),
     Uphill: ({"direction"}, "goes uphill"),
-    MovesTheta: ({"direction"}, "learning_rate * direction"),
+    MovesTheta: ({"direction"}, "return the change; step adds it"),
     NoPenalty: ({"penalty"}, "use self.gradient(evaluation)"),
     PenaltyUphill: ({"penalty"}, "does not shrink"),
     KeepsAList: ({"state_names"}, "recent is of type list: memory is an array, a number or None"),

@@ -106,7 +106,7 @@ def _attempt(checks, name, check):
 
 
 def _check_fisher(checks):
-    """Shape, purity, dtype: whether the numbers can be compared."""
+    """Shape, purity, dtype, rows apart: whether the numbers can be compared."""
     recorder, loss, p = checks.recorder, checks.loss, checks.p
     F = np.asarray(pure_call(recorder, "fisher", loss.fisher, ("p",), (p,)))
     shape = (*p.shape, p.shape[1])
@@ -117,7 +117,10 @@ def _check_fisher(checks):
                               "is not finite for ordinary outputs")):
         return False
     keeps_dtype(recorder, "fisher", "float32", np.asarray(loss.fisher(p.astype(np.float32))), "p")
-    return True
+    return recorder.compare("fisher", "fisher of sample 0 in the batch against sample 0 alone",
+                            F[:1], np.asarray(loss.fisher(p[:1].copy())),
+                            names=("in the batch", "alone"),
+                            hint="a sample leaks into another one, or the batch is averaged")
 
 
 def _check_targets(checks):
