@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from ..checks import function_of, one_of, positive_number, real_array
+from ..checks import function_of, one_of, real_array
 from ..exact.finite_differences import Difference, complex_step
 from ..ledger.mismatch import describe_mismatch
 from .differences import error_by_step
@@ -78,12 +78,11 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     if not at.size:
         raise ValueError(f"at is empty, of shape {at.shape}: there is nothing to differentiate in")
     one_of(KINDS, kind, "kind")
-    tolerance = positive_number(tolerance, "tolerance")
     direction = _direction(direction, at, kind)
     kind = "directional" if kind == "auto" and direction is not None else kind
+    recorder = Recorder(getattr(df, "__name__", "df").replace("<lambda>", "df"), tolerance)
     point = _Point(f, at)
     computed = _computed(df, at, direction if kind == "directional" else None)
-    recorder = Recorder(getattr(df, "__name__", "df").replace("<lambda>", "df"), tolerance)
     kind = point.kind_of(computed) if kind == "auto" else kind
     shape = point.shape_of(kind)
     if computed.shape != shape:
@@ -186,16 +185,8 @@ class _Point:
                  if direction is None else direction.reshape(1, -1))
         for what, function in slopes.items():
             if any(jumps(function, self.theta, line) for line in lines):
-                return f"the {what} jumps{self._where(function, reach, direction)}"
+                return f"the {what} jumps at the point"
         return ""
-
-    def _where(self, function, reach, direction):
-        """The first entry of the point in which a function has a kink, in words."""
-        if direction is None and self.at.ndim:
-            for i in range(self.theta.size):
-                if jumps(function, self.theta, reach * (np.arange(self.theta.size) == i)):
-                    return f" in entry {tuple(map(int, np.unravel_index(i, self.at.shape)))}"
-        return " at the point"
 
     def _second(self):
         """Differences of the complex step where it can be taken, else differences twice."""
