@@ -185,8 +185,16 @@ class _Point:
                  if direction is None else direction.reshape(1, -1))
         for what, function in slopes.items():
             if any(jumps(function, self.theta, line) for line in lines):
-                return f"the {what} jumps at the point"
+                return f"the {what} jumps{self._where(function, reach, direction)}"
         return ""
+
+    def _where(self, function, reach, direction):
+        """The first entry of the point in which a function has a kink, in words."""
+        if direction is None and self.at.ndim:
+            for i in range(self.theta.size):
+                if jumps(function, self.theta, reach * (np.arange(self.theta.size) == i)):
+                    return f" in entry {tuple(map(int, np.unravel_index(i, self.at.shape)))}"
+        return " at the point"
 
     def _second(self):
         """Differences of the complex step where it can be taken, else differences twice."""

@@ -7,11 +7,15 @@ import numpy as np
 from ..checks import positive_number
 from ..ledger.mismatch import describe_mismatch
 from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
+from .slips import misshapen
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
 #: Differences less accurate than this, relative to the largest entry, are no reference.
 _USABLE = 1e-3
+#: What NumPy says where an array is treated as a number, and what to write.
+SCALAR = {"truth value of an array": "x is an array: np.where(x > 0, ..., ...) in place of `if`",
+          "converted to Python scalar": "x is an array: np.exp(x) in place of math.exp(x)"}
 
 
 class Recorder:
@@ -66,6 +70,7 @@ class Recorder:
 
     def raised(self, pass_name, problem, what="runs", case="", hint=""):
         """Record that a call raised; False."""
+        hint = hint or next((text for said, text in SCALAR.items() if said in str(problem)), "")
         return self.fact(pass_name, what, False,
                          f"raised {type(problem).__name__}{case}: {problem}", hint=hint)
 
@@ -99,9 +104,12 @@ class Recorder:
                  else np.asarray(scale))
         if computed.shape != reference.shape:
             self.broken.add(pass_name)
+            swapped = computed.shape == (*reference.shape[:-2], *reference.shape[:-3:-1])
             return self.fact(pass_name, what, False, f"{what}: wrong shape",
                              f"{names[0]} has shape {computed.shape}, expected {reference.shape}",
-                             hint)
+                             "the last two axes are swapped: transpose" if swapped else
+                             misshapen(computed, reference, SAFETY * np.asarray(error)
+                                       + self.tolerance * scale) or hint)
         if computed.size == 0:
             return True
         size = float(np.max(scale))

@@ -147,6 +147,10 @@ SLIPS = {
     "diagonal": (f, lambda x: (A + A.T) / 2, "only the diagonal differs"),
     "beside it": (f, lambda x: np.diag(np.diag(hessian(x))), "mixed terms are lost"),
     "two signs": (f, lambda x: gradient(x) * [1, -1, -1, 1], "flipped in 2 of 4 entries"),
+    "one entry": (f, lambda x: gradient(x) * [1, 1, 0.7, 1], "only entries with index 2 differ"),
+    "a row": (g, lambda x: jacobian(x) * np.array([[1], [0.9], [1]]), "with first index 1 differ"),
+    "a column": (g, lambda x: jacobian(x) * np.array([1, 1, 1, 0]), "with second index 3 differ"),
+    "outer product": (lambda x: f(x) + (V @ x) ** 2 / 2, hessian, "one outer product"),
     "missing": (f, lambda x: 0 * x, "a term is missing"),
     "shape": (f, lambda x: jacobian(x), r"shape \(3, 4\), expected \(4,\)")}
 
@@ -171,7 +175,7 @@ def test_the_complex_step_where_it_can_be_taken():
 def test_a_kink_is_not_judged():
     at = np.array([0.0, 1.0])
     report = so.verify.derivative(lambda x: np.maximum(x.real, 0).sum(), np.array([1.0, 1.0]), at)
-    assert not report.ok and "f has a kink: the slope jumps at the point" in str(report)
+    assert not report.ok and "f has a kink: the slope jumps in entry (0,)" in str(report)
     assert str(report).startswith("df: not judged at a kink in gradient;")
     noisy = np.random.default_rng(0)
     report = so.verify.derivative(only_real(lambda x: x @ x + 0.01 * noisy.normal()),

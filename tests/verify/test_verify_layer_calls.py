@@ -7,7 +7,7 @@ Rates and float32 must raise no false alarm on layers that are right.
 import numpy as np
 import pytest
 
-from secondorder import verify
+from secondorder import nets, verify
 from secondorder.nets import Activation, LayerNorm, Linear
 from secondorder.verify.classes.identities import check_orders
 from secondorder.verify.recorder import Recorder
@@ -176,3 +176,63 @@ def test_cancelling_terms_do_not_hide_a_wrong_factor(name):
         return tuple(1.001 * part for part in result) if isinstance(result,
                                                                     tuple) else 1.001 * result
     assert name in wrong_passes(verify.layer(planted(LayerNorm, name, change)(2), (2,)))
+
+
+# -- a layer that was not made ---------------------------------------------------------------------
+
+class Unmade(Activation):
+    """Forgets super().__init__()."""
+
+    def __init__(self):
+        self.function = nets.Tanh()
+
+
+def test_a_forgotten_init_is_said_in_one_sentence():
+    report = verify.layer(Unmade())
+    assert wrong_passes(report) == {"__init__"}
+    assert "Layer.__init__ was not called: begin Unmade.__init__ with super().__init__()" in str(
+        report
+    )
+
+
+def test_a_forgotten_init_inside_another_layer():
+    layer = nets.Skip([Unmade()])
+    assert "Layer.__init__ was not called: begin Unmade.__init__" in str(verify.layer(layer))
+
+
+# -- right numbers in a wrong shape ----------------------------------------------------------------
+
+def test_swapped_axes_are_named():
+    recorder = Recorder("mine", 1e-8)
+    recorder.compare("backward", "of W", np.zeros((2, 3, 4)), np.zeros((2, 4, 3)))
+    recorder.compare("forward", "of b", np.zeros((2, 3)), np.zeros((2, 4)))
+    swapped, other = recorder.report.findings
+    assert "the last two axes are swapped" in swapped.hint and not other.hint
+
+
+@pytest.mark.parametrize("name, change, hint", [
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.reshape(2, 3)),
+     "the numbers are right: flatten them by .ravel()"),
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.reshape(2, 3).T),
+     "right but transposed: swap the last two axes, then .ravel()"),
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.reshape(2, 3).T.ravel()),
+     "right but transposed: weight has the shape (2, 3)"),
+    ("backward", lambda x_bar, W_bar: (x_bar.ravel(), W_bar), "keep the shape (4, 3)"),
+    ("backward", lambda x_bar, W_bar: (x_bar, 2 * W_bar.reshape(2, 3)), ""),
+    ("parameter_gradients", lambda rows: rows.reshape(len(rows), 2, 3),
+     "flatten them by .reshape(len(x), -1)"),
+    ("parameter_gradients", lambda rows: rows.ravel(), "is a .ravel() too much?")])
+def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
+    original = getattr(nets.Linear, name)
+
+    class Misshapen(nets.Linear):
+        pass
+
+    def misshapen(self, *args):
+        result = original(self, *args)
+        return change(*result) if isinstance(result, tuple) else change(result)
+
+    setattr(Misshapen, name, misshapen)
+    report = verify.layer(Misshapen(3, 2, bias=False), input_shape=(3,), samples=4)
+    (told,) = {finding.hint for finding in report.findings if finding.pass_name == name}
+    assert hint in told and bool(hint) == bool(told), str(report)

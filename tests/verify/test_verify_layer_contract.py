@@ -89,6 +89,13 @@ def test_a_forward_with_stale_parameters_stops_the_rest():
     assert "the other passes were not judged" in str(report)
 
 
+def test_a_fixed_layer_below_weights_of_zero_is_not_stale():
+    below, zero = Linear(2, 2, rng=0), Linear(2, 2, init=0.0)
+    below.trainable = zero.trainable = False
+    report = verify.layer(nets.Skip([below, zero]), (2,))
+    assert report.ok, str(report)
+
+
 def test_fixed_parameters_can_go_stale_too():
     class Frozen(Linear):
         def __init__(self):

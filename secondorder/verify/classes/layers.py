@@ -18,7 +18,7 @@ from ..recorder import Recorder
 from .forward_checks import check_copy, check_forward
 from .identities import check_identities, check_in_network, check_rates, difference_curves
 from .layer_checks import LayerChecks
-from .layer_under_test import PASSES, Subject
+from .layer_under_test import PASSES, Subject, sublayers
 from .shared import require_methods
 from .single_precision import check_single_precision
 
@@ -64,8 +64,10 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     _require_passes(layer)
     samples = whole_number(samples, "samples", 2)  # in one row no leak shows
     shape, sizes = sample_shape(layer, input_shape), _sizes(sizes)
-    recorder = Recorder(repr(layer), tolerance)
+    recorder = Recorder(_name(layer), tolerance)
     rng = generator(rng)
+    if not _was_made(recorder, layer):
+        return recorder.report
     subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
     if subject is None:
         return recorder.sorted_report()
@@ -125,6 +127,31 @@ def _prepare(layer, recorder, shape, samples, rng, size):
                                      "forward")
         return None
     return subject
+
+
+def _name(layer):
+    """The layer's repr, or its class where the repr needs what a forgotten Layer.__init__ would
+    have made.
+    """
+    try:
+        return repr(layer)
+    except AttributeError:
+        return type(layer).__name__
+
+
+def _was_made(recorder, layer):
+    """Whether `Layer.__init__` ran for the layer and for the layers inside it."""
+    name = type(layer).__name__
+    try:
+        for inner in sublayers(layer):
+            name = type(inner).__name__
+            if isinstance(inner, Layer):
+                inner.parameters, inner.trainable, inner.owner()
+    except AttributeError as problem:
+        return recorder.fact("__init__", "Layer.__init__", False,
+                             f"Layer.__init__ was not called: begin {name}.__init__ with "
+                             "super().__init__()", hint=f"without it: {problem}")
+    return True
 
 
 def _further_channels(checks, in_network):
