@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from harness import kept_compiled, random_mutations
+from harness import random_mutations
 from harness.mutation_points import changes, points, put
 from harness.mutations import ROOT, apply
 
@@ -88,17 +88,6 @@ def test_what_nobody_can_observe_still_stands_there():
     for one in listed["mutation"]:
         source = (ROOT / one["file"]).read_text(encoding="utf-8")
         assert apply(one, source) != source and one["why"], one["file"]
-
-
-def test_compiled_functions_that_a_line_reaches_are_those_that_call_its_own():
-    functions = kept_compiled.Functions(ROOT / "secondorder")
-    file, first, _, _ = next(place for place in functions.places if place[-1] == "max_pool_tangent")
-    reached = functions.reached(file, first)
-    assert {"max_pool_tangent", "windowed_tangent", "tangents"} <= reached
-    assert "forward" not in reached and "sgd" not in reached
-    constant = file.parent.parent / "kinds.py"
-    assert functions.reached(constant, 1) == set(functions.named)
-    assert not functions.reached(file.parent.parent / "program.py", 1)
 
 
 @pytest.mark.parametrize("text",
