@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import secondorder
-from harness import syntax
+from harness import plain_words
 
 ROOT = Path(secondorder.__file__).resolve().parent
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
@@ -40,7 +40,7 @@ def source(file):
 
 def nodes(file):
     """All nodes of the syntax tree of a file."""
-    return syntax.nodes(source(file))
+    return plain_words.nodes(source(file))
 
 
 @cache
