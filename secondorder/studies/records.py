@@ -33,8 +33,6 @@ def recorded(paper, key):
     what, remedy = "a record of a study", "take it from the package again, or remove it"
     record, _ = files.read_json(path, what, remedy)
     with files.damage_told(path, what, remedy):
-        if type(record["runs"]) is not int or record["runs"] < 0:
-            raise ValueError(f"its runs are {record['runs']!r}")
         for claim in record["claims"]:
             claim["letter"], claim["verdict"]
     return record
@@ -151,32 +149,6 @@ def lacking(record):
         return ""
     return (f"{len(record['settings']['seeds'])} of {rest['seeds']} seeds run; {rest['runs']} runs "
             f"remain (about {duration(rest['seconds'])} on one core)")
-
-
-def not_packed(study, settings, ready, lacking, quick=False):
-    """What is said of the runs of a study that have to be made although recorded ones are taken,
-    or "".
-
-    Parameters
-    ----------
-    study : Study
-    settings : dict
-    ready, lacking : int
-        As :meth:`Sweep.remaining` returns them.
-    quick : bool
-        Whether the settings are the quick ones.
-    """
-    if not lacking:
-        return ""
-    total, record = ready + lacking, None if quick else recorded(study.paper, study.key)
-    one = study.seconds[1 if quick else 0] / total
-    if record and record["runs"]:
-        one = record["run_seconds"] / record["runs"]
-        if len(record["settings"]["seeds"]) == len(settings["seeds"]):
-            total = max(total, record["runs"])  # some are known only when others are there
-    are, they = ("are", "they take") if total - ready > 1 else ("is", "it takes")
-    return (f"{study.key}: {total - ready} of {total} runs {are} not packed; {they} about "
-            f"{duration((total - ready) * one)} on one core")
 
 
 def rows(paper=None, keys=()):
