@@ -52,10 +52,14 @@ def test_too_few_seeds_and_runs_that_diverged_decide_nothing(decide):
     assert found.verdict == UNDECIDED and "1 of 3" in found.because
 
 
-@pytest.mark.parametrize("centre, verdict", [(0, HELD), (3, DID_NOT_HOLD), (-3, DID_NOT_HOLD),
-                                             (1.05, UNDECIDED)])
-def test_alike(centre, verdict):
-    assert alike(np.array([-0.1, 0, 0.1]) + centre, 1.0).verdict == verdict
+@pytest.mark.parametrize("centre, verdict", [(0.70, HELD), (0.80, UNDECIDED), (1.2, UNDECIDED),
+                                             (-1.2, UNDECIDED), (1.3, DID_NOT_HOLD),
+                                             (-1.3, DID_NOT_HOLD), (-0.70, HELD)])
+def test_alike_leaves_open_what_crosses_the_margin_from_either_side(centre, verdict):
+    """The interval is 0.248 wide on either side; the margin is 1."""
+    found = alike(np.array([-0.1, 0, 0.1]) + centre, 1.0, "gap")
+    assert found.verdict == verdict and found.measure == "gap" and found.seeds == 3
+    assert found.spread[1] - found.effect == pytest.approx(0.24841, abs=1e-4)
 
 
 @pytest.mark.parametrize("decide, shift", [(paired, 0.6), (lambda v: alike(v, 1.0), 0.4),
