@@ -1,8 +1,8 @@
 """How near the claims of a paper come to failing, over many seeds.
 
 In ``tests/``: ``python -m harness.margins PAPER SEEDS`` lists, worst first, claims whose error is
-above a third of their tolerance, and those that must fail and do so by less than a factor of 30 more
-than they have to. What it prints are rows of ``papers/MARGINS.md``, but for the reason.
+above a third of their tolerance, and those that must fail and do so by less than 30 times what they
+have to. What it prints are rows of ``papers/MARGINS.md``, but for the reason.
 """
 
 import re

@@ -95,10 +95,3 @@ def test_computes():
     seconds = {name: float(value) for value, name in
                re.findall(r"(-?\d\.\d) s  test_toy.py::test_(\w+)", told)}
     assert abs(seconds["compiles"]) <= 0.1 and 0.3 <= seconds["computes"] <= 0.6, seconds
-
-
-@pytest.mark.parametrize("count, total", [(2, 6), (3, 30), (5, 12), (7, 416)])
-def test_what_is_chosen_is_spread(count, total):
-    chosen = sorted(spread(count, total))
-    gaps = [b - a for a, b in zip(chosen, [*chosen[1:], total + chosen[0]])]
-    assert max(gaps) <= 3 * total / count

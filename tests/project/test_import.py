@@ -62,12 +62,6 @@ def test_public_names_of_the_floors(module):
                        name).__doc__ is not None or not callable(getattr(module, name)), name
 
 
-def test_star_import():
-    namespace = {}
-    exec("from secondorder.nets import *\nfrom secondorder.exact import *", namespace)
-    assert {"Linear", "mlp", "hessian", "GaussNewtonOperator"} <= set(namespace)
-
-
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="'secondorder' has no attribute 'hesian'"):
         so.hesian
