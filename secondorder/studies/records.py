@@ -11,7 +11,6 @@ from .registry import STUDIES
 from .running import duration
 from .verdicts import KINDS
 
-LARGEST = 300_000  # bytes of a recorded file
 LARGEST_RUNS = 300_000  # bytes of the packed runs of a study; larger ones are not kept
 
 
@@ -104,34 +103,19 @@ def runs(study):
 
 
 def keep(out, record):
-    """Copy a result and its figure to the recorded ones, and its runs if they are small.
-
-    Raises
-    ------
-    ValueError
-        If it is of the quick setting, or too large.
-    """
-    if record["quick"]:
-        raise ValueError("results of the quick setting are not recorded")
+    """Copy a result and its figure to the recorded ones, and its runs if they are small."""
     place = folder() / record["paper"]
     place.mkdir(parents=True, exist_ok=True)
-    image = (Path(out) / record["figure"]).read_bytes()
-    for name, size in (("result", len(files.to_json(record))), ("figure", len(image))):
-        if size > LARGEST:
-            raise ValueError(f"the {name} of {record['key']} takes {size} bytes; recorded files "
-                             f"hold {LARGEST} at most")
     files.write_json(place / f"{record['key']}.json",
                      {**record, "criterion": criterion(record["paper"], record["key"]),
                       "changes": lines_of_changes(record["paper"], record["key"])})
-    with files.atomic(place / f"{record['key']}.png") as temporary:
-        temporary.write_bytes(image)
+    files.write_bytes(place / f"{record['key']}.png", (Path(out) / record["figure"]).read_bytes())
     packed = (Path(out) / f"{record['key']}.runs.json.gz").read_bytes()
     destination = place / f"{record['key']}.runs.json.gz"
     if len(packed) > LARGEST_RUNS:
         destination.unlink(missing_ok=True)  # those of an earlier record
-        return
-    with files.atomic(destination) as temporary:
-        temporary.write_bytes(packed)
+    else:
+        files.write_bytes(destination, packed)
 
 
 def seconds(study):
