@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from secondorder import studies
-from secondorder.studies import Results, Run, data, pages, records, results, running, selection
+from secondorder.studies import Results, data, pages, records, results, running, selection
 from secondorder.studies.registry import Study, name_of
 
 # -- results ---------------------------------------------------------------------------------------
@@ -75,30 +75,6 @@ def test_more_seeds_are_those_that_follow_the_largest():
                                            (5400, "1.5 h")])
 def test_times_as_a_person_says_them(seconds, text):
     assert running.duration(seconds) == text
-
-
-def double(seed, factor=2):
-    return {"value": factor * seed}
-
-
-class Toy:
-    """One run or two in every seed."""
-
-    def runs(self, settings, found):
-        kinds = {10: (2, 3), 11: (2,), 12: (5,)}
-        return [Run(double, {"seed": seed, "factor": factor}) for seed in settings["seeds"]
-                for factor in kinds[seed]]
-
-
-def test_what_is_left_takes_as_long_as_runs_of_its_own_kind():
-    """Of the first seed a slow run and a quick one were made. A kind of which none was made takes
-    as long as all on average.
-    """
-    runs = Toy().runs({"seeds": (10,)}, None)
-    found = Results({run.name: {"arguments": run.arguments, "seconds": seconds}
-                     for run, seconds in zip(runs, (10.0, 100.0))})
-    assert running.rest(study(implementation=Toy()), found) == {
-        "seeds": 3, "runs": 2, "seconds": 10 + 55}
 
 
 def test_seconds_of_a_record_count_what_is_left_to_run(monkeypatch):

@@ -135,10 +135,9 @@ def test_runs_of_another_study_are_taken_if_they_hold_what_this_one_needs(tmp_pa
     assert found(known["trims"]) == {0: "whole", 1: "trims", 2: "trims"}
 
 
-def test_recording_takes_whole_results_only(tmp_path, monkeypatch):
+def test_runs_are_recorded_if_they_are_small(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
-    record = {"paper": "low-rank", "key": "toy", "quick": False, "figure": "toy.png", "runs": 1,
-              "claims": []}
+    record = {"paper": "low-rank", "key": "toy", "figure": "toy.png", "runs": 1, "claims": []}
     (tmp_path / "toy.png").write_bytes(b"png")
     results.write_all(tmp_path / "toy.runs.json.gz", results.Results(ONE_RUN))
     records.keep(tmp_path, record)
