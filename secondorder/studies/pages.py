@@ -131,14 +131,7 @@ def shown(study):
 
 def table(claims, width=100):
     """Lines of a table on a terminal: study and letter, verdict, claim with its effect below; each
-    begins in the same column on every line.
-
-    Parameters
-    ----------
-    claims : list of dict
-        As `records.rows` gives them.
-    width : int
-        Of the terminal; the last column is at least 30 wide.
+    begins in the same column on every line, and the last column is at least 30 wide.
     """
     names = [f"{row['key']} ({row['claim']})" for row in claims]
     first = max(map(len, names), default=0)

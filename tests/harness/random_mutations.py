@@ -10,6 +10,7 @@ code that changes nothing anyone could observe: `unobservable.toml` lists these,
 """
 
 import argparse
+import json
 import os
 import queue
 import random
@@ -85,22 +86,13 @@ def entry(file, point):
     mutated = source[start:point.start] + point.mutated + source[point.stop:stop]
     lines = [f"# line {source.count(chr(10), 0, start) + 1}: {point.kind}", "[[mutation]]",
              f'file = "{file.as_posix()}"',
-             f"text = {quoted(text)}"]
+             f"text = {json.dumps(text, ensure_ascii=False)}"]
     if source.count(text) > 1:
         position, place = source.find(text), 1
         while position < start:
             position, place = source.find(text, position + 1), place + 1
         lines.append(f"occurrence = {place}")
-    return "\n".join([*lines, f"mutated = {quoted(mutated)}", 'test = ""'])
-
-
-def quoted(text):
-    """A string as TOML writes it literally where it can."""
-    if "\n" not in text and "'" not in text:
-        return f"'{text}'"
-    if "'''" not in text and not text.endswith("'"):
-        return f"'''{text}'''"
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return "\n".join([*lines, f"mutated = {json.dumps(mutated, ensure_ascii=False)}", 'test = ""'])
 
 
 def unobservable(file, point):
