@@ -126,19 +126,3 @@ def test_an_enlarged_image_holds_the_whole_of_it(size):
     for channel, *place in np.ndindex(3, *size):
         row, column = (place[k] * 3 // size[k] for k in (0, 1))
         np.testing.assert_array_equal(found[:, channel, *place], x.reshape(2, 3, 3)[:, row, column])
-
-
-# -- records ---------------------------------------------------------------------------------------
-
-
-def test_a_record_keeps_the_digest_of_its_criterion(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "folder", lambda: tmp_path)
-    (tmp_path / "figure-1.png").write_bytes(b"png")
-    results.write_all(tmp_path / "figure-1.runs.json.gz", made(({"seed": 1}, {"a": 1.5}, 1.0)))
-    records.keep(tmp_path, {"paper": "low-rank", "key": "figure-1", "quick": False, "runs": 1,
-                            "figure": "figure-1.png", "claims": []})
-    record = records.recorded("low-rank", "figure-1")
-    kept, lines = record["criterion"], record["changes"]
-    assert len(kept) == 16 and kept == records.criterion("low-rank", "figure-1")
-    assert kept != records.criterion("low-rank", "figure-2")
-    assert lines == records.lines_of_changes("low-rank", "figure-1") > 0

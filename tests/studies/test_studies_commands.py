@@ -136,18 +136,23 @@ def test_runs_of_another_study_are_taken_if_they_hold_what_this_one_needs(tmp_pa
 
 
 def test_runs_are_recorded_if_they_are_small(tmp_path, monkeypatch):
+    """And a record keeps the digest of its criterion."""
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
-    record = {"paper": "low-rank", "key": "toy", "figure": "toy.png", "runs": 1, "claims": []}
-    (tmp_path / "toy.png").write_bytes(b"png")
-    results.write_all(tmp_path / "toy.runs.json.gz", results.Results(ONE_RUN))
+    record = {"paper": "low-rank", "key": "figure-1", "figure": "figure-1.png", "runs": 1,
+              "claims": []}
+    study, packed = STUDIES.of("low-rank")["figure-1"], tmp_path / "figure-1.runs.json.gz"
+    (tmp_path / "figure-1.png").write_bytes(b"png")
+    results.write_all(packed, results.Results(ONE_RUN))
     records.keep(tmp_path, record)
-    assert records.runs(TOY) == ONE_RUN
-    assert records.recorded("low-rank", "toy")["runs"] == 1
-    assert records.picture("low-rank", "toy").read_bytes() == b"png"
-    assert records.recorded("low-rank", "toy")["criterion"] == "", "criteria.md has no toy"
-    (tmp_path / "toy.runs.json.gz").write_bytes(b"r" * (records.LARGEST_RUNS + 1))
+    kept = records.recorded("low-rank", "figure-1")
+    assert records.runs(study) == ONE_RUN and kept["runs"] == 1
+    assert records.picture("low-rank", "figure-1").read_bytes() == b"png"
+    assert kept["criterion"] == records.criterion("low-rank", "figure-1") != ""
+    assert kept["criterion"] != records.criterion("low-rank", "figure-2")
+    assert kept["changes"] == records.lines_of_changes("low-rank", "figure-1") > 0
+    packed.write_bytes(b"r" * (records.LARGEST_RUNS + 1))
     records.keep(tmp_path, record)
-    assert records.runs(TOY) == {}
+    assert records.runs(study) == {}
 
 
 def test_recording_again_tells_the_verdicts_that_are_others(tmp_path, monkeypatch, capsys):
