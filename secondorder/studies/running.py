@@ -194,14 +194,9 @@ def written(study, out):
 def rest(study, results):
     """What the full setting needs beyond these results: fewer seeds decide less.
 
-    A run is expected to take as long, on average, as those that differ from it in the seed alone,
-    or as all of them where there is none.
-
-    Returns
-    -------
-    dict
-        ``seeds``: how many the full setting has; ``runs``: how many are missing; ``seconds``: of
-        one core, about, for these.
+    ``seeds``: how many the full setting has; ``runs``: how many are missing; ``seconds``: of one
+    core, about, for these. A run is expected to take as long, on average, as those that differ from
+    it in the seed alone, or as all of them where there is none.
     """
     full = study.settings()
     lacking = [run for run in study.runs(full, results) if run not in results]
@@ -231,10 +226,7 @@ def draw(study, results, path, settings, note=""):
 def processes(jobs):
     """An executor of `jobs` processes, each with one BLAS thread; they end with the block.
 
-    Parameters
-    ----------
-    jobs : int
-        1 gives no executor: the runs are made in this process.
+    One job gives no executor: the runs are made in this process.
     """
     if whole_number(jobs, "jobs", 1) == 1:
         yield None

@@ -88,10 +88,7 @@ def entry(file, point):
              f'file = "{file.as_posix()}"',
              f"text = {json.dumps(text, ensure_ascii=False)}"]
     if source.count(text) > 1:
-        position, place = source.find(text), 1
-        while position < start:
-            position, place = source.find(text, position + 1), place + 1
-        lines.append(f"occurrence = {place}")
+        lines.append(f"occurrence = {source.count(text, 0, start) + 1}")
     return "\n".join([*lines, f"mutated = {json.dumps(mutated, ensure_ascii=False)}", 'test = ""'])
 
 

@@ -300,21 +300,30 @@ def test_the_page_of_claims_is_the_generated_one(paper):
             f"secondorder claims {paper} --markdown --write")
 
 
-def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, monkeypatch,
-                                                                     capsys):
-    study = STUDIES.of("low-rank")["claim-step-cost"]
+@pytest.fixture
+def record(tmp_path, monkeypatch):
+    """Writes the only record of the paper, of one seed of three, with one claim that was judged."""
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
+
+    def record(verdict, rest):
+        (tmp_path / "low-rank").mkdir()
+        (tmp_path / "low-rank" / "claim-step-cost.json").write_text(json.dumps({
+            "rest": {"seeds": 3, "runs": rest, "seconds": 7000}, "deviation": "", "runs": 2,
+            "run_seconds": 20.0, "settings": {"seeds": [0]},
+            "claims": [{"letter": "784", "verdict": verdict, "effect": 1.57, "spread": [1.5, 1.6],
+                        "seeds": 1, "measure": "ratio", "because": "quiet machine"}]}))
+        return tmp_path / "low-rank"
+
+    return record
+
+
+def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(record, capsys):
+    study = STUDIES.of("low-rank")["claim-step-cost"]
     assert "figure: not run yet" in pages.shown(study)
-    place = tmp_path / "low-rank"
-    place.mkdir()
-    (place / "claim-step-cost.png").write_bytes(b"png")
-    (place / "claim-step-cost.json").write_text(json.dumps({
-        "rest": {"seeds": 3, "runs": 4, "seconds": 7000}, "deviation": "",
-        "runs": 2, "run_seconds": 20.0, "settings": {"seeds": [0]},
-        "claims": [{"letter": "784", "verdict": "held", "effect": 1.57, "spread": [1.5, 1.6],
-                    "seeds": 1, "measure": "ratio", "because": "quiet machine"}]}))
+    figure = record("held", 4) / "claim-step-cost.png"
+    figure.write_bytes(b"png")
     text = pages.shown(study)
-    for expected in (str(place / "claim-step-cost.png"), "2 runs, 20 s of one core, seed 0",
+    for expected in (str(figure), "2 runs, 20 s of one core, seed 0",
                      "1 of 3 seeds run; 4 runs remain (about 1.9 h on one core)",
                      "(784) at most 2.2 with 784 inputs\n    HELD; 1 seed\n    ratio: 1.57 (1.5 "
                      "to 1.6)\n    quiet machine", "(3072) at most 2.2 with 3072 inputs\n    NOT"):
@@ -325,20 +334,14 @@ def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(tmp_path, mo
 
 
 @pytest.mark.parametrize("verdict, rest, expected", [
-    ("did not hold", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: ratio: 2.5"),
-    ("undecided", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: noise"),
+    ("did not hold", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: ratio: 1.57"),
+    ("undecided", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: quiet machine"),
     ("undecided", 4, "- claim-step-cost (784): 1 of 3 seeds run; 4 runs remain"),
     ("held", 4, None)])
-def test_a_page_begins_with_what_did_not_hold_and_what_is_undecided(tmp_path, monkeypatch, verdict,
+def test_a_page_begins_with_what_did_not_hold_and_what_is_undecided(record, monkeypatch, verdict,
                                                                    rest, expected):
-    monkeypatch.setattr(records, "folder", lambda: tmp_path)
     monkeypatch.setattr(pages, "summary", lambda paper: "- five bullets")
-    (tmp_path / "low-rank").mkdir()
-    (tmp_path / "low-rank" / "claim-step-cost.json").write_text(json.dumps({
-        "rest": {"seeds": 3, "runs": rest, "seconds": 7000}, "deviation": "", "runs": 2,
-        "run_seconds": 20.0, "settings": {"seeds": [0]},
-        "claims": [{"letter": "784", "verdict": verdict, "effect": 2.5, "spread": None, "seeds": 1,
-                    "measure": "ratio", "because": "noise"}]}))
+    record(verdict, rest)
     lines = pages.in_short("low-rank")
     assert lines[1:4] == ["## In short", "", "- five bullets"]
     told = [line for line in lines[4:] if line.startswith("- ")]

@@ -80,17 +80,23 @@ def test_a_title_says_what_is_seen_for_the_seeds_there_are():
     assert studies.over_seeds((2, 3), "mean") == "mean of 2 seeds"
 
 
+def trainings(seeds, data, methods):
+    """Made-up runs of residual partitioning's curves, one a seed and method."""
+    found = studies.Results()
+    for seed in seeds:
+        for method in methods:
+            arguments = {"seed": seed, "kind": "autoencoder", "data": data, "method": method,
+                         "rate": 0.1, "steps": 10, "every": 10}
+            found.add(f"{data} {seed} {method}", {"arguments": arguments, "result": {
+                "train": [2.0, 1.0], "validation": [2.0, 1.5]}})
+    return found.as_dictionary()
+
+
 @pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
 def test_the_curves_of_residual_partitioning_say_how_many_seeds(seeds):
     """One seed is its own curve, without a band and without a word of means; trials do not count.
     """
-    results = studies.Results()
-    for seed in (*seeds, 101, 102):
-        for method in residual.METHODS:
-            arguments = {"seed": seed, "kind": "autoencoder", "data": "digits", "method": method,
-                         "rate": 0.1, "steps": 10, "every": 10}
-            results.add(f"{seed} {method}", {"arguments": arguments, "result": {
-                "train": [2.0, 1.0], "validation": [2.0, 1.5]}})
+    results = studies.Results(trainings((*seeds, 101, 102), "digits", residual.METHODS))
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     residual.draw("autoencoder", "loss", results, figure, "Autoencoder")
     told = "one seed" if len(seeds) == 1 else "mean and range of 3 seeds"
@@ -104,13 +110,8 @@ def test_the_curves_of_residual_partitioning_say_how_many_seeds(seeds):
 
 def test_a_panel_with_fewer_seeds_says_so(monkeypatch):
     monkeypatch.setattr(residual.networks, "pictures", lambda name: SimpleNamespace(name=name))
-    results = studies.Results()
-    for data, seeds in (("digits", (1, 2, 3)), ("mnist", (1, 2))):
-        for seed in seeds:
-            arguments = {"seed": seed, "kind": "autoencoder", "data": data, "method": "adam",
-                         "rate": 0.1, "steps": 10, "every": 10}
-            results.add(f"{data} {seed}", {"arguments": arguments, "result": {
-                "train": [2.0, 1.0], "validation": [2.0, 1.5]}})
+    results = studies.Results(trainings((1, 2, 3), "digits", ["adam"])
+                              | trainings((1, 2), "mnist", ["adam"]))
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     residual.draw("autoencoder", "loss", results, figure, "Autoencoder")
     assert figure.get_suptitle() == "Autoencoder; mean and range of 3 seeds"
