@@ -13,7 +13,6 @@ from .records import rows
 from .registry import STUDIES
 
 PAGE = "secondorder/studies/FINDINGS.md"  # from the project's root
-MOST = 10
 SHOWN = 5  # in README
 
 

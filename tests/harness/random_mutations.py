@@ -3,15 +3,15 @@
     cd tests
     python -m harness.random_mutations --files secondorder/nets --tests tests/nets --seed 1
 
-draws mutations (see `mutation_points`) from files or folders, runs the everyday tests with `-x`,
-fastest first, on a copy of the package for each, two at a time, and prints the survivors as entries
-for `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor is a missing test, or
-code that changes nothing anyone could observe: `unobservable.toml` lists these, with reasons.
+draws mutations (see `mutation_points`) from files or folders, runs the everyday tests among those
+named with `-x`, in their order, on a copy of the package for each, two at a time, and prints the
+survivors as entries for `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor
+is a missing test, or code that changes nothing anyone could observe: `unobservable.toml` lists
+these, with reasons.
 """
 
 import argparse
 import json
-import os
 import queue
 import random
 import shutil
@@ -23,7 +23,6 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from harness.fastest_first import DURATIONS
 from harness.mutation_points import changes, points, put
 from harness.mutations import COMPILED, ROOT, WORKERS, apply, copy_package, run
 
@@ -36,7 +35,7 @@ def parse():
     parser.add_argument("--files", nargs="+", required=True, metavar="PATH", help="files or folders"
                         ", from the project's root; of a folder all but its equations/")
     parser.add_argument("--tests", nargs="+", required=True, metavar="TEST",
-                        help="arguments of pytest")
+                        help="arguments of pytest; best with what notices most at the beginning")
     parser.add_argument("--count", type=int, default=100, help="mutations to draw (default: 100)")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
@@ -104,22 +103,14 @@ class Bench:
     """Copies of the package, one for each worker, on which mutations are tried."""
 
     def __init__(self, folder, tests):
-        self.tests, self.durations = tests, folder / "durations.json"
-        self.copies = queue.SimpleQueue()
+        self.tests, self.copies = tests, queue.SimpleQueue()
         for k in range(WORKERS):
             self.copies.put(copy_package(folder / f"copy{k}"))
-        self.timeout = None
-
-    def _run(self, copy):
-        extra = {DURATIONS: str(self.durations),
-                 "PYTHONPATH": os.pathsep.join([str(copy), str(copy / "tests")])}
-        return run(copy, "pytest", ["-p", "harness.fastest_first", *self.tests], extra=extra,
-                   timeout=self.timeout)
 
     def baseline(self):
         """The unmutated tests, which must pass; how long they take sets the time limit."""
         copy, began = self.copies.get(), time.monotonic()
-        code, output = self._run(copy)
+        code, output = run(copy, "pytest", self.tests, timeout=None)
         if code != 0:
             raise SystemExit(f"the tests do not pass without any mutation:\n{output}")
         self.copies.put(copy)
@@ -133,7 +124,7 @@ class Bench:
         try:
             path.write_text(put(original, point), encoding="utf-8")
             forget_compiled(copy, file)
-            return self._run(copy)[0] == 0
+            return run(copy, "pytest", self.tests, timeout=self.timeout)[0] == 0
         except subprocess.TimeoutExpired:
             print(f"\n# took more than {self.timeout:.0f} s, which counts as noticed:\n"
                   + entry(file, point), flush=True)

@@ -60,7 +60,7 @@ def test_a_cluster_gives_the_same_results(tmp_path, capsys):
     (["low-rank", "figure-1", "--executor", "nothing:here"], "MODULE:FUNCTION"),
     (["low-rank", "figure-1", "--executor", "os:getpid"], "expected a concurrent.futures.Executor"),
     (["low-rank", "figure-1", "--quick", "--record"], "--record goes without --quick"),
-    (["low-rank", "figure-1", "--seeds", "0"], "--seeds"), (["low-rank", "--data", ""], "--data"),
+    (["low-rank", "figure-1", "--seeds", "0"], "--seeds"),
     (["low-rank", "figure-1", "--out", "file"], "not a directory: file"),
     (["low-rank", "figure-1", "--out", "no/such/place"], "does not exist")])
 def test_bad_input_is_one_line(tmp_path, monkeypatch, capsys, words, expected):

@@ -184,8 +184,6 @@ def test_all_of_several():
     assert both(held, held).verdict == HELD
     assert both(held, open_).verdict == UNDECIDED
     assert both(open_, held, not_held).verdict == DID_NOT_HOLD
-    assert both(held, not_held).effect == 2
-    assert both(held, not_held, held).because == "of 3 parts 2 held, 1 did not hold"
     assert both(open_, held).because == "more seeds; of 2 parts 1 held, 1 undecided"
     assert both(held, held).because == "" and both(open_, held, because="x").because == "x"
 
