@@ -3,13 +3,10 @@
 import gzip
 import json
 import time
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from secondorder import studies
-from secondorder.studies import Results, data, pages, records, results, running, selection
+from secondorder.studies import Results, pages, records, results, running, selection
 from secondorder.studies.registry import Study, name_of
 
 # -- results ---------------------------------------------------------------------------------------
@@ -93,36 +90,3 @@ def test_an_effect_is_told_with_its_spread_from_low_to_high():
     assert pages.effect_text(row | {"measure": ""}) == "1.23 (0.5 to 2.25)"
     assert pages.effect_text(row | {"spread": None}) == "ratio: 1.23"
     assert pages.effect_text(row | {"effect": None}) == ""
-
-
-# -- data ------------------------------------------------------------------------------------------
-
-
-def test_no_digit_is_in_both_parts():
-    training, test = studies.images("digits"), studies.images("digits", "test")
-    assert len(training.labels) == 1400 and len(test.labels) == 397
-    whole = data.datasets.scale(data.datasets.load_digits(), (0.0, 1.0))
-    np.testing.assert_array_equal(np.concatenate([training.inputs, test.inputs]), whole.inputs)
-    np.testing.assert_array_equal(np.concatenate([training.labels, test.labels]), whole.targets)
-
-
-@pytest.mark.parametrize("classes, fits", [(9, True), (10, True), (11, False)])
-def test_ten_classes_are_this_set_and_eleven_another(classes, fits):
-    one = data.datasets.load_digits()
-    other = replace(one, targets=np.arange(len(one.inputs)) % classes)
-    if fits:
-        data.refuse_another_set(other, "mnist", "idx:mnist", 64)
-        with pytest.raises(ValueError, match="64 values a sample; mnist has 65"):
-            data.refuse_another_set(other, "mnist", "idx:mnist", 65)
-    else:
-        with pytest.raises(ValueError, match="label 10; mnist has 10 classes"):
-            data.refuse_another_set(other, "mnist", "idx:mnist", 64)
-
-
-@pytest.mark.parametrize("size", [(3, 5), (28, 28)])
-def test_an_enlarged_image_holds_the_whole_of_it(size):
-    x = np.random.default_rng(0).random((2, 9))
-    found = data.enlarged(x, size, 3).reshape(2, 3, *size)
-    for channel, *place in np.ndindex(3, *size):
-        row, column = (place[k] * 3 // size[k] for k in (0, 1))
-        np.testing.assert_array_equal(found[:, channel, *place], x.reshape(2, 3, 3)[:, row, column])

@@ -318,8 +318,6 @@ def test_registration_refuses(monkeypatch):
     with pytest.raises(TypeError, match="judge, draw missing"):
         studies.study("low-rank", "x", "", {"a": ""}, {}, {}, (1, 1))(
             type("Half", (), {"runs": None}))
-    with pytest.raises(ValueError, match="claims nothing"):
-        studies.study("low-rank", "x", "", {}, {}, {}, (1, 1))(Toy)
 
 
 def test_several_runs_of_a_seed_are_not_taken_for_one():
