@@ -288,21 +288,23 @@ class KilledWorker(Exception):
 
 
 class Leaderless(concurrent.futures.Executor):
-    """Makes one run; of the others it says what a scheduler says whose workers die."""
+    """Makes one run; of the others it says that the scheduler is gone, or that its workers die."""
 
-    made = 0
+    def __init__(self, error):
+        self.error, self.made = error, 0
 
     def submit(self, function, *arguments):
         future, self.made = concurrent.futures.Future(), self.made + 1
         if self.made == 1:
             future.set_result(function(*arguments))
         else:
-            future.set_exception(KilledWorker("lost"))
+            future.set_exception(self.error)
         return future
 
 
-def test_a_scheduler_whose_workers_die_is_told_and_the_rest_is_kept(tmp_path):
-    sweep = Sweep(tmp_path / "out", Leaderless(), say=lambda line: None)
+@pytest.mark.parametrize("error", [KilledWorker("lost"), concurrent.futures.CancelledError()])
+def test_a_scheduler_that_is_gone_is_told_and_the_rest_is_kept(tmp_path, error):
+    sweep = Sweep(tmp_path / "out", Leaderless(error), say=lambda line: None)
     with pytest.raises(ChildProcessError, match="--resume"):
         sweep.complete(toy(), {"seeds": (1, 4, 5)})
     assert len(runs_of(sweep)) <= 1
