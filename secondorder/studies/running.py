@@ -65,6 +65,7 @@ class Sweep:
     def _make(self, runs, study, results):
         began, total = time.monotonic(), len(runs)
         files.output_directory(self._folder(study))
+        self.say(f"  {study.key}: {total} run{'s' * (total > 1)} to make; each ends with a line")
         varied = [name for name in runs[0].arguments
                   if len({str(run.arguments.get(name)) for run in runs}) > 1]
         for done, (run, outcome) in enumerate(self._outcomes(runs), 1):

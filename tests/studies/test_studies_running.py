@@ -87,9 +87,9 @@ def test_nothing_is_repeated_and_a_changed_setting_is_another_run(sweep):
 def test_a_line_tells_what_varies(tmp_path):
     said = []
     Sweep(tmp_path / "out", say=said.append).complete(toy(), toy().settings())
-    assert [line.partition("(")[2].partition(":")[0] for line in said] == ["seed=1", "seed=4",
-                                                                           "one run"]
-    assert [line.split()[1] for line in said] == ["1/2", "2/2", "1/1"]
+    assert [line.partition("(")[2].partition(":")[0] for line in said] == [
+        "", "seed=1", "seed=4", "", "one run"]
+    assert [line.split()[1] for line in said] == ["2", "1/2", "2/2", "1", "1/1"]
 
 
 def test_known_runs_are_not_made_again(sweep, tmp_path):
