@@ -17,7 +17,7 @@ from ..nets import Workspace
 from ..optimizers.base import Optimizer
 from ..optimizers.settings import settings
 from ..checks.randomness import generator
-from .checkpoints import (FORMAT, WHAT, read_checkpoint, require_same, write_checkpoint)
+from .checkpoints import WHAT, read_checkpoint, require_same, write_checkpoint
 from .clock import StepClock
 from .evaluation import evaluate, means
 from .facts import computing, fingerprint
@@ -292,15 +292,12 @@ class _Run:
                 raise FileExistsError(f"checkpoint {path} is there already: go on from it "
                                       "(resume), or remove it")
             content = read_checkpoint(path)
-            older, then = content["format"] != FORMAT, {"form": "compiled"} | content["made_with"]
-            require_same(self.made_with, then, path, recipe, content["recipe"], older)
+            require_same(self.made_with, content["made_with"], path, recipe, content["recipe"])
             if content["epoch"] > epochs:
                 raise ValueError(f"epochs is {epochs}, but checkpoint {path} holds a run of "
                                  f"{content['epoch']} epochs: give at least as many, or begin "
                                  "anew with another file")
             self.restore(content, path)
-            untold = [*["constants of layers and losses (an earlier version wrote it)"] * older,
-                      *untold]
             if untold:
                 warnings.warn(f"checkpoint {path}: whether these are as they were cannot be told: "
                               f"{', '.join(untold)}", stacklevel=4)
