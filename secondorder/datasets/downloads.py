@@ -113,16 +113,13 @@ def _fetch_all(name, source, timeout, say, seconds):
     begun = cache() / f"{name}.begun"
     begun.mkdir(exist_ok=True)
     for file, digest in source.digests.items():
-        if (begun / f"{file}.complete").exists():
+        if (begun / file).exists():
             say(f"{file}: there")
-            continue
-        fetch(source.address + file, begun / file, digest, timeout, seconds)
-        if file.endswith(".tar.gz"):
-            unpack(begun / file)
-        (begun / f"{file}.complete").touch()
-        say(f"{file}: fetched")
-    for mark in begun.glob("*.complete"):
-        mark.unlink()
+        else:
+            fetch(source.address + file, begun / file, digest, timeout, seconds)
+            say(f"{file}: fetched")
+    for archive in begun.glob("*.tar.gz"):
+        unpack(archive)
     begun.rename(cache() / name)  # whole, or not at all
 
 

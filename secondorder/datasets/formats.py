@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+UNSIGNED_BYTES = 0x08  # the code of the numbers in an IDX file
 CIFAR_RECORD = 1 + 3 * 32 * 32
 
 
@@ -57,50 +57,49 @@ def decompress(raw, path):
         raise ValueError(f"{path}: corrupt gzip file ({error})") from error
 
 
-def read_idx(path, dimensions=None):
-    """Array stored in an IDX file (the format of MNIST and Fashion-MNIST).
+def read_idx(path, dimensions):
+    """Array of bytes stored in an IDX file (the format of MNIST and Fashion-MNIST).
 
     Parameters
     ----------
     path : str or Path
         Plain or gzip-compressed file.
-    dimensions : int, optional
-        Number of dimensions that is expected (3 for images, 1 for labels).
+    dimensions : int
+        That are expected: 3 for images, 1 for labels.
 
     Returns
     -------
-    ndarray
-        With the shape and number type that the header names, in native byte order.
+    ndarray of uint8
+        With the shape that the header names.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file does not begin with IDX's magic number, the number of dimensions is another one,
-        or the length disagrees with the header.
+        If the file does not begin with the magic number of unsigned bytes, the number of dimensions
+        is another one, or the length disagrees with the header.
     """
     content = read_bytes(path)
     if len(content) < 4:
         raise ValueError(f"{path}: truncated IDX file: {len(content)} bytes, a header has at least "
                          "4")
     zero, code, ndim = struct.unpack(">HBB", content[:4])
-    if zero != 0 or code not in IDX_TYPES or ndim == 0:
-        raise ValueError(f"{path}: wrong magic number 0x{content[:4].hex()}, not an IDX file")
-    if dimensions is not None and ndim != dimensions:
+    if zero != 0 or code != UNSIGNED_BYTES:
+        raise ValueError(f"{path}: wrong magic number 0x{content[:4].hex()}, not an IDX file of "
+                         "unsigned bytes")
+    if ndim != dimensions:
         raise ValueError(f"{path}: IDX array of {ndim} dimensions, expected {dimensions}")
     header = 4 + 4 * ndim
     if len(content) < header:
         raise ValueError(f"{path}: truncated IDX header: {len(content)} bytes, expected {header}")
     shape = struct.unpack(f">{ndim}I", content[4:header])
-    dtype = np.dtype(IDX_TYPES[code])
-    expected = header + math.prod(shape) * dtype.itemsize
+    expected = header + math.prod(shape)
     if len(content) != expected:
         fault = "truncated" if len(content) < expected else "too long"
         raise ValueError(f"{path}: {fault} IDX file: {len(content)} bytes, its header {shape} asks "
                          f"for {expected}")
-    values = np.frombuffer(content, dtype, offset=header).reshape(shape)
-    return values.astype(dtype.newbyteorder("="))
+    return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
 
 
 def read_cifar10(path):
@@ -229,23 +228,11 @@ def _is_number(entry):
 
 
 def _numbers(row, names, place):
-    _require_commas(row, place)
     if len(row) != len(names):
         raise ValueError(f"{place}: {len(row)} entries, expected {len(names)} (truncated line?)")
     for name, entry in zip(names, row):
-        if not entry.strip():
-            raise ValueError(f"{place}: no entry in column {name!r}; fill it in, or leave the line "
-                             "out")
         if not _is_number(entry) or not math.isfinite(float(entry)):
             shown = repr(entry) if len(entry) <= 60 else f"{entry[:50]!r}..."
             raise ValueError(f"{place}: {shown} is not a finite number (column {name!r}); a table "
                              "holds numbers only, and class labels are whole numbers from 0")
     return [float(entry) for entry in row]
-
-
-def _require_commas(row, place):
-    """Refuse numbers with semicolons or tabs between them, as spreadsheets of some countries do."""
-    for mark, marks in ((";", "semicolons"), ("\t", "tabs")):
-        if any(mark in entry and any(map(_is_number, entry.split(mark))) for entry in row):
-            raise ValueError(f"{place}: {marks} stand between the entries; expected commas, and "
-                             "points within numbers (0.5)")
