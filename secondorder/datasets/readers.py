@@ -1,7 +1,5 @@
 """Data sets of yours: MNIST's IDX files, the CIFAR-10 binary version, CSV tables."""
 
-import textwrap
-
 import numpy as np
 
 from .. import checks
@@ -144,7 +142,7 @@ def _plain_or_gz(folder, name):
 
 def _column(target, names, file):
     """Place of the target's column among `names`."""
-    known = f"{file}; its columns are {textwrap.shorten(', '.join(map(repr, names)), 400)}"
+    known = f"{file}; its columns are {', '.join(map(repr, names))}"
     if isinstance(target, (bool, np.bool_)) or not isinstance(target, (int, np.integer, str)):
         raise TypeError(f"target: expected a column's place or name, given {target!r} for {known}")
     places = [i for i, name in enumerate(names) if target in (name, i, i - len(names))]
