@@ -14,7 +14,7 @@ VERIFY_EXAMPLES = """\
   secondorder verify residual-partitioning 39       one equation, by its number
   secondorder verify residual-partitioning Theorem 1
   secondorder verify reversible 33-39               several; also "6, 7" or a topic such as KFAC
-  secondorder verify --load mine.py                 your paper alone, from a file or module
+  secondorder verify --load mine.py                 your paper alone, from a file
   secondorder verify my-paper --strict              your edition, a folder here (secondorder edition
                                                     new); fails while a display is unchecked
   secondorder verify --seed 7 --json                other random cases; a list of objects
@@ -39,7 +39,7 @@ SHOW_EXAMPLES = """\
   secondorder show low-rank --path                  a reading path: ten stations with minutes
   secondorder show ea-cg KFAC                       a topic: the labels that name it
   secondorder show low-rank Figure 2                where a figure or table stands
-  secondorder show --load mine.py my-paper 1        your paper, from a file or module
+  secondorder show --load mine.py my-paper 1        your paper, from a file
   secondorder show my-paper 7                       your edition, a folder here
 
 Write a label in any spelling: 39, (39), eq. 39, Theorem 1; several as "6, 7", 33 to 39, eqs. 5-7.

@@ -104,7 +104,7 @@ def test_an_edition_is_found_where_load_says(desk, run, monkeypatch):
     status, out, _ = run("show", "my-halves", "1", "--load", "../my-halves")
     assert status == 0 and "h(x) = x/2" in out
     status, _, err = run("show", "my-halves", "1", "--load", "../none")
-    assert status == 2 and "--load: no such folder: ../none" in err
+    assert status == 2 and "../none holds no edition" in err
     status, _, err = run("show", "my-halves", "1", "--load", desk / "else")
     assert status == 2 and "holds no edition" in err
 
