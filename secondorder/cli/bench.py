@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import subprocess
 import sys
 
 from secondorder import files
@@ -22,7 +21,8 @@ Time gradients, curvature and steps of all optimizers, as ratios in one run. The
 
 Contenders take turns in short blocks with pauses between them. A ratio is the median of the blocks'
 ratios, so a busy machine hardly changes it; it does change absolute times. Without arguments every
-case runs on its own networks, which takes some minutes.
+case runs on its own networks, which takes some minutes. OPENBLAS_NUM_THREADS says how many threads
+BLAS and PyTorch take (1 if it is not set).
 """
 EXAMPLES = """\
   secondorder bench --list                              list the cases and their networks
@@ -41,9 +41,6 @@ WITH_VALUE = {
                      "help": "activation of the hidden layers (default: the case's own)"},
     "--loss": {"choices": ("cross-entropy", "squared-error"),
                "help": "loss (default: the case's own)"},
-    "--threads": {"type": positive, "metavar": "N",
-                  "help": "threads of BLAS and PyTorch (default: OPENBLAS_NUM_THREADS, "
-                          "else 1)"},
     "--blocks": {"type": positive, "default": 9, "metavar": "N",
                  "help": "turns of each contender (default: 9)"},
     "--seconds": {"type": positive_number, "default": 0.1, "metavar": "T",
@@ -73,9 +70,6 @@ def add(commands):
 
 def run(options):
     """List or run the cases."""
-    if options.threads is not None and os.environ.get("OPENBLAS_NUM_THREADS") != str(
-        options.threads):
-        return _again(options)
     from secondorder import bench
 
     known = bench.load()
@@ -92,20 +86,6 @@ def run(options):
     with files.exclusive(out) if out is not None else contextlib.nullcontext():
         earlier = files.replaceable(out, WRITTEN, "bench") if out is not None else []
         return _measure(options, bench, cases, out, earlier)
-
-
-def _again(options):
-    """The same command in a new process: BLAS reads the number of threads when it is loaded."""
-    from . import BLAS_THREADS
-
-    words = ["bench", *options.cases]
-    for name in WITH_VALUE:
-        value = getattr(options, name[2:])
-        words += [] if value is None else [f"{name}={value}"]
-    words += [f"--{name}" for name in ("list", "json", "traceback") if getattr(options, name)]
-    environment = os.environ | {name: str(options.threads) for name in BLAS_THREADS}
-    return subprocess.run([sys.executable, "-m", "secondorder", *words], env=environment,
-                          check=False).returncode
 
 
 def _measure(options, bench, cases, out, earlier):

@@ -1,7 +1,6 @@
 """`secondorder compare`: all curvatures of one small network on one page."""
 
 import contextlib
-import sys
 
 from secondorder import files
 
@@ -13,8 +12,7 @@ EXAMPLES = """\
   secondorder compare --data wine --hidden 5 --activation softplus --epochs 0
   secondorder compare --data idx:mnist-subset --samples 100 --hidden 2
 
-Time grows with the samples and with the square of the number of parameters. A comparison that takes
-long says which curvature it is at.
+Time grows with the samples and with the square of the number of parameters.
 """
 #: Samples that are drawn from a larger set.
 SAMPLES = 500
@@ -72,14 +70,8 @@ def _compare(so, options, out, earlier):
                f"{options.data}, {samples}; widths {x.shape[1]}, "
                f"{', '.join(map(str, options.hidden))}; {options.activation}; {network.size} "
                f"parameters; after {options.epochs} epochs of Adam")
-    try:
-        comparison = so.compare(
-            network, loss, x, y, damping=options.damping, limit=options.limit, caption=caption,
-            say=lambda line: print(line, file=sys.stderr, flush=True))
-    except MemoryError as error:  # it names arguments of the functions
-        what = str(error).partition(";")[0]
-        raise MemoryError(f"{what}; take a smaller --hidden or fewer --samples; --limit allows "
-                          f"{options.limit} parameters") from error
+    comparison = so.compare(network, loss, x, y, damping=options.damping, limit=options.limit,
+                            caption=caption)
     rows = [{name: value for name, value in row.items() if name not in ("direction", "along")}
             for row in comparison.rows]
     if options.json:

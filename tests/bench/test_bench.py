@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 
 import numpy as np
 import pytest
@@ -367,25 +366,6 @@ def test_what_is_left_out_is_said_and_is_no_success(capsys):
 def test_unknown_case(capsys):
     assert cli.main(["bench", "dens Hessian"]) == 2
     assert "did you mean 'dense Hessian'" in capsys.readouterr().err
-
-
-def test_threads_are_set_in_a_new_process(monkeypatch):
-    """The same words, in an environment with the number of threads."""
-    seen = []
-
-    class Done:
-        returncode = 7
-
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
-    monkeypatch.setattr(
-        subprocess, "run", lambda words, env, check: seen.append((words, env)) or Done
-    )
-    words = ["bench", "gradient", "--threads=2", "--batch=3", "--against=torch", "--json"]
-    assert cli.main(words) == 7
-    ((command, environment),) = seen
-    assert environment["OPENBLAS_NUM_THREADS"] == environment["MKL_NUM_THREADS"] == "2"
-    again, told = (vars(cli.parser().parse_args(given)) for given in (command[3:], words))
-    assert command[1:3] == ["-m", "secondorder"] and again == told
 
 
 def test_every_point_of_the_figure_has_a_tick():
