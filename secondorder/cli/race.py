@@ -9,14 +9,13 @@ from secondorder.checks import lookup
 
 from . import own, signals
 from .parsing import natural, positive_number
-from .train import RACE_NAMES
 
 EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
   secondorder race --problem digits --minutes 3 --out race
   secondorder race --methods adam ea-cg --load method.py    a method of your own joins
 
-methods of --methods, by either name and in any spelling:
+methods of --methods, in any spelling:
   momentum          SGD, momentum 0.9
   adam              Adam
   partitioning      residual partitioning
@@ -91,24 +90,11 @@ def run(options: argparse.Namespace):
 
 
 def named(table, name, what):
-    """The problem or method with this key or title, in any spelling.
-
-    A title may stop at its comma ("SGD"). ValueError names what may be meant.
-    """
+    """The problem or method with this key, in any spelling; ValueError names what may be meant."""
     from secondorder.ledger.labels import plain
 
-    meant = [one for key, one in table.items() if plain(name) == plain(key)] or [
-        one for one in table.values()
-        if plain(name) in map(plain, (one.title, one.title.partition(",")[0]))]
-    if len(meant) == 1:
-        return meant[0]
-    in_title = [key for key, one in table.items()
-                if len(plain(name)) > 2 and plain(name) in plain(one.title)
-                or RACE_NAMES.get(key, "").partition(" ")[0] == name]
-    if not in_title:
-        return lookup(table, name, what)
-    raise ValueError(f"unknown {what} {name!r}: did you mean {' or '.join(map(repr, in_title))}? "
-                     f"choose from {', '.join(table)}")
+    keys = {plain(key): key for key in table}
+    return lookup(table, keys.get(plain(name), name), what)
 
 
 def tell(results, title, out, as_json, earlier):

@@ -44,11 +44,6 @@ OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adade
               "adam": "Adam", "truncated-newton": "TruncatedNewton",
               "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
               "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton"}
-#: What `secondorder race` calls by another name -> how `train` is asked for it.
-RACE_NAMES = {"partitioning": "residual-partitioning",
-              "cubic-sgd": "cubic-regularization --base sgd",
-              "cubic-adam": "cubic-regularization --base adam",
-              "kfac": "ea-cg --set solver=kfi --set curvature=fisher-sampled --set rng=0"}
 LOSSES = {"cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
           "bounded": "BoundedCriterion", "tukey": "TukeyBiweight"}
 #: The files of --out.
@@ -283,16 +278,10 @@ def _optimizer(options, network, loss):
     """The optimizer, around its base if it takes one; --set goes to the optimizer itself."""
     import secondorder as so
 
-    if options.optimizer in RACE_NAMES:
-        raise ValueError(f"{options.optimizer!r} is a name of secondorder race: "
-                         f"here it is --optimizer {RACE_NAMES[options.optimizer]}")
     method = getattr(so, lookup(OPTIMIZERS, options.optimizer, "optimizer"))
     parameters = inspect.signature(method).parameters
-    names = [name for name, _ in options.set]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"--set {name} is given {names.count(name)} times: say which")
-        own = {key: key for key in parameters if key not in GIVEN}
+    own = {key: key for key in parameters if key not in GIVEN}
+    for name, _ in options.set:
         lookup(own, name, f"option of {options.optimizer}")
     rate = {} if options.learning_rate is None else {"learning_rate": options.learning_rate}
     if "base" in parameters:

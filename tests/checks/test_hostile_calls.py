@@ -164,7 +164,6 @@ def test_names_as_long_as_the_system_takes(length, tmp_path):
 
 WINE = ["train", "--data", "wine", "--epochs", "1", "--hidden", "3"]
 COMMANDS = {
-    "--set epsilon is given 2 times": [*WINE, "--set", "epsilon=1", "--set", "epsilon=2"],
     "is where --out writes its history.json": [*WINE, "--out", "d", "--checkpoint",
                                                "d/history.json"],
     "is where --out writes its parameters.npz": [*WINE, "--out", "d", "--checkpoint",

@@ -13,8 +13,6 @@ from secondorder import datasets
     [
         (["train", "--data", "digts"], "did you mean 'digits'"),
         (["train", "--optimizer", "adm"], "did you mean 'adam'"),
-        (["train", "--optimizer", "kfac"], "here it is --optimizer ea-cg --set solver=kfi"),
-        (["race", "--methods", "cubic-regularization"], "'cubic-sgd' or 'cubic-adam'"),
         (["train", "--optimizer", "cubic-regularization", "--base", "adm"], "did you mean 'adam'"),
         (["train", "--optimizer", "cubic-regularization", "--set", "sigm=1"],
          "did you mean 'sigma'"),

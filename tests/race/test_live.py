@@ -7,7 +7,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from secondorder import cli
-from secondorder.cli.race import named
 from secondorder.race import live
 from secondorder.race.entrants import ENTRANTS
 from secondorder.race.problems import PROBLEMS
@@ -64,22 +63,6 @@ def test_names_in_any_spelling(monkeypatch):
     assert raced[0][:2] == ("digits-10", [ENTRANTS["adam"], ENTRANTS["ea-cg"]])
 
 
-@pytest.mark.parametrize("name, key", [
-    ("SGD", "momentum"), ("SGD, momentum 0.9", "momentum"), ("EA-CG, PCH-1", "ea-cg"),
-    ("Cubic steps around SGD", "cubic-sgd"), ("truncated Newton", "truncated-newton")])
-def test_the_names_that_a_table_prints_are_names_of_methods(name, key, monkeypatch):
-    raced = []
-    monkeypatch.setattr(live, "race", lambda *given: raced.append(given) or [])
-    assert cli.main(["race", "--methods", name]) == 0
-    assert raced[0][1] == [ENTRANTS[key]]
-
-
-def test_a_key_comes_before_a_title():
-    for table in (ENTRANTS, PROBLEMS):
-        assert all(named(table, key, "") is one for key, one in table.items())
-        assert all(named(table, one.title, "") is one for one in table.values())
-
-
 def test_the_table_names_the_least_loss_held_out():
     def ended(key, loss, held_out):
         return live.Result(ENTRANTS[key], 0, {"steps": [5], "seconds": [1.0], "work": [5.0],
@@ -105,8 +88,6 @@ def test_help_lists_every_name(capsys):
 
 @pytest.mark.parametrize("arguments, told", [
     (["--problem", "digit"], "digits"), (["--methods", "addam"], "adam"),
-    (["--methods", "cubic steps"], "did you mean 'cubic-sgd' or 'cubic-adam' or 'square-root'?"),
-    (["--problem", "6000 images of MNIST"], "'plateau' or 'classifier' or 'autoencoder'?"),
     (["--methods", "ADDAM"], "did you mean 'adam'"), (["--methods", ""], "choose from"),
     (["--load", "no.py"], "no such file"), (["--minutes", "0"], "minutes")])
 def test_what_is_wrong_is_told_in_a_line(arguments, told, capsys):
