@@ -201,14 +201,8 @@ def show(options):
                              "without --more and --tex")
         print(files.to_json(_as_object(paper, label, options.seed)))
     elif label:
-        try:
-            print(_study_page(paper, label)
-                  or ledger.show(paper, label, options.seed, options.more, options.tex))
-        except ValueError:
-            place = _only_read(paper, label)
-            if place is None:
-                raise
-            print(place)
+        print(_study_page(paper, label)
+              or ledger.show(paper, label, options.seed, options.more, options.tex))
     elif paper:
         print("\n".join(listed(REGISTRY.select(paper)).splitlines()[1:]))
     else:
@@ -270,27 +264,6 @@ def _study_page(paper, label):
 
     study = _study(paper, label)
     return study if study is None or isinstance(study, str) else pages.shown(study)
-
-
-def _only_read(paper, label):
-    """Where an edition's source has what READING.md lists and no check bears; None elsewhere."""
-    from secondorder.edition.loading import is_edition
-    from secondorder.ledger.labels import canonical
-    from secondorder.ledger.pages import equations_page
-    from secondorder.ledger.registry import REGISTRY
-
-    key = REGISTRY.key(paper)
-    folder = equations_page.folder_of(key)
-    if folder is None or not is_edition(folder) or not (folder / "READING.md").is_file():
-        return None
-    for line in (folder / "READING.md").read_text(encoding="utf-8").splitlines():
-        name, _, place = line.removeprefix("- ").rpartition(": ")
-        name = name.partition(" (")[0]  # the title of a theorem
-        if line.startswith("- ") and canonical(name) == canonical(label):
-            return (f"[{key}] {name}: {place}. No check bears this label; "
-                    f'@paper.equation("{canonical(label)}", ...) in {folder / "equations.py"} '
-                    "gives it one.")
-    return None
 
 
 def _as_object(paper, label, seed):

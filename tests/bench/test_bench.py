@@ -239,7 +239,6 @@ def flat(pieces):
         "Hessian-vector product",
         "Gauss-Newton product",
         "per-sample gradients",
-        "per-sample gradients, out=",
         "dense Hessian",
         "CNN gradient",
         "CNN Hessian-vector product",

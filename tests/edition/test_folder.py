@@ -133,16 +133,6 @@ def test_a_name_of_subequations_is_that_of_all_of_them(desk, run):
     assert status == 2 and "did you mean 'eq:global'" in err
 
 
-def test_what_reading_lists_and_no_check_bears_is_placed(desk, run):
-    (desk / "paper.tex").write_text(SOURCE + r"\begin{theorem}[On all] All. \end{theorem}")
-    edition.new("mine", "paper.tex")
-    for name, words in (("Theorem 1", "Theorem 1: paper.tex, line 6. No check bears this label"),
-                        ("unnumbered-1", "unnumbered-1: paper.tex, line 4. No check")):
-        status, out, _ = run("show", "mine", name)
-        assert status == 0 and words in out
-    assert run("show", "mine", "Theorem 2")[0] == 2
-
-
 @pytest.mark.parametrize("name", ["My_Halves", "my halves", "halves"])
 def test_an_edition_is_found_by_any_spelling_of_its_key(desk, run, name):
     edition.new("my-halves", "paper.tex")
