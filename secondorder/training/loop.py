@@ -3,10 +3,8 @@
 import contextlib
 import copy
 import json
-import os
 import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 
@@ -138,7 +136,8 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         raise ValueError("resume goes together with checkpoint, the file to go on from")
     with contextlib.ExitStack() as until_the_end:
         if checkpoint is not None:
-            path = checkpoint_path(checkpoint)
+            path = checks.path(checkpoint, "checkpoint")
+            files.require_writable(path)
             until_the_end.enter_context(files.one_writer(path))
             made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
             run.keep_at(path, resume, epochs, made_with, recipe)
@@ -153,19 +152,6 @@ def plain_recipe(value):
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError("recipe must hold numbers, texts, None, or lists and dicts of them, by "
                         f"name: {error}") from None
-
-
-def checkpoint_path(value):
-    """Where a checkpoint goes; raises unless it is, or can become, a file."""
-    path = checks.path(value, "checkpoint")
-    for place in (path, Path(os.path.realpath(path))):  # also where a link leads
-        if not place.parent.is_dir():
-            raise FileNotFoundError(f"checkpoint: no such directory: {place.parent}")
-    if path.is_dir():
-        raise IsADirectoryError(f"checkpoint must be a file, {path} is a directory")
-    with contextlib.suppress(FileNotFoundError):
-        files.require_file(path)
-    return path
 
 
 def batches(samples, batch_size, last_batch):

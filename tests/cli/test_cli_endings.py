@@ -306,8 +306,7 @@ def test_a_name_that_the_locale_cannot_print(tmp_path):
 
 @pytest.mark.parametrize("words, said", [
     (["--checkpoint", "file", "--resume"], "file: not a checkpoint .*: it is no .npz archive"),
-    (["--checkpoint", "folder"], "checkpoint must be a file, folder is a directory"),
-    (["--checkpoint", "folder", "--resume"], "checkpoint must be a file, folder is a directory"),
+    (["--checkpoint", "folder"], "folder is a directory, not a file"),
     (["--out", "link"], "not a directory: link"),
     (["--set", "network=3"], "choose from betas, epsilon")])
 def test_what_stands_in_the_way_is_named(run, tmp_path, words, said):
