@@ -1,7 +1,6 @@
 """`bench`: how it measures, and that what it compares does the same work. Nothing is timed."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -347,14 +346,6 @@ def test_json(capsys):
         and "gradient" in said.err
     )
     assert all(result["setting"]["widths"] == "4-3-2" for result in everything["results"])
-
-
-def test_out(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(scaling, "FACTORS", (1, 2))
-    assert cli.main(["bench", "Gauss-Newton product", *QUICK, "--out", str(tmp_path)]) == 0
-    assert sorted(os.listdir(tmp_path)) == ["bench.json", "scaling.png"]
-    curves = json.loads((tmp_path / "bench.json").read_text())["scaling"]
-    assert set(curves) == set(scaling.AXES) and "written" in capsys.readouterr().out
 
 
 def test_what_is_left_out_is_said_and_is_no_success(capsys):
