@@ -50,12 +50,7 @@ __all__ = ["Effort", "Problem", "Setting", "Work", "case", "contest", "load", "m
 
 
 def load():
-    """Register the package's own cases; returns all cases by name.
-
-    Returns
-    -------
-    dict of str to Case
-    """
+    """Register the package's own cases; returns all cases by name."""
     for module in ("cases", "images"):  # not before: they need the whole package
         importlib.import_module(f"{__name__}.{module}")
     return registered()

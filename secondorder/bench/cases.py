@@ -101,12 +101,7 @@ ELSEWHERE = {so.GaussNewton}  # it takes any network, but its step grows with ba
 
 
 def optimizers():
-    """Exported optimizer classes that are made from a network and a loss alone.
-
-    Returns
-    -------
-    list of type
-    """
+    """Exported optimizer classes that are made from a network and a loss alone."""
     exported = [getattr(so, name) for name in so.__all__ if name[0].isupper()]
     classes = [value for value in exported if inspect.isclass(value)
                and issubclass(value, so.optimizers.Optimizer)]

@@ -49,13 +49,8 @@ class Images:
 
 
 def products(images, kind):
-    """The products over patches that are there already: ``"up"`` W Z, ``"down"`` W^T Y_bar, in all
-    layers but the first, ``"weights"`` Y_bar Z^T.
-
-    Returns
-    -------
-    list of Product
-        First layer first.
+    """The products over patches that are there already, first layer first: ``"up"`` W Z, ``"down"``
+    W^T Y_bar, in all layers but the first, ``"weights"`` Y_bar Z^T.
     """
     passes, samples = [], len(images.x)
     shape = images.shape

@@ -31,17 +31,7 @@ class Product(NamedTuple):
 
 
 def bound(products, dtype):
-    """A function that runs the products once, in arrays that are made here.
-
-    Parameters
-    ----------
-    products : sequence of Product
-    dtype : dtype
-
-    Returns
-    -------
-    callable
-    """
+    """A function that runs the products once, in arrays that are made here."""
     rng = np.random.default_rng(0)
     jobs = [_job(product, rng, np.dtype(dtype)) for product in products]
 
@@ -70,12 +60,7 @@ def _outer(left, right, out):
 
 
 def widths(network):
-    """(in, out) of every linear layer.
-
-    Returns
-    -------
-    list of (int, int)
-    """
+    """(in, out) of every linear layer."""
     return [layer.weight.shape[::-1] for layer in network.layers if isinstance(layer, Linear)]
 
 

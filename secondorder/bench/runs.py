@@ -54,12 +54,7 @@ class Setting:
                              f"{self.widths!r}") from None
 
     def changed(self, **changes):
-        """The setting with what is given here and is not None.
-
-        Returns
-        -------
-        Setting
-        """
+        """The setting with what is given here and is not None."""
         return replace(self,
                        **{name: value for name, value in changes.items() if value is not None})
 
@@ -68,13 +63,7 @@ class Setting:
 
 
 class Problem:
-    """A network with random weights, and a random batch; unpacks into ``network, loss, x, y``.
-
-    Parameters
-    ----------
-    setting : Setting
-    seed : int
-    """
+    """A network with random weights, and a random batch; unpacks into ``network, loss, x, y``."""
 
     def __init__(self, setting, seed=0):
         self.setting, self.rng = setting, np.random.default_rng(seed)
@@ -92,12 +81,7 @@ class Problem:
         return self.new_network()
 
     def new_network(self):
-        """Another network with the same weights, for a contender that trains.
-
-        Returns
-        -------
-        Network
-        """
+        """Another network with the same weights, for a contender that trains."""
         return so.mlp(self.setting.sizes, activation=self.setting.activation, rng=0,
                       dtype=self.setting.dtype)
 

@@ -39,22 +39,10 @@ AXES = {"width of the hidden layers": (wider, lambda setting: setting.sizes[1]),
 
 
 def run(cases, effort=Effort(), dtype=None, say=print):
-    """Measure the curves of the cases, smallest network first.
+    """Measure the curves of the cases, smallest network first; `say` gets a line of text a case.
 
-    Parameters
-    ----------
-    cases : list of Case
-        Those whose `smallest` is None are passed over.
-    effort : Effort
-    dtype : str, optional
-    say : callable
-        Called with a line of text a case.
-
-    Returns
-    -------
-    dict of str to dict of str to list
-        Axis, then case, then points: what `measure` returned, with ``place`` on the axis. A point
-        whose matrix would be too large is left out.
+    Returns axis -> case -> points: what `measure` returned, with ``place`` on the axis. A case
+    whose `smallest` is None is passed over; a point whose matrix would be too large is left out.
     """
     curves = {axis: {} for axis in AXES}
     for case in cases:
@@ -95,22 +83,7 @@ def drawable(curves):
 
 
 def draw(curves, figure=None):
-    """One picture an axis, one line a case.
-
-    Parameters
-    ----------
-    curves : dict
-        As `run` returns them; `drawable` tells which of them have something to draw.
-    figure : matplotlib.figure.Figure, optional
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to draw.
+    """One picture an axis, one line a case; ValueError if the curves of `run` hold nothing to draw.
     """
     unit = unit_of(curves)
     if unit is None:

@@ -70,12 +70,8 @@ def module_of(place):
 def load_here(name):
     """Load the edition in the working directory that a name means, where there is one.
 
-    A paper that is known already, the package's own first of all, is left as it is.
-
-    Raises
-    ------
-    ValueError
-        The name is nearly an edition's: the message names it.
+    A paper that is known already, the package's own first of all, is left as it is. ValueError
+    names an edition whose name is nearly the given one.
     """
     from secondorder.ledger.registry import REGISTRY, paper_meant
 

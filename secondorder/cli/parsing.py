@@ -130,19 +130,10 @@ def _number(text):
 
 
 def named_first(key, name, words):
-    """What a name and the words behind it mean: a name may have several words, `Low Rank`.
+    """The key that a name means, and the words that are left: a name may have several words, `Low
+    Rank`. The name as it was given where no key is meant.
 
-    Parameters
-    ----------
-    key : callable
-        Takes a name and returns the key that it means; ValueError for an unknown one.
-    name : str or None
-    words : list of str
-
-    Returns
-    -------
-    str or None, list of str
-        The key, and the words that are left. The name as it was given where no key is meant.
+    `key` takes a name and returns the key that it means; ValueError for an unknown one.
     """
     every = [name, *words] if name else []
     for count in range(len(every), 1, -1):
@@ -154,17 +145,10 @@ def named_first(key, name, words):
 
 
 def checkout(option):
-    """The folder of the checkout that this package is in, for what is written into the package.
+    """The folder of the checkout that this package is in, for what `option` writes into the
+    package.
 
-    Parameters
-    ----------
-    option : str
-        What asks for it, ``--write``.
-
-    Raises
-    ------
-    ValueError
-        For an installed package, which no command changes.
+    Raises ValueError for an installed package, which no command changes.
     """
     top = Path(secondorder.__file__).parent.parent
     if not (top / "pyproject.toml").is_file():

@@ -20,23 +20,9 @@ CIFAR_RECORD = 1 + 3 * 32 * 32
 
 
 def read_bytes(path):
-    """Content of a plain or gzip-compressed file.
+    """Content of a plain or gzip-compressed file, uncompressed.
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    bytes
-        The uncompressed content.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the compressed stream is truncated or corrupt; the message names the file.
+    Raises FileNotFoundError, or ValueError for a compressed stream that is truncated or corrupt.
     """
     path = Path(path)
     if not path.is_file():
@@ -58,27 +44,10 @@ def decompress(raw, path):
 
 
 def read_idx(path, dimensions):
-    """Array of bytes stored in an IDX file (the format of MNIST and Fashion-MNIST).
+    """Array of bytes in an IDX file, the format of MNIST and Fashion-MNIST.
 
-    Parameters
-    ----------
-    path : str or Path
-        Plain or gzip-compressed file.
-    dimensions : int
-        That are expected: 3 for images, 1 for labels.
-
-    Returns
-    -------
-    ndarray of uint8
-        With the shape that the header names.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file does not begin with the magic number of unsigned bytes, the number of dimensions
-        is another one, or the length disagrees with the header.
+    The file has so many dimensions: 3 for images, 1 for labels. Raises ValueError for another magic
+    number, other dimensions, or a length that disagrees with the header.
     """
     content = read_bytes(path)
     if len(content) < 4:
@@ -103,27 +72,10 @@ def read_idx(path, dimensions):
 
 
 def read_cifar10(path):
-    """Images and labels of one file of the CIFAR-10 binary version.
+    """Images (N, 3, 32, 32) of bytes and labels (N,) of a file of the CIFAR-10 binary version.
 
     A record is one label byte and 3072 pixel bytes: the red, green and blue planes of 32 x 32
-    pixels.
-
-    Parameters
-    ----------
-    path : str or Path
-        Plain or gzip-compressed file.
-
-    Returns
-    -------
-    images : ndarray of uint8, shape (N, 3, 32, 32)
-    labels : ndarray of int64, shape (N,)
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the length is not a whole number of records or a label lies beyond 9.
+    pixels. Raises ValueError for a length that is no whole number of records, or a label beyond 9.
     """
     content = read_bytes(path)
     records, rest = divmod(len(content), CIFAR_RECORD)
@@ -140,28 +92,15 @@ def read_cifar10(path):
 
 
 def parse_csv(content, path, header=None):
-    """Numbers of a CSV table; `path` is only named in the errors.
+    """Names and numbers (rows, columns) of a CSV table; `path` is only named in the errors.
 
-    Parameters
-    ----------
-    content : bytes
-        Uncompressed text in UTF-8, lines ending in LF, CR LF or CR.
-    path : str or Path
-    header : bool, optional
-        Whether the first line holds names. By default it does where none of its entries is a
-        number; a first line of years in sequence could be either, and has to be declared.
+    `content` is text in UTF-8, lines ending in LF, CR LF or CR. `header` says whether the first
+    line holds names. By default it does where none of its entries is a number; a first line of
+    years in sequence could be either, and has to be declared. Without names columns are
+    ``column_0`` and on.
 
-    Returns
-    -------
-    names : tuple of str
-        The header, or ``column_0, column_1, ...`` where there is none.
-    values : ndarray of float64, shape (rows, columns)
-
-    Raises
-    ------
-    ValueError
-        If the table is empty, a name occurs twice, or a line has another number of entries or an
-        entry that is not a finite number; line numbers count the lines of the file.
+    Raises ValueError if the table is empty, a name occurs twice, or a line has another number of
+    entries or an entry that is not a finite number; line numbers count the lines of the file.
     """
     try:
         text = content.decode("utf-8-sig")

@@ -142,16 +142,7 @@ ENTRANTS = {entrant.key: entrant for entrant in (
 
 
 def obstacle(entrant, problem, network, samples):
-    """Why a method cannot run on a problem; "" if it can.
-
-    Parameters
-    ----------
-    entrant : Entrant
-    problem : Problem
-    network : Network
-    samples : int
-        Of a step.
-    """
+    """Why a method cannot run on a problem with so many samples a step; "" if it can."""
     reversible = isinstance(network, so.reversible_gauss_newton.RevMLP)
     if entrant.key == "gauss-newton" and not reversible:
         size = samples * int(np.prod(network.output_shape))

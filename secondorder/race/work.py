@@ -177,20 +177,9 @@ BEYOND = {"partitioning": partitioning, "cubic-sgd": cubic, "cubic-adam": cubic,
 
 
 def step_work(entrant, network, samples):
-    """A function of what `step` reports: the step's work in gradients of the batch.
+    """The work of a step in gradients of the batch, as a function of what `step` reports.
 
-    Parameters
-    ----------
-    entrant : str
-        A method's key; of one that is not known here (a user's own) only the gradient is counted.
-    network : Network
-    samples : int
-        Of the batch.
-
-    Returns
-    -------
-    callable
-        dict -> float.
+    Of an `entrant` that is not known here, a user's own, only the gradient is counted.
     """
     layers, classes = passes(network, samples), int(np.prod(network.output_shape))
     whole, beyond = gradient(layers), BEYOND.get(entrant, nothing)

@@ -22,12 +22,7 @@ _MISSING = object()
 def write_checkpoint(path, content):
     """Write nested dicts, lists, numbers, texts and arrays to `path`, atomically.
 
-    Raises
-    ------
-    TypeError
-        If something in it is of another kind, naming its place.
-    OSError
-        If the file cannot be written; the one before is untouched then.
+    TypeError names the place of something of another kind. After an OSError the file before stands.
     """
     arrays = {}
     text = json.dumps({"format": FORMAT, "content": _packed(content, arrays, "checkpoint")})
@@ -125,16 +120,11 @@ def _unpacked(value, arrays):
 
 
 def require_same(now, then, path, recipe, recipe_then):
-    """Raise ValueError unless a run is what was written.
+    """Raise ValueError, naming the first entry in which they differ, unless a run is what was
+    written.
 
-    Parameters
-    ----------
-    now, then : dict
-        Facts of the two runs. The message names the first entry in which they differ.
-    path : Path
-    recipe, recipe_then : dict
-        The same in the words of the caller, for the message alone: where what both tell differs,
-        it names that instead.
+    `now` and `then` are facts of the two runs; `recipe` and `recipe_then` tell the same in the
+    words of the caller, for the message alone: where what both tell differs, it names that instead.
     """
     difference = _difference(now, then)
     if difference is None:

@@ -34,14 +34,8 @@ def fingerprint(*arrays):
 
 
 def computing(optimizer):
-    """What an optimizer's network, its loss and it itself compute with.
-
-    Returns
-    -------
-    facts : dict
-        ``layers`` and ``criterion``, in plain values.
-    untold : list of str
-        What has no plain description.
+    """What an optimizer's network, its loss and it itself compute with: ``layers`` and
+    ``criterion`` in plain values, and a list of what has no plain description.
     """
     untold, network = [], optimizer.network
     facts = {"layers": [_told(layer, f"layer {number}", untold)

@@ -155,18 +155,7 @@ def plain_recipe(value):
 
 
 def batches(samples, batch_size, last_batch):
-    """Where the batches of an epoch begin and end.
-
-    Parameters
-    ----------
-    samples : int
-    batch_size : int or "all"
-    last_batch : {"merge", "keep", "drop"}
-
-    Returns
-    -------
-    list of slice
-    """
+    """The slices of an epoch's batches; the arguments as in `train`."""
     if isinstance(batch_size, str):
         one_of(("all",), batch_size, "batch_size")
         size = samples

@@ -42,16 +42,8 @@ class Check:
 def check_derivatives(network, loss, x, y, l2=0.0, rng=None):
     """Check a network's gradient, Jacobian, Hessian, its products and Gauss-Newton matrix.
 
-    Parameters
-    ----------
-    network : Network
-        In float64 and small, since whole matrices are built; smooth activations.
-    loss : Loss
-    x : ndarray, shape (S, D)
-    y : targets
-    l2 : float
-    rng : None, int or numpy.random.Generator
-        Draws the directions.
+    The network is in float64, small, since whole matrices are built, and smooth. x is (S, D); `rng`
+    draws the directions.
     """
     rng = generator(rng)
     v = rng.standard_normal(network.size)
