@@ -72,16 +72,6 @@ def unit_of(curves):
     return next((unit for unit in UNITS if any(unit in known for known in ratios)), None)
 
 
-def drawable(curves):
-    """Names of the cases that `draw` draws, and of those that it leaves out."""
-    unit, drawn = unit_of(curves), {}
-    for cases in curves.values():
-        for name, points in cases.items():
-            drawn[name] = drawn.get(name, False) or any(unit in p["ratios"] for p in points)
-    return ([name for name, is_drawn in drawn.items() if is_drawn],
-            [name for name, is_drawn in drawn.items() if not is_drawn])
-
-
 def draw(curves, figure=None):
     """One picture an axis, one line a case; ValueError if the curves of `run` hold nothing to draw.
     """

@@ -76,26 +76,17 @@ def positive(text):
 
 def positive_number(text):
     """A finite number above 0."""
-    value = _number(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, given {text}")
-    return value
+    return _number(text, lambda value: value > 0, "above 0")
 
 
 def non_negative_number(text):
     """A finite number from 0."""
-    value = _number(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a number from 0, given {text}")
-    return value
+    return _number(text, lambda value: value >= 0, "from 0")
 
 
 def fraction_below_one(text):
     """A number from 0, below 1."""
-    value = _number(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to below 1, given {text}")
-    return value
+    return _number(text, lambda value: 0 <= value < 1, "from 0 to below 1")
 
 
 def setting(text):
@@ -119,13 +110,15 @@ def _whole(text, smallest, kind="a whole number"):
     return value
 
 
-def _number(text):
+def _number(text, fits, where):
     try:
         value = float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a number, given {text!r}") from None
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"expected a finite number, given {text}")
+    if not fits(value):
+        raise argparse.ArgumentTypeError(f"expected a number {where}, given {text}")
     return value
 
 

@@ -3,7 +3,6 @@ said is one line."""
 
 import contextlib
 import errno
-import io
 import json
 import os
 import re
@@ -146,20 +145,6 @@ def test_a_broken_off_tour_keeps_what_was_done(run, monkeypatch):
     assert results["derivatives"]["ok"] is True and list(results["under_way"]) == ["SGD, rate 0.1"]
     assert len(results["under_way"]["SGD, rate 0.1"]["records"]) == 1 + 10 // sections.LOOK
     assert [figure["file"] for figure in results["figures"]] == ["exact-hessian.png"]
-
-
-@pytest.mark.thorough
-def test_sigterm_to_a_process(tmp_path):
-    command = [sys.executable, "-m", "secondorder", *map(str, WINE), "--epochs", "1000000",
-               "--out", tmp_path / "made", "--checkpoint", tmp_path / "c"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "c").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (143, "secondorder train: terminated\n")
-    assert "written" in out and sorted(os.listdir(tmp_path / "made")) == MADE
 
 
 # -- checkpoints -----------------------------------------------------------------------------------
@@ -382,16 +367,3 @@ def test_without_locks_nothing_is_removed(tmp_path, writer, monkeypatch):
     files.output_directory(tmp_path)
     files.write_text(tmp_path / "b", "text")
     assert sorted(os.listdir(tmp_path)) == sorted([name, "a", "b"])
-
-
-def test_writing_to_a_closed_pipe_is_still_quiet(monkeypatch):
-    class Gone(io.StringIO):
-        def write(self, text):
-            raise BrokenPipeError
-
-        def fileno(self):
-            return os.dup(1)
-
-    monkeypatch.setattr(sys, "stdout", Gone())
-    monkeypatch.setattr(os, "dup2", lambda *arguments: None)
-    assert cli.main(["data"]) == 1
