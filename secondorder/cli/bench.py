@@ -1,12 +1,12 @@
 """`secondorder bench`: what curvature and steps cost."""
 
-import contextlib
 import os
 import sys
 
 from secondorder import files
 from secondorder.checks import lookup
 
+from .outputs import own_outputs, tell_written
 from .parsing import positive, positive_number
 
 ABOUT = """\
@@ -78,13 +78,11 @@ def run(options):
         for case in cases:
             print(case.name, case.about, *case.settings, sep="\n    ")
         return 0
-    out = files.output_directory(options.out) if options.out else None
     if options.against == "torch":
         from secondorder.bench import pytorch
 
         pytorch.imported(threads=int(os.environ.get("OPENBLAS_NUM_THREADS", "1")))
-    with files.exclusive(out) if out is not None else contextlib.nullcontext():
-        earlier = files.replaceable(out, WRITTEN, "bench") if out is not None else []
+    with own_outputs(options.out, WRITTEN, "bench") as (out, earlier):
         return _measure(options, bench, cases, out, earlier)
 
 
@@ -111,8 +109,7 @@ def _measure(options, bench, cases, out, earlier):
                   "left_out": left_out}
     if out is not None:
         everything["scaling"] = _scaling(bench, cases, effort, options, stream)
-        for path in _write(out, everything, stream):
-            print(f"{'replaced' if path in earlier else 'written'}: {path}", file=stream)
+        tell_written(_write(out, everything, stream), earlier, stream)
     if options.json:
         print(files.to_json(everything))
     return 1 if left_out else 0

@@ -1,9 +1,10 @@
 """`secondorder compare`: all curvatures of one small network on one page."""
 
-import contextlib
+import sys
 
 from secondorder import files
 
+from .outputs import own_outputs, tell_written
 from .parsing import add_table_options, natural, positive, positive_number, table_options
 
 EXAMPLES = """\
@@ -58,16 +59,13 @@ def run(options):
     """Print the table; write table and page where asked."""
     import secondorder as so
 
-    out = files.output_directory(options.out) if options.out else None
-    with files.exclusive(out) if out is not None else contextlib.nullcontext():
-        earlier = files.replaceable(out, WRITTEN, "compare") if out is not None else []
+    with own_outputs(options.out, WRITTEN, "compare") as (out, earlier):
         return _compare(so, options, out, earlier)
 
 
 def _compare(so, options, out, earlier):
     network, loss, x, y, samples = _point(so, options)
-    caption = (f"{options.data}, {samples}; {network!r}" if len(repr(network)) < 90 else
-               f"{options.data}, {samples}; widths {x.shape[1]}, "
+    caption = (f"{options.data}, {samples}; widths {x.shape[1]}, "
                f"{', '.join(map(str, options.hidden))}; {options.activation}; {network.size} "
                f"parameters; after {options.epochs} epochs of Adam")
     comparison = so.compare(network, loss, x, y, damping=options.damping, limit=options.limit,
@@ -87,9 +85,7 @@ def _compare(so, options, out, earlier):
         table, page = (out / name for name in WRITTEN)
         files.write_json(table, {"rows": rows, "promises": comparison.promises}, command="compare")
         files.write_figure(page, comparison.figure(), dpi=150, command="compare")
-        if not options.json:
-            for path in (table, page):
-                print(f"{'replaced' if path in earlier else 'written'}: {path}")
+        tell_written((table, page), earlier, sys.stderr if options.json else sys.stdout)
     return 0 if comparison.ok else 1
 
 

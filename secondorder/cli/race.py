@@ -1,13 +1,13 @@
 """`secondorder race`: the papers' methods and yours against SGD and Adam, live."""
 
 import argparse
-import contextlib
 import sys
 
 from secondorder import files
 from secondorder.checks import lookup
 
 from . import own, signals
+from .outputs import own_outputs, tell_written
 from .parsing import natural, positive_number
 
 EXAMPLES = """\
@@ -71,13 +71,10 @@ def run(options: argparse.Namespace):
     entrants = [named(ENTRANTS, name, "method") for name in options.methods or ENTRANTS]
     for place in options.load:
         entrants += live.own_entrants(own.module_of(place))
-    out = files.output_directory(options.out) if options.out else None
     title = problem.title + "".join(f"; {name} not found, a stand-in"
                                     for name in missing(problem.needs))
-    results, earlier = [], []
-    with files.exclusive(out) if out is not None else contextlib.nullcontext():
-        if out is not None:
-            earlier = files.replaceable(out, WRITTEN, "race")
+    results = []
+    with own_outputs(options.out, WRITTEN, "race") as (out, earlier):
         try:
             for result in live.race(problem.key, entrants, options.minutes,
                                     lambda line: print(line, file=sys.stderr), options.seed):
@@ -115,6 +112,4 @@ def tell(results, title, out, as_json, earlier):
                                         "records": [result.record for result in results]},
                      command="race")
     files.write_figure(out / WRITTEN[1], figure, command="race")
-    for path in (out / name for name in WRITTEN):
-        print(f"{'replaced' if path in earlier else 'written'}: {path}",
-              file=sys.stderr if as_json else sys.stdout)
+    tell_written([out / name for name in WRITTEN], earlier, sys.stderr if as_json else sys.stdout)

@@ -1,6 +1,5 @@
 """`secondorder train`: one network, one data set, one optimizer."""
 
-import contextlib
 import inspect
 import os
 import sys
@@ -11,6 +10,7 @@ from secondorder.checks import lookup
 
 from . import signals
 from .memory import require_memory
+from .outputs import own_outputs, tell_written
 from .parsing import (add_table_options, directory, fraction_below_one, natural,
                       non_negative_number, positive, positive_number, positive_or_all, setting,
                       table_options)
@@ -130,9 +130,6 @@ def run(options):
     require_memory(options, x.shape[1], outputs, len(x))
     network = _network(options, x.shape[1], outputs, for_weights)
     optimizer = _optimizer(options, network, loss)
-    out = files.output_directory(options.out) if options.out else None
-    earlier = files.replaceable(out, WRITTEN, "train") if out is not None else []
-    _require_own_place(options, out)
     recorded = History(type(optimizer).__name__)  # for a signal that comes just after training
     parameters = {}  # at the last record
 
@@ -158,11 +155,10 @@ def run(options):
         results = results_of(history)
         written = _write(out, results, history, network) if out is not None else []
         _report(results, history, json=options.json)
-        for path in written:
-            print(f"{'replaced' if path in earlier else 'written'}: {path}",
-                  file=sys.stderr if options.json else sys.stdout)
+        tell_written(written, earlier, sys.stderr if options.json else sys.stdout)
 
-    with files.exclusive(out) if out is not None else contextlib.nullcontext():
+    with own_outputs(options.out, WRITTEN, "train") as (out, earlier):
+        _require_own_place(options, out)
         finished = False
         try:
             with signals.last_will(last_will):
