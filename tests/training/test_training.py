@@ -4,12 +4,15 @@ longer finite."""
 import functools
 import io
 import json
+import multiprocessing
 import pickle
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
 
 import secondorder as so
+from secondorder.optimizers import Optimizer
 from secondorder.training import History, Record, TrainingStopped, evaluate
 
 train = functools.partial(so.train, last_batch="keep")  # three batches an epoch: 10, 10 and 3 of 23
@@ -299,3 +302,23 @@ def test_history_and_record():
         history.column("trainloss")
     with pytest.raises(AttributeError, match="train_loss"):
         history.records[0].validation_loss
+
+
+def work(name):
+    """One short run, as a worker of a process pool would do it."""
+    kind = getattr(so, name)
+    optimizer = make(kind, rng=5, learning_rate=0.5)
+    history = train(optimizer, x, y, epochs=3, batch_size=10, rng=6)
+    return optimizer, history.column("train_loss")
+
+
+@pytest.mark.thorough
+def test_process_pool_gives_the_same_numbers():
+    names = ["Adam", "TruncatedNewton"]
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        results = list(pool.map(work, names))
+    for name, (optimizer, losses) in zip(names, results):
+        here, losses_here = work(name)
+        assert np.array_equal(losses, losses_here) and np.array_equal(optimizer.network.theta,
+                                                                      here.network.theta)
+        assert isinstance(optimizer, Optimizer) and optimizer.step(x, y) == here.step(x, y)
