@@ -170,27 +170,11 @@ def registered():
 
 def contest(contenders, blocks=9, seconds=0.1, pause=0.06, clock=time.perf_counter,
             sleep=time.sleep):
-    """Time functions against each other.
+    """Time functions against each other: name -> seconds a call, one number a block.
 
     In every block each contender has its turn: a call that is not counted, then calls for
     `seconds`, of which the median is kept, then a pause. Every other block takes them in the
-    opposite order. A contender whose first call takes longer than `seconds` is called once a
-    block.
-
-    Parameters
-    ----------
-    contenders : dict of str to callable
-        Called without arguments.
-    blocks : int
-    seconds, pause : float
-        Length of a turn and of the pause after it.
-    clock, sleep : callable
-        For tests.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds a call, one number a block.
+    opposite order. A contender whose first call takes longer than `seconds` is called once a block.
     """
     times = {name: [] for name in contenders}
     for block in range(blocks):
@@ -300,18 +284,9 @@ HEAD = ("ms", "/products", "/gradient", "/torch", "peak MiB")
 
 
 def table(results, first=0):
-    """Results as text of at most 80 columns, a headline wherever the setting changes.
+    """Results of `measure` as text of at most 80 columns, a headline wherever the setting changes.
 
-    Parameters
-    ----------
-    results : list of dict
-        As `measure` returns them.
-    first : int
-        Only the lines of the results from there on, for those who print as results come in.
-
-    Returns
-    -------
-    str
+    Only the lines of the results from `first` on, for those who print as results come in.
     """
     lines = []
     for number in range(first, len(results)):

@@ -50,18 +50,15 @@ def read_idx(path, dimensions):
     number, other dimensions, or a length that disagrees with the header.
     """
     content = read_bytes(path)
-    if len(content) < 4:
-        raise ValueError(f"{path}: truncated IDX file: {len(content)} bytes, a header has at least "
-                         "4")
+    header = 4 + 4 * dimensions
+    if len(content) < header:
+        raise ValueError(f"{path}: truncated IDX header: {len(content)} bytes, expected {header}")
     zero, code, ndim = struct.unpack(">HBB", content[:4])
     if zero != 0 or code != UNSIGNED_BYTES:
         raise ValueError(f"{path}: wrong magic number 0x{content[:4].hex()}, not an IDX file of "
                          "unsigned bytes")
     if ndim != dimensions:
         raise ValueError(f"{path}: IDX array of {ndim} dimensions, expected {dimensions}")
-    header = 4 + 4 * ndim
-    if len(content) < header:
-        raise ValueError(f"{path}: truncated IDX header: {len(content)} bytes, expected {header}")
     shape = struct.unpack(f">{ndim}I", content[4:header])
     expected = header + math.prod(shape)
     if len(content) != expected:

@@ -27,7 +27,7 @@ def atomic(path):
     """A temporary neighbour of `path`, of its suffix; renamed to `path` when the block ends well.
 
     A link is followed: its target is exchanged, and the link stays. What stood there hands on its
-    mode, and its owner where the system allows that.
+    mode.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def atomic(path):
         with _marked_as_ours(temporary, 0o666 if before is None else 0o600):
             yield temporary
             if before is not None:
-                _hand_on(before, temporary)
+                os.chmod(temporary, stat.S_IMODE(before.st_mode))
             os.replace(temporary, target)
     except OSError as error:
         named = error.filename is not None and Path(error.filename) != temporary
@@ -91,14 +91,6 @@ def require_writable(path):
     target, _ = _target(Path(path))
     if not takes_files(target.parent):
         raise PermissionError(f"cannot write {path}: {target.parent} may not be written to")
-
-
-def _hand_on(before, temporary):
-    """Mode and owner of the file before."""
-    if hasattr(os, "chown"):
-        with contextlib.suppress(OSError):  # another user's
-            os.chown(temporary, before.st_uid, before.st_gid)
-    os.chmod(temporary, stat.S_IMODE(before.st_mode))
 
 
 def require_file(path):

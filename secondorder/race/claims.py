@@ -98,14 +98,7 @@ def work_until(result, level):
 
 
 class Field:
-    """The methods of one problem with their trials and judged runs.
-
-    Parameters
-    ----------
-    problem : str
-    settings : dict
-    results : Results
-    """
+    """The methods of one problem with their trials and judged runs."""
 
     def __init__(self, problem, settings, results):
         self.problem, self.settings, self.results = problem, settings, results

@@ -13,41 +13,19 @@ from secondorder.studies import images, table
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem.
-
-    Attributes
-    ----------
-    key, title : str
-        ``digits``, and what a figure says.
-    needs : tuple of str
-        Public data sets, as a study names them.
-    parts : callable
-        Seed -> ((x, y), (x, y)), training and held-out, float32.
-    network : callable
-        Seed -> Network, float32.
-    loss : Loss
-    batch : int or "all"
-    most : float
-        Upper limit of T, in CPU seconds of steps.
-    level : float or None
-        The training loss at which T is read from Adam's clock.
-    epochs : int or None
-        Where there is no level: after so many epochs.
-    noise : float
-        Standard deviation of noise that is added to the inputs, drawn anew for every batch.
-    """
+    """One problem."""
 
     key: str
-    title: str
-    needs: tuple
-    parts: Callable
-    network: Callable
+    title: str  # what a figure says
+    needs: tuple  # public data sets, as a study names them
+    parts: Callable  # seed -> ((x, y), (x, y)), training and held-out, float32
+    network: Callable  # seed -> Network, float32
     loss: object
-    batch: object
-    most: float
-    level: float | None = None
-    epochs: int | None = None
-    noise: float = 0.0
+    batch: object  # samples, or "all"
+    most: float  # upper limit of T, in CPU seconds of steps
+    level: float | None = None  # the training loss at which T is read from Adam's clock
+    epochs: int | None = None  # where there is no level: after so many epochs
+    noise: float = 0.0  # deviation of noise that is added to the inputs, anew for every batch
 
     def rows(self, samples):
         """How many samples a step takes."""

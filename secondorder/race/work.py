@@ -21,13 +21,8 @@ from secondorder.papers.reversible_gauss_newton.coupling import Coupling
 
 
 class Passes(NamedTuple):
-    """Multiplications of one layer's products for S samples.
-
-    up, down, weights : int
-    inputs, outputs : int
-        Of a linear layer or of a patch.
-    size : int
-        Of its parameters.
+    """Multiplications of one layer's products for S samples: `up`, `down` and `weights`. `inputs`
+    and `outputs` are those of a linear layer or of a patch, `size` is that of its parameters.
     """
 
     up: int

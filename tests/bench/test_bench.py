@@ -317,18 +317,7 @@ def test_curves_leave_out_what_does_not_fit(cases, monkeypatch):
 
 # -- the command ----------------------------------------------------------------------------------
 
-QUICK = [
-    "--blocks",
-    "1",
-    "--seconds",
-    "1e-9",
-    "--pause",
-    "1e-9",
-    "--widths",
-    "4-3-2",
-    "--batch",
-    "3",
-]
+QUICK = "--blocks 1 --seconds 1e-9 --pause 1e-9 --widths 4-3-2 --batch 3".split()
 
 
 def test_json(capsys):
