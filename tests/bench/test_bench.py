@@ -179,9 +179,10 @@ def test_products_over_patches_are_those_it_takes():
     classes."""
     images = bench.images.Images(Problem(Setting("25-4-3-2", batch=6)))
     sizes = [4 * 9 * 9, 3 * 36 * 1, 2 * 3]
-    once = sum(p.flops for p in bench.images.gradient_products(images))
+    once = sum(p.flops for p in products.gradient(images.network, 6))
     assert once == 2 * 6 * (3 * sum(sizes) - sizes[0])
-    twice = sum(p.flops for p in bench.images.product_products(images))
+    twice = sum(p.flops for p in products.tangent(images.network, 6)
+                + products.backward_tangent(images.network, 6))
     assert twice == 2 * 6 * (6 * sum(sizes) - 4 * sizes[0])
 
 
