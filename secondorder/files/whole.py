@@ -137,13 +137,15 @@ def remove_stale(directory):
 
 
 def _lock(handle):
-    """Lock an open file or directory for this process, if no other one has: whether that went
-    well. False too where the file system has no locks.
+    """Lock an open file or directory for this process: True, or False if another one has locked it;
+    None where the file system has no locks.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True
 
 
@@ -164,13 +166,8 @@ def exclusive(directory):
         return
     handle = os.open(directory, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BlockingIOError(f"another run is writing to {directory}; name another "
-                                  "one") from None
-        except OSError:
-            pass  # a file system without locks
+        if _lock(handle) is False:
+            raise BlockingIOError(f"another run is writing to {directory}; name another one")
         yield
     finally:
         os.close(handle)
@@ -217,14 +214,12 @@ def _taken(lock, path, tries=40, pause=0.005):
             handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)
         except OSError as error:
             raise type(error)(error.errno, error.strerror, str(path)) from None
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if lock.exists() and os.path.samestat(os.fstat(handle), os.stat(lock)):
+        locked = _lock(handle)
+        if locked is None:
+            return handle
+        with contextlib.suppress(FileNotFoundError):  # it was cleared away meanwhile
+            if locked and os.path.samestat(os.fstat(handle), os.stat(lock)):
                 return handle
-        except BlockingIOError:
-            pass
-        except OSError:
-            return handle  # a file system without locks
         os.close(handle)
         time.sleep(pause)
     return None
