@@ -19,7 +19,7 @@ from secondorder.checks import lookup
 from .products import bound
 
 LOSSES = {"cross-entropy": so.SoftmaxCrossEntropy, "squared-error": so.SquaredError}
-_CASES = {}
+CASES = {}
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,12 @@ def case(name, *settings, smallest=Setting("32-32-32-10", batch=25)):
     """
 
     def register(make):
-        if name in _CASES:
+        if name in CASES:
             raise ValueError(f"two cases are called {name!r}")
-        _CASES[name] = Case(name, make, settings or (Setting(),), smallest)
+        CASES[name] = Case(name, make, settings or (Setting(),), smallest)
         return make
 
     return register
-
-
-def registered():
-    """All cases by name."""
-    return dict(_CASES)
 
 
 # -- time: contenders take turns in short blocks ---------------------------------------------------
@@ -217,7 +212,7 @@ class Effort(NamedTuple):
     pause: float = 0.06  # a BLAS thread goes on spinning, and in the way, for up to 0.03
 
 
-def measure(case, setting, effort=Effort(), against=None, seed=0):
+def measure(case, setting, effort=Effort(), against=None):
     """Time one case at one setting.
 
     Parameters
@@ -226,8 +221,6 @@ def measure(case, setting, effort=Effort(), against=None, seed=0):
     setting : Setting
     effort : Effort
     against : {None, "torch"}
-    seed : int
-        Of the data.
 
     Returns
     -------
@@ -241,7 +234,7 @@ def measure(case, setting, effort=Effort(), against=None, seed=0):
     MemoryError
         If the case needs more than it allows itself.
     """
-    problem = Problem(setting, seed)
+    problem = Problem(setting)
     work = case.make(problem)
     contenders = {"ours": work.run} | _others(problem, work)
     peaks = {name: _peak(function) for name, function in contenders.items()}

@@ -30,7 +30,7 @@ def measured(name, setting=TINY, **options):
 def cases(monkeypatch):
     """A registry of its own, so that a test may register cases."""
     known = {}
-    monkeypatch.setattr(runs, "_CASES", known)
+    monkeypatch.setattr(runs, "CASES", known)
     return known
 
 
