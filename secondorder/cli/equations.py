@@ -107,15 +107,11 @@ def verify(options):
     brought = load(options.load)
     load_here(options.paper)
     options.paper, label = _asked(options)
-    if label is not None:
-        study = _study(options.paper, label)
-        if isinstance(study, str):
-            raise ValueError(study)
-        if study is not None:
-            name = f"{study.paper} {study.key}"
-            raise ValueError(f"{study.key} of {study.paper} is a study, no equation: its claims "
-                             f"are shown by secondorder show {name}, run by secondorder reproduce "
-                             f"{name}")
+    study = None if label is None else _study(options.paper, label)
+    if study is not None:
+        name = f"{study.paper} {study.key}"
+        raise ValueError(f"{study.key} of {study.paper} is a study, no equation: its claims are "
+                         f"shown by secondorder show {name}, run by secondorder reproduce {name}")
     if options.write and not options.markdown:
         raise ValueError("--write goes together with --markdown")
     if options.markdown:
@@ -183,6 +179,7 @@ def show(options):
     from secondorder import ledger
     from secondorder.ledger.pages.show import listed
     from secondorder.ledger.registry import REGISTRY
+    from secondorder.studies import pages
 
     load(options.load)
     load_here(options.paper)
@@ -201,8 +198,9 @@ def show(options):
                              "without --more and --tex")
         print(files.to_json(_as_object(paper, label, options.seed)))
     elif label:
-        print(_study_page(paper, label)
-              or ledger.show(paper, label, options.seed, options.more, options.tex))
+        study = _study(paper, label)
+        print(ledger.show(paper, label, options.seed, options.more, options.tex)
+              if study is None else pages.shown(study))
     elif paper:
         print("\n".join(listed(REGISTRY.select(paper)).splitlines()[1:]))
     else:
@@ -238,7 +236,7 @@ def _anywhere(paper, text):
 
 
 def _study(paper, label):
-    """The study of that name, or why there is none; None for what is, or may be, an equation."""
+    """The study of that name; None for what is, or may be, an equation."""
     from secondorder.ledger.labels import asked_for, canonical
     from secondorder.ledger.registry import REGISTRY
 
@@ -250,20 +248,7 @@ def _study(paper, label):
         return None
     from secondorder.studies import STUDIES
 
-    known = STUDIES.of(paper) if paper in STUDIES.papers else {}
-    if name in known or name.startswith("claim"):
-        return known.get(name)
-    there = f"; there are {', '.join(known)}" if known else ""
-    return (f"{name} of {paper} is no equation: figures and tables are studies, and this one is "
-            f"not among them yet{there}")
-
-
-def _study_page(paper, label):
-    """What is shown of a study, or None."""
-    from secondorder.studies import pages
-
-    study = _study(paper, label)
-    return study if study is None or isinstance(study, str) else pages.shown(study)
+    return STUDIES.of(paper).get(name) if paper in STUDIES.papers else None
 
 
 def _as_object(paper, label, seed):

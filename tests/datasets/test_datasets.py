@@ -303,13 +303,3 @@ def test_real_mnist_subset():
 def test_real_cifar_subset():
     data = datasets.load("cifar-10:cifar-10-subset", "test")
     assert data.inputs.shape == (2000, 3072) and np.bincount(data.targets).tolist() == [200] * 10
-
-
-@needs("uci-wine-red")
-def test_real_wine_red():
-    data = datasets.load("csv:uci-wine-red", "train")
-    assert (
-        data.inputs.shape == (1599, 11)
-        and data.targets.shape == (1599, 1)
-        and abs(data.inputs.mean(0)).max() < 1e-3
-    )
