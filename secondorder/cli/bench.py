@@ -6,8 +6,7 @@ import sys
 from secondorder import files
 from secondorder.checks import lookup
 
-from .outputs import own_outputs, tell_written
-from .parsing import positive, positive_number
+from .parsing import positive, positive_number, tell_written
 
 ABOUT = """\
 Time gradients, curvature and steps of all optimizers, as ratios in one run. The columns are
@@ -82,7 +81,7 @@ def run(options):
         from secondorder.bench import pytorch
 
         pytorch.imported(threads=int(os.environ.get("OPENBLAS_NUM_THREADS", "1")))
-    with own_outputs(options.out, WRITTEN, "bench") as (out, earlier):
+    with files.own_outputs(options.out, WRITTEN, "bench") as (out, earlier):
         return _measure(options, bench, cases, out, earlier)
 
 

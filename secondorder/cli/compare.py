@@ -4,8 +4,8 @@ import sys
 
 from secondorder import files
 
-from .outputs import own_outputs, tell_written
-from .parsing import add_table_options, natural, positive, positive_number, table_options
+from .parsing import (add_table_options, natural, positive, positive_number, table_options,
+                      tell_written)
 
 EXAMPLES = """\
   secondorder compare                          a 16-3-3-10 network on digits, after three epochs
@@ -59,7 +59,7 @@ def run(options):
     """Print the table; write table and page where asked."""
     import secondorder as so
 
-    with own_outputs(options.out, WRITTEN, "compare") as (out, earlier):
+    with files.own_outputs(options.out, WRITTEN, "compare") as (out, earlier):
         return _compare(so, options, out, earlier)
 
 

@@ -1,4 +1,6 @@
-"""What the commands share: a parser with the common options, and checked kinds of arguments."""
+"""What the commands share: a parser with the common options, checked kinds of arguments, a line for
+each file.
+"""
 
 import argparse
 import ast
@@ -161,3 +163,9 @@ def table_options(options):
     """What was said about a table, as `datasets.load` takes it."""
     said = {} if options.target is None else {"target": options.target}
     return said | ({"classification": True} if options.classify else {})
+
+
+def tell_written(paths, earlier, stream):
+    """Print a line a file; `earlier` are those that stood there before."""
+    for path in paths:
+        print(f"{'replaced' if path in earlier else 'written'}: {path}", file=stream)

@@ -7,8 +7,7 @@ from secondorder import files
 from secondorder.checks import lookup
 
 from . import own, signals
-from .outputs import own_outputs, tell_written
-from .parsing import natural, positive_number
+from .parsing import natural, positive_number, tell_written
 
 EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
@@ -74,7 +73,7 @@ def run(options: argparse.Namespace):
     title = problem.title + "".join(f"; {name} not found, a stand-in"
                                     for name in missing(problem.needs))
     results = []
-    with own_outputs(options.out, WRITTEN, "race") as (out, earlier):
+    with files.own_outputs(options.out, WRITTEN, "race") as (out, earlier):
         try:
             for result in live.race(problem.key, entrants, options.minutes,
                                     lambda line: print(line, file=sys.stderr), options.seed):

@@ -10,10 +10,9 @@ from secondorder.checks import lookup
 
 from . import signals
 from .memory import require_memory
-from .outputs import own_outputs, tell_written
 from .parsing import (add_table_options, directory, fraction_below_one, natural,
                       non_negative_number, positive, positive_number, positive_or_all, setting,
-                      table_options)
+                      table_options, tell_written)
 
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
@@ -157,7 +156,7 @@ def run(options):
         _report(results, history, json=options.json)
         tell_written(written, earlier, sys.stderr if options.json else sys.stdout)
 
-    with own_outputs(options.out, WRITTEN, "train") as (out, earlier):
+    with files.own_outputs(options.out, WRITTEN, "train") as (out, earlier):
         _require_own_place(options, out)
         finished = False
         try:

@@ -1,12 +1,13 @@
 """Directories of outputs, and what in them may be replaced."""
 
+import contextlib
 import os
 import sys
 from pathlib import Path
 
 from . import seals
 from .reading import read_bytes
-from .whole import remove_stale, takes_files
+from .whole import exclusive, remove_stale, takes_files
 
 
 def written_by(path, command):
@@ -52,6 +53,19 @@ def output_directory(path):
         raise PermissionError(f"cannot write to the output directory: {path}")
     remove_stale(path)
     return path
+
+
+@contextlib.contextmanager
+def own_outputs(place, names, command):
+    """The directory of ``--out``, of this command alone, and those of its files `names` that it is
+    about to replace; None and an empty list where no place is given.
+    """
+    if not place:
+        yield None, []
+        return
+    out = output_directory(place)
+    with exclusive(out):
+        yield out, replaceable(out, names, command)
 
 
 def user_cache_folder():

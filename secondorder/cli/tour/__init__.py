@@ -5,7 +5,6 @@ import sys
 from secondorder import files
 
 from .. import signals
-from ..outputs import own_outputs
 from ..parsing import directory, natural
 
 ABOUT = """\
@@ -55,7 +54,7 @@ def run(options):
         signals.check()
         print(text, file=stream, flush=True)
 
-    with own_outputs(options.out, running.WRITTEN, running.COMMAND) as (out, earlier):
+    with files.own_outputs(options.out, running.WRITTEN, running.COMMAND) as (out, earlier):
         results = running.run(out, seed=options.seed, say=say, undisturbed=signals.deferred)
     if earlier:
         say(f"replaced, of an earlier tour: {', '.join(path.name for path in earlier)}")
