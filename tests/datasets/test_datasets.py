@@ -256,6 +256,8 @@ def test_scale_uses_the_range_of_the_format():
                                atol=1e-14)
     with pytest.raises(ValueError, match="no range"):
         datasets.scale(datasets.load_wine())
+    with pytest.raises(ValueError, match="interval"):
+        datasets.scale(data, (1, 1))
 
 
 def test_standardisation():
