@@ -29,14 +29,9 @@ def atomic(path):
     A link is followed: its target is exchanged, and the link stays. What stood there hands on its
     mode.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the directory does not exist.
-    OSError
-        If the directory cannot be written to; if a directory, a device, a pipe, a socket or a file
-        that may not be written to stands there. After any error the old file is untouched and no
-        temporary one is left.
+    FileNotFoundError if the directory does not exist. OSError if it cannot be written to, or if a
+    directory, a device, a pipe, a socket or a file that may not be written to stands there. After
+    any error the old file is untouched and no temporary one is left.
     """
     path = Path(path)
     target, before = _target(path)
@@ -152,14 +147,9 @@ def _lock(handle):
 @contextlib.contextmanager
 def exclusive(directory):
     """Keep other processes that ask for it from writing to a directory; ends with the process at
-    the latest.
+    the latest. Where the system has no such locks nothing is kept off.
 
-    Where the system has no such locks nothing is kept off.
-
-    Raises
-    ------
-    BlockingIOError
-        If another process is at it, naming the directory.
+    BlockingIOError names the directory if another process is at it.
     """
     if fcntl is None:
         yield
@@ -178,12 +168,8 @@ def one_writer(path):
     """Keep other runs, in this process or another one, from writing the file `path` meanwhile.
 
     The lock is a hidden neighbour that goes at the end; that of a process that was killed is
-    nobody's any more. Where the system has no such locks nothing is kept off.
-
-    Raises
-    ------
-    BlockingIOError
-        If another run is at it, naming the file.
+    nobody's any more. Where the system has no such locks nothing is kept off. BlockingIOError names
+    the file if another run is at it.
     """
     if fcntl is None:
         yield
