@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from secondorder import checks
-from secondorder.checks import function_of, instance_of, whole_number
+from secondorder.checks import instance_of, whole_number
 from secondorder.exact.curvature import check_network
 from secondorder.nets import Activation, Linear, Loss
 from secondorder.papers import residual_partitioning
@@ -16,7 +16,6 @@ from .rows import ABOVE, GAUSS_NEWTON, HESSIAN, POSITIVE, own, rows
 
 MATRICES = 20  # of P x P that are held at a time, about
 LIMIT = 2500
-PATIENCE = 3.0  # seconds before the first line that says how far a comparison is
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Comparison:
         return page.draw(self)
 
 
-def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="", say=None):
+def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption=""):
     """Every curvature of a small network at one point, side by side.
 
     Parameters
@@ -79,9 +78,6 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
         Largest number of parameters.
     caption : str
         What the page says of network and data.
-    say : callable, optional
-        Takes a line of text before each row that begins later than `PATIENCE` seconds: a large
-        network or many samples take minutes.
 
     Returns
     -------
@@ -113,8 +109,6 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
                             "some of the curvatures are derived for them only")
     checks.positive_number(damping, "damping")
     whole_number(limit, "limit", 1)
-    if say is not None:
-        function_of(say, "say", 1, "a function of a line of text")
     P = network.size
     if P > limit:
         raise MemoryError(f"the network has {P} parameters: {MATRICES} matrices of {P} x {P} take "
@@ -127,16 +121,12 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
         if name in known:
             raise ValueError(f"extra: {name!r} is the name of a row that is there already")
     table += [own(name, matrix) for name, matrix in extra.items()]
-    started = time.monotonic()
     point = measures.Point(network, loss, x, y, damping)
     if not point.hessian.any():
         raise ValueError("the Hessian is zero at this point, so that no curvature can be compared "
                          "with it; take other parameters or data")
     measured, matrices, known = [], {}, [(point.hessian, point.spectrum[0])]
-    for number, row in enumerate(table, 1):
-        elapsed = time.monotonic() - started
-        if say is not None and elapsed > PATIENCE:
-            say(f"{number} of {len(table)}: {row.name}, after {elapsed:.0f} s")
+    for row in table:
         began = time.perf_counter()
         matrix, stored = row.make(point)
         seconds = time.perf_counter() - began
