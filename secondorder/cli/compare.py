@@ -13,7 +13,8 @@ EXAMPLES = """\
   secondorder compare --data wine --hidden 5 --activation softplus --epochs 0
   secondorder compare --data idx:mnist-subset --samples 100 --hidden 2
 
-Time grows with the samples and with the square of the number of parameters.
+Time grows with the samples and with the square of the number of parameters. A comparison that takes
+long says which curvature it is at.
 """
 #: Samples that are drawn from a larger set.
 SAMPLES = 500
@@ -68,8 +69,9 @@ def _compare(so, options, out, earlier):
     caption = (f"{options.data}, {samples}; widths {x.shape[1]}, "
                f"{', '.join(map(str, options.hidden))}; {options.activation}; {network.size} "
                f"parameters; after {options.epochs} epochs of Adam")
-    comparison = so.compare(network, loss, x, y, damping=options.damping, limit=options.limit,
-                            caption=caption)
+    comparison = so.compare(
+        network, loss, x, y, damping=options.damping, limit=options.limit, caption=caption,
+        say=lambda line: print(line, file=sys.stderr, flush=True))
     rows = [{name: value for name, value in row.items() if name not in ("direction", "along")}
             for row in comparison.rows]
     if options.json:

@@ -16,6 +16,7 @@ from .rows import ABOVE, GAUSS_NEWTON, HESSIAN, POSITIVE, own, rows
 
 MATRICES = 20  # of P x P that are held at a time, about
 LIMIT = 2500
+PATIENCE = 3.0  # seconds before the first line that says how far a comparison is
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Comparison:
         return page.draw(self)
 
 
-def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption=""):
+def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="", say=None):
     """Every curvature of a small network at one point, side by side.
 
     Parameters
@@ -78,6 +79,9 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
         Largest number of parameters.
     caption : str
         What the page says of network and data.
+    say : callable, optional
+        Takes a line of text before each row that begins later than `PATIENCE` seconds: a large
+        network or many samples take minutes.
 
     Returns
     -------
@@ -121,12 +125,16 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
         if name in known:
             raise ValueError(f"extra: {name!r} is the name of a row that is there already")
     table += [own(name, matrix) for name, matrix in extra.items()]
+    started = time.monotonic()
     point = measures.Point(network, loss, x, y, damping)
     if not point.hessian.any():
         raise ValueError("the Hessian is zero at this point, so that no curvature can be compared "
                          "with it; take other parameters or data")
     measured, matrices, known = [], {}, [(point.hessian, point.spectrum[0])]
-    for row in table:
+    for number, row in enumerate(table, 1):
+        elapsed = time.monotonic() - started
+        if say is not None and elapsed > PATIENCE:
+            say(f"{number} of {len(table)}: {row.name}, after {elapsed:.0f} s")
         began = time.perf_counter()
         matrix, stored = row.make(point)
         seconds = time.perf_counter() - began

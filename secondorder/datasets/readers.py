@@ -1,5 +1,7 @@
 """Data sets of yours: MNIST's IDX files, the CIFAR-10 binary version, CSV tables."""
 
+import warnings
+
 import numpy as np
 
 from .. import checks
@@ -31,6 +33,11 @@ def load_idx(directory, part="train"):
     FileNotFoundError, ValueError
         Naming the file that is missing, truncated, of another format, or disagrees with its
         partner.
+
+    Warns
+    -----
+    UserWarning
+        If a class below the largest label never occurs: a wrong label looks so.
     """
     folder = find_directory(directory)
     prefix = lookup({"train": "train", "test": "t10k"}, part, "part")
@@ -42,6 +49,7 @@ def load_idx(directory, part="train"):
                          f"{image_file}")
     if images.size == 0:
         raise ValueError(f"{image_file}: expected at least one image")
+    _warn_of_absent(labels.astype(int), label_file)
     return _images(folder.name, images, labels.astype(np.int64),
                    f"IDX images from {folder.name}, {part} part")
 
@@ -111,6 +119,11 @@ def load_csv(path, target=-1, classification=False, header=None):
         of them.
     TypeError
         If `target` is neither a whole number nor a name.
+
+    Warns
+    -----
+    UserWarning
+        If a class below the largest label never occurs: a wrong label looks so.
     """
     place, classification = (locate(checks.path(path, "path")),
                              boolean(classification, "classification"))
@@ -128,6 +141,8 @@ def load_csv(path, target=-1, classification=False, header=None):
                          f"{column.max():g}; labels count the classes from 0, the largest that is "
                          f"taken is {LARGEST_LABEL}")
     targets = column.astype(np.int64) if classification else column[:, None].copy()
+    if classification:
+        _warn_of_absent(targets, f"{file}, column {names[chosen]!r}")
     others = np.delete(np.arange(len(names)), chosen)
     return Dataset(file.name.split(".")[0], values[:, others], targets,
                    tuple(names[i] for i in others), f"table {file.name}")
@@ -159,3 +174,15 @@ def _images(name, images, labels, description):
     pixels = tuple("pixel_" + "_".join(map(str, index)) for index in np.ndindex(*shape))
     return Dataset(name, images.reshape(len(images), -1).astype(np.float64), labels, pixels,
                    description, shape, (0.0, 255.0))
+
+
+def _warn_of_absent(labels, place):
+    """Say which classes never occur: a single wrong label can make a hundred of them."""
+    absent = np.setdiff1d(np.arange(labels.max()), labels)
+    if len(absent):
+        largest, first = labels.max(), int(labels.argmax())
+        some = ", ".join(map(str, absent[:3])) + (" and more" if len(absent) > 3 else "")
+        warnings.warn(f"{place}: the largest label, {largest}, makes {largest + 1} classes, "
+                      f"{len(absent)} of them without a sample: {some}. The label is first in "
+                      f"sample {first + 1} of {len(labels)}. If it is wrong, correct it; if "
+                      "classes are left out, number the others from 0.", stacklevel=3)

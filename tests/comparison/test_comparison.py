@@ -1,5 +1,6 @@
 """All curvatures of one network side by side: numbers by another way, promises, and refusals."""
 
+import importlib
 import json
 
 import numpy as np
@@ -207,6 +208,16 @@ def test_of_a_large_set_some_samples_are_drawn_and_told(large, monkeypatch, caps
         assert cli.main([*large, *options]) in (0, 1)
         assert f"csv:large.csv, {told}; " in capsys.readouterr().out
     assert sizes == [(500, 3), (30, 3), (600, 3)]
+
+
+def test_a_long_comparison_says_where_it_is(monkeypatch):
+    module = importlib.import_module("secondorder.comparison.compare")  # the function hides it
+    monkeypatch.setattr(module, "PATIENCE", -1.0)
+    lines = []
+    found = so.compare(*small(), say=lines.append)
+    assert len(lines) == len(found.rows) and lines[1] == "2 of 14: low-rank factors, after 0 s"
+    monkeypatch.setattr(module, "PATIENCE", 1e9)
+    so.compare(*small(), say=pytest.fail)
 
 
 @pytest.mark.thorough

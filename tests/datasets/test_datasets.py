@@ -80,6 +80,7 @@ def test_damaged_embedded_file_is_named(folder, monkeypatch, damage):
     assert len(datasets.load_digits()) == 1797
 
 
+@pytest.mark.filterwarnings("ignore:.* without a sample")
 def test_idx_plain_and_gz(folder):
     rng = np.random.default_rng(0)
     images, labels = rng.integers(0, 256, (7, 3, 5)), rng.integers(0, 10, 7)

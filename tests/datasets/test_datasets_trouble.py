@@ -1,6 +1,7 @@
 """Odd data: what readers and helpers take by mistake, and what they say instead."""
 
 import gzip
+import struct
 
 import numpy as np
 import pytest
@@ -61,7 +62,21 @@ def test_a_header_may_be_declared(tmp_path):
 def test_labels_that_cannot_be_classes(tmp_path, label):
     with pytest.raises(ValueError, match=r"t\.csv: column 'column_1' holds the class label"):
         csv(tmp_path, f"1,0\n2,{label}\n", classification=True)
-    assert csv(tmp_path, "1,0\n2,65535\n", classification=True).classes == 65536
+    with pytest.warns(UserWarning, match="65536 classes"):
+        assert csv(tmp_path, "1,0\n2,65535\n", classification=True).classes == 65536
+
+
+def test_a_label_far_from_the_others_is_told(tmp_path):
+    rows = "".join(f"0.5,{label}\n" for label in [*range(10), 200, *range(10)])
+    with pytest.warns(UserWarning, match=r"t\.csv, column 'y': the largest label, 200, makes 201 "
+                      r"classes, 190 of them without a sample: 10, 11, 12 and more\. .* in sample "
+                      r"11 of 21\."):
+        csv(tmp_path, "x,y\n" + rows, classification=True)
+    with pytest.warns(UserWarning, match=r"labels-idx1-ubyte: .* label, 3, .*: 1, 2\. .* sample 2"):
+        for name, content in (("images-idx3", b"\0\0\x08\3" + struct.pack(">3I", 2, 1, 1)),
+                              ("labels-idx1", b"\0\0\x08\1" + struct.pack(">I", 2))):
+            (tmp_path / f"train-{name}-ubyte").write_bytes(content + b"\0\3")
+        datasets.load_idx(tmp_path)
 
 
 @pytest.mark.parametrize("text, words", [

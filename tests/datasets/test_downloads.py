@@ -102,6 +102,7 @@ def left(folder="toy"):
     return sorted(path.name for path in (places.cache() / folder).glob("*"))
 
 
+@pytest.mark.filterwarnings("ignore:.* without a sample")
 def test_good_files_are_kept_found_by_name_and_not_fetched_again(server):
     here = source("idx", server, {"train-images-idx3-ubyte.gz": IMAGES,
                                   "train-labels-idx1-ubyte.gz": LABELS})
