@@ -85,14 +85,6 @@ def test_a_normalisation_is_refused_by_name():
         so.verify.rule(LayerNorm(3))
 
 
-@pytest.mark.parametrize("name", ["convolutional", "recurrent"])
-def test_steps_go_down(name):
-    net, loss, x, y = problem(name, samples=8)
-    method = so.ResidualPartitioning(net, loss, learning_rate=1.0)
-    losses = [method.step(x, y)["loss"] for _ in range(15)]
-    assert losses[-1] < losses[0] - 0.05
-
-
 def test_a_step_is_the_minimiser_of_the_bound():
     net, loss, x, y = problem("convolutional")
     found, start = bound(net, loss, x, y), net.theta.copy()
