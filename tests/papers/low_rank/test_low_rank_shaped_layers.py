@@ -57,22 +57,6 @@ def test_cubic_steps(name, options):
     assert losses[-1] < losses[0]
 
 
-@pytest.mark.parametrize("base", BASES)
-def test_every_base(base):
-    net, loss, x, y = problem("convolutional", samples=8)
-    method = so.CubicRegularization(base(net, loss), sigma=30.0)
-    losses = [method.step(x, y)["loss"] for _ in range(8)]
-    assert losses[-1] < losses[0]
-
-
-def test_residual_partitioning_as_base():
-    for name in ("convolutional", "recurrent"):
-        net, loss, x, y = problem(name, samples=8)
-        method = so.CubicRegularization(so.ResidualPartitioning(net, loss), sigma=30.0)
-        losses = [method.step(x, y)["loss"] for _ in range(8)]
-        assert losses[-1] < losses[0]
-
-
 @pytest.mark.parametrize("name, layer", [("convolutional", "Conv2d"), ("recurrent", "Recurrent"),
                                          ("normalised", "Reshape|LayerNorm")])
 def test_what_is_for_fully_connected_networks_says_so(name, layer):

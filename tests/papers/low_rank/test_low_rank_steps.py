@@ -119,20 +119,6 @@ def test_ascent():
     )
 
 
-def test_model_change_at_the_step():
-    rng = np.random.default_rng(2)
-    for _ in range(100):
-        a, h, length, sigma = -rng.exponential(), rng.normal(), rng.exponential(), rng.exponential()
-        s = so.low_rank.step_length(a, h, length, sigma)
-        change = steps.model_change(a, h, length, sigma, s)
-        c = sigma * length**3
-        assert np.isclose(change, a * s + h * s**2 / 2 + c * s**3 / 6, rtol=1e-12)
-        for other in (0.9 * s, 1.1 * s, 0.01 * s, 100 * s):
-            assert change <= steps.model_change(a, h, length, sigma, other)
-    assert np.isclose(steps.model_change(0.5, 0.0, 2.0, 3.0, -1.0), -0.5 + 3 * 8 / 6)
-    assert steps.model_change(-1e-320, 0.0, 1e-110, 1.0, 0.0) == 0
-
-
 @pytest.mark.parametrize("case, error, word", [
     ((-1.0, 1.0, 1.0, -1.0), ValueError, "sigma"), ((-1.0, 1.0, 1.0, np.nan), ValueError, "sigma"),
     ((-1.0, 1.0, 1.0, "1"), TypeError, "sigma"), ((-1.0, 1.0, -1.0, 1.0), ValueError, "g_norm"),
@@ -203,12 +189,6 @@ def test_coupled_rates_of_curvatures_whose_squares_overflow(slope):
                                         sigma)
         np.testing.assert_allclose(same, expected, rtol=1e-14)
         np.testing.assert_allclose(np.ldexp(longer, -exponent), expected, rtol=1e-14)
-
-
-@pytest.mark.parametrize("first", (0.3, -0.3, 0.0))
-def test_what_fills_up_the_hard_case_has_the_length_that_is_left(first):
-    filled = joint_rates._filled_up(np.array([first, 0.4, 0.0]), 2.0)
-    np.testing.assert_allclose(filled, [np.copysign(np.sqrt(4 - 0.16), first), 0.4, 0], rtol=1e-15)
 
 
 def test_the_hard_case():
