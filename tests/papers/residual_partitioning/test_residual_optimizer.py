@@ -53,28 +53,20 @@ def test_step_is_gradient_over_curvature(rng, output, correction):
                       rtol=1e-12)
     step = net.theta - before
     assert np.isclose(info["bound_decrease"], b.loss - b.value(step), rtol=1e-10)
-    # the bound starts from an evaluation of its own, which may be of the other form
-    assert np.isclose(info["curvature_max"], b.curvature.max(), rtol=1e-13, atol=0)
-    assert np.isclose(info["curvature_min"], b.curvature.min(), rtol=1e-13, atol=0)
-    assert np.isclose(info["largest_change"], np.abs(step).max()) and info["idle_parameters"] == 0
     assert np.isclose(info["loss"], b.loss) and info["learning_rate"] == 0.5
+    assert info["idle_parameters"] == 0
 
 
 @pytest.mark.parametrize("penalty", ["implicit", "plain"])
 def test_report_with_penalty_and_damping(rng, penalty):
-    """The promised decrease is that of the bound with the penalty in it; curvatures are the data's
-    own."""
+    """The promised decrease is that of the bound with the penalty in it, and no damping."""
     net, loss, x, y = squared_case(rng)
     method = ResidualPartitioning(net, loss, 0.7, l2=0.5, penalty=penalty, damping=0.3)
-    whole, data = bound(net, loss, x, y, l2=0.5), bound(net, loss, x, y)
+    whole = bound(net, loss, x, y, l2=0.5)
     before = net.theta.copy()
     info = method.step(x, y)
     assert np.isclose(info["bound_decrease"], whole.loss - whole.value(net.theta - before),
                       rtol=1e-10)
-    assert (
-        info["curvature_max"] == data.curvature.max()
-        and info["curvature_min"] == data.curvature.min()
-    )
 
 
 def test_default_rates_depend_on_the_output_rule(rng):
