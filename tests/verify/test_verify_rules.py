@@ -77,7 +77,6 @@ def test_right_rules_are_found_right_and_tight(name):
     composed = name == "skip"
     assert (reached > 0.9 if composed
             else "reaches 1 of what the rule allows: it is tight" in report.notes[0])
-    assert len(report.notes) == 1, "no rule of the package is looser than the literal one"
 
 
 def test_the_literal_rule_takes_second_derivatives_in_the_parameters_by_size():
@@ -149,7 +148,7 @@ WRONG = {  # rule, what is named, words that must stand in the report
     "Z halved": (changed(backward=lambda Z_in, c, *_: (maybe(Z_in, 0.5), c)), "Z_in",
                  "the ratio is 1/2 everywhere"),
     "Z transposed": (changed(backward=transposed), "Z_in",
-                     "it is |J| Z: the matrix must be transposed"),
+                     "no bound (affine part"),
     "Z with signs": (changed(backward=signed), "Z_in",
                      "must be an array of shape (3, 2, 2, 2), finite and not negative"),
     "curvature halved": (changed(backward=lambda Z_in, c, *_: (Z_in, c / 2)), "curvature",
@@ -187,18 +186,10 @@ def test_wrong_rules_are_named(name):
                              for finding in report.findings}, "only what is wrong is blamed"
 
 
-@pytest.mark.parametrize("factor, part", [(2, "u_out"), (2, "Z_in"), (3, "curvature")])
-def test_a_rule_that_is_too_large_is_a_bound_and_said_to_be_loose(factor, part):
-    def backward(Z_in, curvature, *_):
-        return maybe(Z_in, factor if part == "Z_in"
-                     else 1), curvature * (factor if part == "curvature" else 1)
-    room.register(Mixing)(changed(lambda u, *_: u * (factor if part == "u_out" else 1), backward))
+def test_a_rule_that_is_too_large_is_a_bound_and_not_tight():
+    room.register(Mixing)(changed(backward=lambda Z_in, c, *_: (maybe(Z_in, 2), 3 * c)))
     report = verify.rule(Mixing((2, 2, 2), 2, rng=1))
-    assert report.ok, str(report)
-    assert "tight" not in report.notes[0]
-    assert any(note.startswith(f"{part} is {factor} times |")
-               and note.endswith("looser than it need be")
-               for note in report.notes), report.notes
+    assert report.ok and "tight" not in report.notes[0], str(report)
 
 
 def test_other_fractions_are_a_bound_too():
@@ -220,7 +211,6 @@ def test_other_fractions_are_a_bound_too():
     room.register(Mixing)(Halves)
     report = verify.rule(Mixing((2, 2, 2), 2, rng=1))
     assert report.ok and "it is tight" in report.notes[0]
-    assert any("other fractions, as tight" in note for note in report.notes)
 
 
 # -- layers that bend ------------------------------------------------------------------------------
@@ -482,8 +472,6 @@ def test_the_explicit_form_is_that_of_finite_steps():
     for v in rng.normal(size=(5, len(M))):
         second = (value(step * v) - 2 * value(0 * v) + value(-step * v)) / step**2
         assert second == pytest.approx(v @ M @ v, rel=1e-5)
-        dx, dtheta = v[:x.size].reshape(x.shape), v[x.size:]
-        assert sum(at.change(weights, g, dx, dtheta, True)) == pytest.approx(v @ M @ v, rel=1e-12)
 
 
 @pytest.mark.parametrize("cross", [True, False])
@@ -585,9 +573,6 @@ def test_a_rule_that_raises_in_single_precision_is_told():
 def test_how_a_report_writes_ratios():
     assert rule_checks._ratio(1, 2) == "0.5"
     assert rule_checks._ratio(3.0, 0.0) == "infinitely many"
-    assert rule_checks._spread((3.0, 3.0)) == "3"
-    assert rule_checks._spread((1e-9, 2e-9)) == "1e-09 to 2e-09"
-    assert rule_checks._spread((1.0, 1.0 - 5e-7)) == "1" and "to" in rule_checks._spread((1, 1.1))
 
 
 def test_the_least_eigenvalue_of_what_is_not_finite():
@@ -648,21 +633,9 @@ ALLOWED = pytest.mark.parametrize("parts, ok", [(7.9e-9, True), (8.1e-9, False)]
 def test_an_inequality_may_fail_by_rounding(case, held, quadratic, parts, ok):
     M = np.diag(quadratic)
     M[0, 0] += parts
-    case.ask, case._forms = lambda *args: (), lambda *args: (None, None, M, np.array(held))
-    case._steps, case._name_what_is_wrong = lambda *args: True, lambda *args: None
+    case.ask, case._forms = lambda *args: (), lambda *args: (M, np.array(held))
+    case._name_what_is_wrong = lambda *args: None
     assert case._stage("", None, None, None, Options(False, False)) == ok
-
-
-@ALLOWED
-@pytest.mark.parametrize("change", [(4.0, -3.0), (-3.0, 4.0)])
-def test_a_step_may_go_beyond_its_bound_by_rounding(case, change, parts, ok, monkeypatch):
-    """A term of 4, one of -3 and a bound of 1."""
-    monkeypatch.setattr(rule_checks, "_STEPS", 0)
-    case.quadratic.change = lambda *args: change
-    held, worst = np.zeros(10), np.eye(10)[0]
-    held[0] = 1 - parts
-    assert case._steps("", None, held, np.ones(10), None, Options(False, False),
-                       worst) == ok
 
 
 @ALLOWED
@@ -671,15 +644,6 @@ def test_a_result_below_the_literal_one_by_rounding_is_not_blamed(case, parts, o
     below = np.array([8.0, 0.25 - parts])
     case._name_what_is_wrong("", None, case.Z, None, None, (np.array([9.0, 0.25]), None, below))
     assert case.told == ([] if ok else ["curvature"])
-
-
-@ALLOWED
-def test_a_result_that_is_literal_to_rounding_is_not_called_loose(case, parts, ok):
-    case.ask = lambda *args: (np.zeros(0), np.array([8.0, parts]), np.array([8.0, 0.0]))
-    case.quadratic.literal = lambda *args: (np.zeros(0), np.array([8.0, 0.0]), np.array([8.0, 0.0]))
-    case._single_outputs = lambda: iter([case.Z])
-    case.tell_tightness()
-    assert [note.split()[0] for note in case.told[1:]] == ([] if ok else ["Z_in"])
 
 
 @ALLOWED

@@ -75,18 +75,6 @@ class Quadratic:
             M[theta, here] = M[here, theta].T
         return M
 
-    def change(self, weights, g, dx, dtheta, cross):
-        """Both terms of the form at one step, by forward passes: sum of weights dy^2, and of g
-        times second change.
-        """
-        dy = self.layer.tangent(self.saved, dx, dtheta)
-        if cross or dtheta is None:
-            second_order = self.layer.second_tangent(self.saved, dx, None, dtheta)
-        else:
-            second_order = (self.layer.second_tangent(self.saved, dx, None, None)
-                    + self.layer.second_tangent(self.saved, None, None, dtheta))
-        return np.sum(weights * dy**2), np.sum(g * second_order)
-
     def literal(self, u, g, Z, options):
         """u_out, Z_in, curvature by the fractions of Eqs. (10), (37), and by the second
         derivatives' sizes.
@@ -106,13 +94,6 @@ class Quadratic:
             Z_in = Z_in + np.abs(mixed).sum(axis=-1)
             curvature = curvature + np.einsum("sjk,sj->k", np.abs(mixed), below)
         return self.reach(u), None if u is None else Z_in.reshape(self.x.shape), curvature
-
-
-    def turned(self, Z):
-        """|J| Z, like x: an easy mistake where x and y are alike; None where they are not."""
-        if self.inputs != self.outputs:
-            return None
-        return np.einsum("sij,sj->si", np.abs(self.J), Z.reshape(len(Z), -1)).reshape(self.x.shape)
 
 
 def quotient(a, b):

@@ -129,7 +129,7 @@ def moved(eps, phi):
 
 def emptied(eps, phi):
     """Nothing for a term that is not zero, with the sum kept at one."""
-    eps[2, 1, 1], eps[2, 1, 0] = 0, eps[2, 1, 0] + eps[2, 1, 1]
+    phi[2, 1, 1], eps[2, 1, 0] = 0, eps[2, 1, 0] + phi[2, 1, 1]
     return eps, phi
 
 
