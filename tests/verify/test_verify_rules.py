@@ -148,7 +148,7 @@ WRONG = {  # rule, what is named, words that must stand in the report
     "Z halved": (changed(backward=lambda Z_in, c, *_: (maybe(Z_in, 0.5), c)), "Z_in",
                  "the ratio is 1/2 everywhere"),
     "Z transposed": (changed(backward=transposed), "Z_in",
-                     "no bound (affine part"),
+                     "it is |J| Z: the matrix must be transposed"),
     "Z with signs": (changed(backward=signed), "Z_in",
                      "must be an array of shape (3, 2, 2, 2), finite and not negative"),
     "curvature halved": (changed(backward=lambda Z_in, c, *_: (Z_in, c / 2)), "curvature",

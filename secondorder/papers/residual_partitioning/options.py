@@ -11,16 +11,9 @@ NEGATIVE_CURVATURE = {"abs": False, "max": True}  # whether to clip at zero
 
 @dataclass(frozen=True)
 class Options:
-    """Choices of :func:`bound`, settled for a network and a loss.
-
-    Attributes
-    ----------
-    clip : bool
-        A negative coefficient becomes zero instead of its absolute value.
-    cross : bool
-        Products of changes of parameters and of the input are bounded too.
-    output : str
-        Which of the rules `OUTPUTS` bounds the loss; layers' rules do not ask for it.
+    """Choices of :func:`bound`, settled for a network and a loss: whether a negative coefficient
+    becomes zero, whether products of changes are bounded too, and which of `OUTPUTS` bounds the
+    loss.
     """
 
     clip: bool

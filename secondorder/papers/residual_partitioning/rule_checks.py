@@ -203,7 +203,14 @@ class _Case:
             if (got < wanted - self.recorder.tolerance * size).any():
                 more = "" if stage in _FIRST else f" and what is to be added for the {stage}"
                 self.recorder.compare(name, f"{name} against {formula}{more}", got, wanted,
-                                      names=("rule", "literal"))
+                                      names=("rule", "literal"), hint=self._hint(name, got, Z))
+
+    def _hint(self, name, got, Z):
+        """Z_in by a matrix that is not transposed has the right shape where a layer keeps it."""
+        turned = self.quadratic.turned(Z)
+        if name == "Z_in" and turned is not None and np.allclose(got, turned):
+            return "it is |J| Z: the matrix must be transposed on the way down"
+        return ""
 
     # -- how good it is ----------------------------------------------------------------------------
 

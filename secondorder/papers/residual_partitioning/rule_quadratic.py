@@ -95,6 +95,12 @@ class Quadratic:
             curvature = curvature + np.einsum("sjk,sj->k", np.abs(mixed), below)
         return self.reach(u), None if u is None else Z_in.reshape(self.x.shape), curvature
 
+    def turned(self, Z):
+        """|J| Z, like x: an easy mistake where x and y are alike; None where they are not."""
+        if self.inputs != self.outputs:
+            return None
+        return np.einsum("sij,sj->si", np.abs(self.J), Z.reshape(len(Z), -1)).reshape(self.x.shape)
+
 
 def quotient(a, b):
     """a / b, and 0 where a is 0; infinite where only b is."""

@@ -36,30 +36,13 @@ def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, i
           decay=0.95):
     """Train once and return what was recorded.
 
-    Parameters
-    ----------
-    seed : int
-    data : str
-        As :func:`secondorder.studies.images` names it.
-    base : str
-        A key of `BASES`.
-    rate : float
-        The base's own, which decays by `decay` per 100 iterations.
-    curvature : {"none", "exact", "printed"}
-        ``"none"``: the base alone. Else cubic regularisation around it, with (39) corrected or as
-        printed.
-    sigma : float
-    half_width : float
-        Of the uniform initial weights.
-    layers, width, iterations, watched : int
-        `watched`: the loss is looked at on so many samples.
+    The base's own rate decays by `decay` per 100 iterations. With the curvature ``"none"`` it is
+    alone, else cubic regularisation stands around it, with (39) corrected or as printed. Weights
+    are uniform within `half_width`; the loss is looked at on `watched` samples.
 
-    Returns
-    -------
-    dict
-        ``loss`` every `EVERY` iterations from 0; ``batch_loss``, ``rate``, ``slope``,
-        ``curvature`` and ``norm`` (of the direction) at every iteration; ``ascents``. Of a run
-        that ended with numbers that are not finite what came before, and ``diverged``.
+    Returns ``loss`` every `EVERY` iterations from 0; ``batch_loss``, ``rate``, ``slope``,
+    ``curvature`` and ``norm`` (of the direction) at every iteration; ``ascents``. Of a run that
+    ended with numbers that are not finite what came before, and ``diverged``.
     """
     return recorded(seed, data, half_width, layers, width, iterations, watched,
                     lambda network: optimizer_of(network, base, rate, curvature, sigma, decay))

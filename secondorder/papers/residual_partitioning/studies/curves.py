@@ -32,26 +32,11 @@ DEVIATION = ("subsets of 8000 and 10,000 images; 20,000 steps, a third of the pa
 
 
 def train(seed, kind, data, method, rate, steps, every):
-    """Train once.
+    """Train once, and look at the losses every `every` steps, from 0.
 
-    Parameters
-    ----------
-    seed : int
-    kind : {"autoencoder", "classifier"}
-    data : str
-        As :func:`.networks.pictures` names it.
-    method : str
-        A key of `METHODS`.
-    rate : float
-    steps, every : int
-        The losses are looked at every so many steps, from 0.
-
-    Returns
-    -------
-    dict
-        ``train`` and ``validation``: mean losses without the penalty, and for a classifier
-        ``accuracy`` on the validation part. Of a run whose numbers stop being finite what came
-        before, and ``diverged``.
+    Returns ``train`` and ``validation``, mean losses without the penalty, and for a classifier
+    ``accuracy`` on the validation part. Of a run whose numbers stop being finite what came before,
+    and ``diverged``.
     """
     (x, y), held_out = (networks.data_of(kind, data, part) for part in ("train", "test"))
     network, loss = networks.network_of(kind, x.shape[1], seed)
