@@ -32,15 +32,10 @@ def checked(network, loss, output="auto", negative_curvature="abs", cross=False)
 
 
 def output_rule(loss, output):
-    """Name of the rule that `output` stands for.
+    """Name of the rule that `output` stands for; ValueError if it gives no bound for this loss.
 
     "auto" takes diagonal where the loss's Hessian is, else jensen, or pairwise where the loss is
     not convex and Jensen's inequality has nothing to say.
-
-    Raises
-    ------
-    ValueError
-        If the rule is unknown or gives no bound for this loss.
     """
     lookup(OUTPUTS, output, "output")
     if output == "auto" and getattr(loss, "diagonal_hessian", False):

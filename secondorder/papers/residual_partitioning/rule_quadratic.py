@@ -9,17 +9,8 @@ import numpy as np
 class Quadratic:
     """One layer at one point: its first and second derivatives, and what follows from them.
 
-    Parameters
-    ----------
-    layer : Layer
-    x : (S, *in) array
-
-    Attributes
-    ----------
-    y, saved
-        What `forward` returned.
-    J, B : (S, out, in) and (S, out, p) arrays
-        Derivatives of the flat output in the flat input and in theta.
+    ``J`` (S, out, in) and ``B`` (S, out, p) are the derivatives of the flat output ``y`` in the
+    flat input and in theta; ``saved`` is what `forward` left behind.
     """
 
     def __init__(self, layer, x):

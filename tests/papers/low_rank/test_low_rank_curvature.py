@@ -48,29 +48,6 @@ def test_diagonal(activation, loss):
         assert relative(found, expected) < 1e-12
 
 
-def test_diagonal_where_only_a_deeper_activation_is_curved():
-    """A shortcut that looks at the first activation alone takes this network for straight."""
-    rng = np.random.default_rng(3)
-    net = so.Network([so.Linear(3, 4, init=0.9, rng=rng), so.Activation("relu"),
-                      so.Linear(4, 4, init=0.9, rng=rng), so.Activation("tanh"),
-                      so.Linear(4, 3, init=0.9, rng=rng)])
-    loss, x, y = so.SoftmaxCrossEntropy(), rng.normal(size=(6, 3)), rng.integers(0, 3, 6)
-    found = diagonal.hessian_diagonal_at(net.evaluate(loss, x, y))
-    assert relative(found, np.diag(so.exact.hessian(net, loss, x, y, method="products"))) < 1e-13
-
-
-def test_sample_curvatures_where_a_layer_has_one_parameter():
-    rng = np.random.default_rng(4)
-    net, loss = so.mlp([1, 1, 2], activation="tanh", bias=False, rng=rng), so.SquaredError()
-    x, y = rng.normal(size=(3, 1)), rng.normal(size=(3, 2))
-    slopes, bends, lengths = curvature.sample_curvatures_at(net.evaluate(loss, x, y))
-    for s in range(3):
-        one = net, loss, x[s:s + 1], y[s:s + 1]
-        g, H = so.exact.gradient(*one), so.exact.hessian(*one, method="products")
-        found = [slopes[s], bends[s], lengths[s]]
-        assert np.allclose(found, [-g @ g, g @ H @ g, np.linalg.norm(g)], rtol=1e-12, atol=0)
-
-
 @pytest.mark.parametrize("middle", ("linear", "linear-frozen", "skip", "chain", "tanh"))
 def test_products_between_layers(middle):
     rng = np.random.default_rng(6)

@@ -89,16 +89,6 @@ def test_a_schedule_reaches_the_implicit_penalty(rng):
                        rtol=1e-12)
 
 
-def test_results_are_not_overwritten_by_later_calls(rng):
-    net, loss, x, y = classifier(rng)
-    b = bound(net, loss, x, y)
-    kept = b.gradient.copy(), b.curvature.copy(), [None if Z is None else Z.copy()
-                                                   for Z in b.carried]
-    bound(net, loss, x[:3], y[:3], l2=1.0)
-    assert np.array_equal(kept[0], b.gradient) and np.array_equal(kept[1], b.curvature)
-    assert all(a is None or np.array_equal(a, c) for a, c in zip(kept[2], b.carried))
-
-
 # -- penalty and damping ---------------------------------------------------------------------------
 
 

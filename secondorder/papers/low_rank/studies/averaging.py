@@ -91,8 +91,8 @@ class Averaging:
                                                    "batches")}
         points = [Run(noise, {"seed": seed, "half_width": half, "after": after, **sizes})
                   for seed in settings["seeds"] for half, after in POINTS.values()]
-        trained = [plateau.run_with(settings, seed, base="sgd", rate=0.02, sigma=SIGMA,
-                                    options={"averaging": name}, half_width=half)
+        trained = [plateau.run(settings, seed, plateau.train_with, base="sgd", rate=0.02,
+                               sigma=SIGMA, options={"averaging": name}, half_width=half)
                    for seed in settings["seeds"] for name in OTHERS for half in (0.1, 0.2)]
         return points + trained + [run for half in (0.1, 0.2) for run in plateau.compared(
             settings, "sgd", SIGMA, half, ("exact",))]

@@ -110,16 +110,10 @@ def rounded(value):
     return float(f"{value:.5g}")
 
 
-def run(settings, seed, **arguments):
-    """A :class:`Run` of `train` with the sizes of the settings."""
+def run(settings, seed, function=train, **arguments):
+    """A :class:`Run` of `train`, or of another function, with the sizes of the settings."""
     sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
-    return Run(train, {"seed": seed, **sizes, **arguments})
-
-
-def run_with(settings, seed, **arguments):
-    """The same of `train_with`."""
-    sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
-    return Run(train_with, {"seed": seed, **sizes, **arguments})
+    return Run(function, {"seed": seed, **sizes, **arguments})
 
 
 def compared(settings, base, sigma, half_width, curvatures=("none", "exact", "printed"),
