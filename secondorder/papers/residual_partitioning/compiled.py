@@ -8,13 +8,11 @@ of the gradient in it.
 
 import numpy as np
 
-from ...compiled import compiled, scalars, summing, walk
+from ...compiled import compiled, summing, walk
 from ...compiled.layers.dense import linear_input_gradient, linear_parameter_gradient
 from ...compiled.kinds import ADD, FIXED, FORK, LINEAR, SIN
 from ...compiled.passes import add_part, batch, copy, flat, input_of, weight
 from ...compiled.updates import BLOCK, settle
-
-__all__ = ["scalars"]
 
 
 # -- one pass up for u, one down for Z -------------------------------------------------------------
