@@ -6,7 +6,7 @@ from test_low_rank_studies import judged, training
 
 from harness.made_up import verdicts
 from secondorder.papers.low_rank.studies import averaging, depth_cost, sigma_mechanism, storage
-from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED, Results, chosen
+from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 LOST = {"diverged": "iteration 3"}
 
@@ -84,22 +84,6 @@ def test_optimal_rate():
         return diverging() if curvature == "exact" else best_rate(0.1, 1)(curvature, **rest)
 
     assert verdicts(judged("claim-optimal-rate", lost)) == {DID_NOT_HOLD}
-
-
-def test_a_setting_is_chosen_on_its_seeds_alone():
-    results = Results()
-    ends = {(1, 7): 0.5, (2, 7): 0.4, (1, 8): 0.1, (2, 8): 0.3, (1, 2): 9, (2, 2): 0}
-    for (rate, seed), end in ends.items():
-        results.add(f"{rate} {seed}", {"arguments": {"rate": rate, "seed": seed}, "seconds": 1,
-                                       "result": {"end": end}})
-    both = [{"rate": 1}, {"rate": 2}]
-
-    def end(one):
-        return one["end"]
-
-    assert chosen(results, both, end, (7, 8)) == {"rate": 1}
-    assert chosen(results, both, end, (7,)) == {"rate": 2}
-    assert chosen(results, both, end, (7, 9)) is None
 
 
 @pytest.mark.thorough

@@ -25,6 +25,7 @@ RATES = {"sgd": 0.02, "adagrad": 0.1, "adadelta": 1.0, "adam": 0.001}  # of the 
 FULL = {"data": "mnist", "layers": 12, "width": 128, "iterations": 2000, "watched": 2000,
         "seeds": (2, 3, 4, 5, 6)}
 FIRST = 20  # iterations whose rates are those of the start
+MEAN = 100  # rates that a trailing mean takes
 TEN = FULL | {"seeds": tuple(range(2, 12))}  # where five decide nothing
 QUICK = {"data": "digits", "layers": 6, "width": 64, "iterations": 300, "watched": 100,
          "seeds": (2,)}
@@ -229,11 +230,6 @@ def draw_lines(results, figure, lines, title):
     figure.suptitle(f"{title}\n{over_seeds(seeds)}; pale: one seed, batch by batch", fontsize=10)
 
 
-def trailing_mean(values, window=100):
-    """Mean of the last `window` values at every place (of fewer at the beginning)."""
-    return smoothed(values, window)
-
-
 def draw_losses(panel, runs, colour, style, label):
     """Losses on the watched samples of the runs that are finite, mean and range."""
     mean_and_range(panel, [run["loss"] for run in finished(runs)], colour, step=EVERY,
@@ -242,7 +238,7 @@ def draw_losses(panel, runs, colour, style, label):
 
 def draw_rates(panel, runs, colour, style, label):
     """Their rates, trailing means, likewise."""
-    mean_and_range(panel, [trailing_mean(run["rate"]) for run in finished(runs)], colour,
+    mean_and_range(panel, [smoothed(run["rate"], MEAN) for run in finished(runs)], colour,
                    linestyle=style, label=label)
 
 

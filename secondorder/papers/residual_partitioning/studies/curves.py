@@ -80,10 +80,14 @@ def stages(kind, settings, results):
             runs += trials(kind, data, method, settings, results)
             rate = chosen(kind, data, method, settings, results)
             if rate is not None:
-                runs += [Run(train, {"seed": seed, "kind": kind, "data": data, "method": method,
-                                     "rate": rate, "steps": settings["steps"],
-                                     "every": settings["every"]}) for seed in settings["seeds"]]
+                runs += [run_of(seed, kind, data, method, rate, settings["steps"], settings)
+                         for seed in settings["seeds"]]
     return runs
+
+
+def run_of(seed, kind, data, method, rate, steps, settings):
+    return Run(train, {"seed": seed, "kind": kind, "data": data, "method": method, "rate": rate,
+                       "steps": steps, "every": settings["every"]})
 
 
 def trials(kind, data, method, settings, results):
@@ -92,8 +96,7 @@ def trials(kind, data, method, settings, results):
     if len(rates) == 1:
         return []
     best = best_of(rates, kind, data, method, settings, results)
-    return [Run(train, {"seed": seed, "kind": kind, "data": data, "method": method, "rate": rate,
-                        "steps": settings["trial"], "every": settings["every"]})
+    return [run_of(seed, kind, data, method, rate, settings["trial"], settings)
             for rate in extended(rates, best) for seed in TRIAL_SEEDS]
 
 
