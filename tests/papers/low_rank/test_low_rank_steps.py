@@ -170,6 +170,12 @@ def test_coupled_rates_of_curvatures_whose_squares_overflow(slope):
         np.testing.assert_allclose(np.ldexp(longer, -exponent), expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("first", (0.3, -0.3, 0.0))
+def test_what_fills_up_the_hard_case_has_the_length_that_is_left(first):
+    filled = joint_rates._filled_up(np.array([first, 0.4, 0.0]), 2.0)
+    np.testing.assert_allclose(filled, [np.copysign(np.sqrt(4 - 0.16), first), 0.4, 0], rtol=1e-15)
+
+
 def test_the_hard_case():
     """No slope along the least eigenvector: the step leaves the subspace of the gradient."""
     Q, a, norms, sigma = np.diag([-4.0, 1.0]), np.array([0.0, -1.0]), np.ones(2), 1.0
