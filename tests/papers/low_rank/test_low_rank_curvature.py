@@ -38,6 +38,14 @@ def test_exact_form_for_every_layer(middle, loss):
     assert abs(a - v @ g) < 1e-13 * (np.abs(v) @ np.abs(g))
 
 
+def test_the_printed_form_drops_nothing_of_a_single_hidden_layer():
+    net, loss, x, y = plain("relu", "squared", output="tanh", sizes=(3, 4, 2))
+    v = np.random.default_rng(0).normal(size=net.size)
+    exact, printed = (so.low_rank.directional_curvature(net, loss, x, y, v, form, l2=L2)
+                      for form in curvature.FORMS)
+    assert np.allclose(printed, exact, rtol=1e-12)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("activation", ACTIVATION_NAMES)
 def test_diagonal(activation, loss):
