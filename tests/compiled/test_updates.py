@@ -8,7 +8,7 @@ import pytest
 import secondorder as so
 from secondorder.compiled import updates
 from secondorder.optimizers import stepping
-from secondorder.papers.residual_partitioning.compiled import NO_ENDS, partition_step
+from secondorder.papers.residual_partitioning.compiled import partition_step
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 # class, settings, the memory whose size a whole step looks at
@@ -134,7 +134,7 @@ class Scaled(so.Loss):
 def test_sums_do_not_depend_on_where_the_arrays_lie(name, size):
     """Neighbours in memory, in any order: a loop may not take its sums in another one."""
     if name == "partitioning":
-        update, memory, numbers = partition_step, 1, (0.1, 0.2, np.zeros(3), NO_ENDS)
+        update, memory, numbers = partition_step, 1, (0.1, 0.2, np.zeros(3))
     else:
         fused = made(name, size, DTYPES[0]).fused
         update, memory = getattr(updates, fused.name), 2 * len(fused.memory)

@@ -31,19 +31,8 @@ class Terms(NamedTuple):
 
 
 def block_products(evaluation, direction):
-    """g_k . grad F (K,) and the `Terms` of g_k^T H g_r, for the pieces g_k of a direction in all
-    affine layers.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of a chain of `Linear` and `Activation` layers.
-    direction : (P,) array
-
-    Raises
-    ------
-    TypeError
-        For a layer that is not fully connected; it is named.
+    """g_k . grad F (K,) and the `Terms` of g_k^T H g_r, for the pieces g_k of a direction (P,) in
+    all affine layers; TypeError names a layer that is not fully connected.
     """
     layers, places = hidden_layers(evaluation)
     count, wide = len(layers), np.float64
@@ -76,22 +65,11 @@ def _pairs(left, right):
 
 
 def layer_products(evaluation, direction, l2=0.0):
-    """Directional derivatives (K,) and curvatures (K, K) of the pieces of a direction in the layers
-    that have parameters.
+    """Of the pieces g_k of a direction in the layers that have parameters: g_k . gradient (K,),
+    Q = g_k^T H g_r (K, K), |g_k| (K,), and the slices where each g_k stands.
 
     Chains of `Linear` and `Activation` layers by `block_products`, all others by one Hessian-vector
     product a layer.
-
-    Returns
-    -------
-    a : (K,) array
-        g_k . gradient of the objective; their sum is g . gradient.
-    Q : (K, K) array
-        g_k^T H g_r; the sum of its entries is g^T H g.
-    norms : (K,) array
-        |g_k|.
-    slices : list of slice
-        Where each g_k stands.
     """
     network = evaluation.network
     trained = [i for i, layer in enumerate(network.layers) if layer.size]

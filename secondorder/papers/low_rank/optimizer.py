@@ -137,7 +137,7 @@ class CubicRegularization(Wrapper):
         length = norm(direction)
         self._require_finite_model("", slope=a, curvature=h, length=length)
         s = step_length(a, h, length, self.sigma, self.ascent)
-        self._report(a, h, -model_change(a, h, length, self.sigma, s))
+        self._report(a, h, a <= 0, decrease=-model_change(a, h, length, self.sigma, s))
         return np.multiply(direction, s, out=self._array("change"))
 
     def _by_layers(self, evaluation, direction):
@@ -150,7 +150,7 @@ class CubicRegularization(Wrapper):
             s = step_length(a, np.diag(Q), norms, self.sigma, self.ascent)
             change = model_change(a, np.diag(Q), norms, self.sigma, s)
         descent = a.sum() <= 0 if self.coupled else (a <= 0).all()
-        self._report(a.sum(), Q.sum(), -np.sum(change), s, descent)
+        self._report(a.sum(), Q.sum(), descent, s, -np.sum(change))
         result = self._array("change")
         for rate, where in zip(s, slices):
             np.multiply(direction[where], rate, out=result[where])
@@ -163,7 +163,7 @@ class CubicRegularization(Wrapper):
         self._require_finite_model(" of parameter", slope=a, curvature=h, length=length)
         s = step_length(a, h, length, self.sigma, self.ascent)
         decrease = -np.sum(model_change(a, h, length, self.sigma, s))
-        self._report(a.sum(), h.sum(), decrease, s, (a <= 0).all())
+        self._report(a.sum(), h.sum(), (a <= 0).all(), s, decrease)
         return np.multiply(direction, s, out=self._array("change"), casting="same_kind")
 
     def _averaged(self, evaluation, direction):
@@ -174,7 +174,7 @@ class CubicRegularization(Wrapper):
         a, h, lengths = sample_curvatures_at(evaluation, self.l2)
         self._require_finite_model(" of sample", slope=a, curvature=h, length=lengths)
         s = step_length(a, h, lengths, self.sigma, self.ascent)
-        self._report(a.mean(), h.mean(), None, s, True)
+        self._report(a.mean(), h.mean(), True, s)
         change, mean = self._array("change"), s.mean()
         if self.averaging == "rate":
             return np.multiply(direction, mean, out=change)
@@ -197,18 +197,15 @@ class CubicRegularization(Wrapper):
                                          f"{name}{owner} along the direction is not finite; the "
                                          "parameters are left as they were")
 
-    def _report(self, a, h, decrease, rates=None, descent=None):
-        # sums of finite numbers may overflow
-        self._require_finite_model("", slope=a, curvature=h)
+    def _report(self, a, h, descent, rates=None, decrease=None):
+        told = {"slope": a, "curvature": h}
         if decrease is not None:
-            self._require_finite_model("", **{"predicted decrease": decrease})
-        self.details.update(slope=float(a), curvature=float(h),
-                            descent=bool(a <= 0 if descent is None else descent))
-        if decrease is not None:
-            self.details["predicted_decrease"] = float(decrease)
+            told["predicted_decrease"] = decrease
+        self._require_finite_model("", **told)  # sums of finite numbers may overflow
         if rates is not None:
-            self.details.update(smallest_rate=float(np.min(rates)),
-                                largest_rate=float(np.max(rates)))
+            told |= {"smallest_rate": np.min(rates), "largest_rate": np.max(rates)}
+        self.details.update({name: float(value) for name, value in told.items()},
+                            descent=bool(descent))
 
     # -- sigma
 

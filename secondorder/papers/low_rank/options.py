@@ -14,25 +14,7 @@ AVERAGING = ("direction", "step", "rate")
 
 @dataclass(frozen=True)
 class Options:
-    """Choices of :class:`CubicRegularization`, settled for its base.
-
-    Attributes
-    ----------
-    rates : {"single", "layer", "variable"}
-        For what there is a rate: for all parameters, for each layer, for each parameter.
-    averaging : {"direction", "step", "rate"}
-        What is averaged over the batch.
-    curvature : {"exact", "printed"}
-        (39) corrected, or as printed.
-    coupled : bool
-        Whether rates of layers minimise one joint model.
-    ascent : {"skip", "flip", "minimum"}
-        What is done where the direction goes uphill.
-    adaptive : bool
-        Whether sigma follows the decrease.
-    smallest_sigma : float
-        Lower limit of an adaptive sigma.
-    """
+    """Choices of :class:`CubicRegularization`, by its parameters' names, settled for its base."""
 
     rates: str
     averaging: str

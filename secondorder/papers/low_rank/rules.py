@@ -111,13 +111,8 @@ class ActivationRule(Rule):
 class HiddenLayer:
     """An affine layer with the activation behind it: arrays of all samples, (S, d).
 
-    Attributes
-    ----------
-    linear : Linear
-    input, z, output : arrays
-        Input, pre-activation and output.
-    slope, second_derivative : arrays or None
-        A'(z) and A''(z); None where nothing follows the affine layer, which means A(z) = z.
+    ``slope`` and ``second_derivative`` are A'(z) and A''(z); None where nothing follows the affine
+    layer, which means A(z) = z.
     """
 
     def __init__(self, linear, x, z):
@@ -150,19 +145,9 @@ class HiddenLayer:
 
 
 def hidden_layers(evaluation):
-    """The affine layers of a fully-connected chain, each with its activation, and the place of each
-    in the chain.
+    """The affine layers of a fully-connected chain as `HiddenLayer`, and the place of each.
 
-    Returns
-    -------
-    list of HiddenLayer, list of int
-
-    Raises
-    ------
-    TypeError
-        If a layer is neither `Linear` nor `Activation`; it is named.
-    ValueError
-        If there is no affine layer.
+    TypeError names a layer that is neither `Linear` nor `Activation`.
     """
     network = evaluation.network
     check_network(network)

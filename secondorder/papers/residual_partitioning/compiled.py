@@ -8,16 +8,11 @@ of the gradient in it.
 
 import numpy as np
 
-from ...checks.loops import bits_of_extremes, number
-from ...compiled import compiled, scalars, summing, walk
+from ...compiled import compiled, summing, walk
 from ...compiled.layers.dense import linear_input_gradient, linear_parameter_gradient
 from ...compiled.kinds import ADD, FIXED, FORK, LINEAR, SIN
 from ...compiled.passes import add_part, batch, copy, flat, input_of, weight
 from ...compiled.updates import BLOCK, settle
-
-__all__ = ["number", "scalars"]
-
-NO_ENDS = np.array([np.iinfo(np.int64).max, 0, 0])  # of no numbers at all
 
 
 # -- one pass up for u, one down for Z -------------------------------------------------------------
@@ -150,14 +145,13 @@ def partition_activation(g, Z, slope, curvature, u, clip, Z_below):
 
 @summing
 def partition_step(total, theta, moved, samples, l2, keep, rate, sums, curvature_sum, damping,
-                   shrink, reports, ends):
+                   shrink, reports):
     """C_i = curvature_sum_i / samples; direction_i = -g_i / (C_i + damping + shrink), or 0 where
     C_i + damping is 0: the bound says nothing about such a parameter. The rest is as in
     :mod:`secondorder.compiled.updates`.
 
     `reports` (3,) float64: sum_i g_i direction_i, sum_i C_i direction_i^2, and the number of
-    parameters without curvature, damping included. `ends` (3,) int64, `NO_ENDS` before the first
-    block: bit patterns of the smallest and the largest C_i and of the largest |direction_i|.
+    parameters without curvature, damping included.
     """
     dtype, zero, share = theta.dtype, theta.dtype.type(0), theta.dtype.type(1) / samples
     rows = np.empty((4, BLOCK), dtype)
@@ -176,21 +170,16 @@ def partition_step(total, theta, moved, samples, l2, keep, rate, sums, curvature
             gs[i], C[i], direction[i], new[i] = g, c, d, keep * t + rate * d
             size += abs(c)
         settle(gs, at, direction, new, moved[part], sums, size)
-        report(gs[: at.size], C[: at.size], direction[: at.size], damping, reports, ends)
+        report(gs[: at.size], C[: at.size], direction[: at.size], damping, reports)
 
 
 @summing
-def report(g, C, direction, damping, reports, ends):
+def report(g, C, direction, damping, reports):
     """What `partition_step` reports of a block beside its sums."""
     gd = Cdd = g.dtype.type(0)
     for i in range(g.size):
         gd += g[i] * direction[i]
         Cdd += C[i] * (direction[i] * direction[i])
+        reports[2] += C[i] + damping == C.dtype.type(0)
     reports[0] += gd
     reports[1] += Cdd
-    low, high = bits_of_extremes(C)
-    if low == 0:
-        for i in range(C.size):
-            reports[2] += C[i] + damping == C.dtype.type(0)
-    ends[0], ends[1] = min(ends[0], low), max(ends[1], high)
-    ends[2] = max(ends[2], bits_of_extremes(direction)[1])

@@ -15,11 +15,10 @@ from .total_gradient import total_gradients
 class ExplicitBound(NamedTuple):
     """The bound with every array of the derivation.
 
-    gradient, curvature : (P,), in the order of ``network.theta``.
-    y, u : lists of (S, m_l), the inputs and total gradients of all layers and, last, of the output.
-    Y_dot, Y_ddot : lists of (S, m_l), likewise.
-    W_dot, W_ddot : lists, (out, 1 + in) for trained affine layers, else None.
-    partitions : list of Partition, None for activation layers.
+    gradient, curvature : (P,), in the order of ``network.theta``; the others are lists by layer.
+    y, u, Y_dot, Y_ddot : (S, m_l), at the inputs of all layers and, last, at the output.
+    W_dot, W_ddot : (out, 1 + in) for trained affine layers, else None.
+    partitions : a Partition, None for activation layers.
     """
 
     gradient: np.ndarray

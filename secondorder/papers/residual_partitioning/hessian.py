@@ -53,17 +53,7 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
 
 
 def bounded_hessian_product(evaluation, v):
-    """:func:`bounded_hessian` times a vector, by one tangent pass and one backward pass.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    v : (P,) array
-
-    Returns
-    -------
-    (P,) array
-    """
+    """:func:`bounded_hessian` times a vector (P,), by one tangent pass and one backward pass."""
     chain, loss = evaluation.network.chain, evaluation.loss_function
     y_bar_tangent = loss.hessian_product(evaluation.outputs, evaluation.y,
                                          chain.tangent(evaluation.saved, None, v))

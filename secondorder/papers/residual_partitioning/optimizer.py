@@ -30,11 +30,10 @@ class OnePass:
         penalty = method.l2 * (own_rate if method.penalty_form == "implicit" else 1.0)
         numbers = map(dtype.type, (method.damping, penalty))
         curvature = curvature_sums(evaluation, method.options)
-        reports, ends = np.zeros(3), compiled.NO_ENDS.copy()
+        reports = np.zeros(3)
         moved, info = whole_step(method, evaluation, rate, compiled.partition_step, curvature,
-                                 *numbers, reports, ends)
-        low, high, peak = ends.astype(f"i{dtype.itemsize}").view(dtype).tolist()
-        method._report(own_rate, *reports.tolist(), low, high, info["direction_norm"] ** 2, peak)
+                                 *numbers, reports)
+        method._report(own_rate, *reports.tolist(), info["direction_norm"] ** 2)
         return moved, info
 
     def direction(self, method, evaluation):
@@ -107,10 +106,9 @@ class ResidualPartitioning(Optimizer):
     nothing about the step.
 
     ``step`` reports ``bound_decrease``, the decrease of the objective that the bound promises at
-    this rate. It is negative where the rate is too large for a promise. ``curvature_max`` and
-    ``curvature_min`` are the data's, over parameters. ``idle_parameters`` counts curvatures of 0,
-    damping included. These numbers, and ``largest_change``, are of the step before it is halved.
-    With a safeguard there are also ``halvings`` and ``accepted``.
+    this rate. It is negative where the rate is too large for a promise. ``idle_parameters``
+    counts curvatures of 0, damping included. Both are of the step before it is halved. With a
+    safeguard there are also ``halvings`` and ``accepted``.
     """
 
     fused = OnePass()
@@ -143,8 +141,7 @@ class ResidualPartitioning(Optimizer):
         penalty = self.l2 * (rate if self.penalty_form == "implicit" else 1.0)
         direction = np.divide(-g, damped + penalty, where=damped > 0, out=np.zeros_like(g))
         d = direction.astype(np.float64)
-        self._report(rate, g @ d, curvature @ d**2, np.count_nonzero(damped == 0), curvature.min(),
-                     curvature.max(), d @ d, np.abs(d).max())
+        self._report(rate, g @ d, curvature @ d**2, np.count_nonzero(damped == 0), d @ d)
         return direction
 
     def change(self, evaluation, direction, rate):
@@ -158,15 +155,11 @@ class ResidualPartitioning(Optimizer):
                 change[...] = 0
         return change
 
-    def _report(self, rate, directional_derivative, second_order, idle, low, high, squares, peak):
-        """Tell what the bound promises, -rate g d - rate^2/2 (sum C d^2 + l2 |d|^2), and the
-        extremes.
-        """
+    def _report(self, rate, directional_derivative, second_order, idle, squares):
+        """Tell what the bound promises, -rate g d - rate^2/2 (sum C d^2 + l2 |d|^2)."""
         promised = (-rate * directional_derivative
                     - rate / 2 * rate * (second_order + self.l2 * squares))
-        self.details.update(bound_decrease=float(promised), curvature_max=float(high),
-                            curvature_min=float(low), idle_parameters=int(idle),
-                            largest_change=rate * float(peak))
+        self.details.update(bound_decrease=float(promised), idle_parameters=int(idle))
 
 
 # -- the curvature by two compiled walks over the table of a network -------------------------------

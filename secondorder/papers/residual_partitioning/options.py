@@ -11,16 +11,9 @@ NEGATIVE_CURVATURE = {"abs": False, "max": True}  # whether to clip at zero
 
 @dataclass(frozen=True)
 class Options:
-    """Choices of :func:`bound`, settled for a network and a loss.
-
-    Attributes
-    ----------
-    clip : bool
-        A negative coefficient becomes zero instead of its absolute value.
-    cross : bool
-        Products of changes of parameters and of the input are bounded too.
-    output : str
-        Which of the rules `OUTPUTS` bounds the loss; layers' rules do not ask for it.
+    """Choices of :func:`bound`, settled for a network and a loss: whether a negative coefficient
+    becomes zero, whether products of changes are bounded too, and which of `OUTPUTS` bounds the
+    loss.
     """
 
     clip: bool
@@ -39,15 +32,10 @@ def checked(network, loss, output="auto", negative_curvature="abs", cross=False)
 
 
 def output_rule(loss, output):
-    """Name of the rule that `output` stands for.
+    """Name of the rule that `output` stands for; ValueError if it gives no bound for this loss.
 
     "auto" takes diagonal where the loss's Hessian is, else jensen, or pairwise where the loss is
     not convex and Jensen's inequality has nothing to say.
-
-    Raises
-    ------
-    ValueError
-        If the rule is unknown or gives no bound for this loss.
     """
     lookup(OUTPUTS, output, "output")
     if output == "auto" and getattr(loss, "diagonal_hessian", False):

@@ -9,17 +9,8 @@ import numpy as np
 class Quadratic:
     """One layer at one point: its first and second derivatives, and what follows from them.
 
-    Parameters
-    ----------
-    layer : Layer
-    x : (S, *in) array
-
-    Attributes
-    ----------
-    y, saved
-        What `forward` returned.
-    J, B : (S, out, in) and (S, out, p) arrays
-        Derivatives of the flat output in the flat input and in theta.
+    ``J`` (S, out, in) and ``B`` (S, out, p) are the derivatives of the flat output ``y`` in the
+    flat input and in theta; ``saved`` is what `forward` left behind.
     """
 
     def __init__(self, layer, x):
@@ -75,18 +66,6 @@ class Quadratic:
             M[theta, here] = M[here, theta].T
         return M
 
-    def change(self, weights, g, dx, dtheta, cross):
-        """Both terms of the form at one step, by forward passes: sum of weights dy^2, and of g
-        times second change.
-        """
-        dy = self.layer.tangent(self.saved, dx, dtheta)
-        if cross or dtheta is None:
-            second_order = self.layer.second_tangent(self.saved, dx, None, dtheta)
-        else:
-            second_order = (self.layer.second_tangent(self.saved, dx, None, None)
-                    + self.layer.second_tangent(self.saved, None, None, dtheta))
-        return np.sum(weights * dy**2), np.sum(g * second_order)
-
     def literal(self, u, g, Z, options):
         """u_out, Z_in, curvature by the fractions of Eqs. (10), (37), and by the second
         derivatives' sizes.
@@ -106,7 +85,6 @@ class Quadratic:
             Z_in = Z_in + np.abs(mixed).sum(axis=-1)
             curvature = curvature + np.einsum("sjk,sj->k", np.abs(mixed), below)
         return self.reach(u), None if u is None else Z_in.reshape(self.x.shape), curvature
-
 
     def turned(self, Z):
         """|J| Z, like x: an easy mistake where x and y are alike; None where they are not."""

@@ -2,27 +2,13 @@
 
 import numpy as np
 import pytest
+from test_low_rank_studies import judged, training
 
-from harness import made_up
 from harness.made_up import verdicts
-from secondorder.papers.low_rank.studies import (averaging, depth_cost, plateau, sigma_mechanism,
-                                                   storage)
-from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED, Results, chosen
+from secondorder.papers.low_rank.studies import averaging, depth_cost, sigma_mechanism, storage
+from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 LOST = {"diverged": "iteration 3"}
-
-
-def judged(key, make, seeds=None):
-    return made_up.judged("low-rank", key, make, seeds)
-
-
-def training(leave=10**6, rate=1.0, later=None, end=0.1, upto=2000):
-    """A made-up run that leaves the plateau and falls to `end`; its rate steps to `later` there."""
-    looks = np.arange(0, upto + 1, plateau.EVERY)
-    rates = np.where(np.arange(upto) < leave, rate, rate if later is None else later)
-    loss = np.where(looks < leave, 2.3, np.maximum(end, 2.2 - 0.02 * (looks - leave)))
-    return {"loss": loss.tolist(), "rate": rates.tolist(), "slope": [], "curvature": [],
-            "norm": []}
 
 
 def diverging(**_):
@@ -98,22 +84,6 @@ def test_optimal_rate():
         return diverging() if curvature == "exact" else best_rate(0.1, 1)(curvature, **rest)
 
     assert verdicts(judged("claim-optimal-rate", lost)) == {DID_NOT_HOLD}
-
-
-def test_a_setting_is_chosen_on_its_seeds_alone():
-    results = Results()
-    ends = {(1, 7): 0.5, (2, 7): 0.4, (1, 8): 0.1, (2, 8): 0.3, (1, 2): 9, (2, 2): 0}
-    for (rate, seed), end in ends.items():
-        results.add(f"{rate} {seed}", {"arguments": {"rate": rate, "seed": seed}, "seconds": 1,
-                                       "result": {"end": end}})
-    both = [{"rate": 1}, {"rate": 2}]
-
-    def end(one):
-        return one["end"]
-
-    assert chosen(results, both, end, (7, 8)) == {"rate": 1}
-    assert chosen(results, both, end, (7,)) == {"rate": 2}
-    assert chosen(results, both, end, (7, 9)) is None
 
 
 @pytest.mark.thorough
@@ -285,10 +255,10 @@ def test_start_scale():
 
 def test_converged_or_stuck():
     def apart(half_width, **_):
-        return training(400 if half_width == 0.1 else 0, rate=5.0, later=0.05)
+        return training(400 if half_width == 0.1 else 0, before=5.0, after=0.05)
 
     def mixed(half_width, **_):
-        return training(400 if half_width == 0.1 else 0, rate=0.05, later=0.5)
+        return training(400 if half_width == 0.1 else 0, before=0.05, after=0.5)
 
     assert verdicts(judged("claim-converged-or-stuck", apart)) == {HELD}
     assert verdicts(judged("claim-converged-or-stuck", mixed)) == {DID_NOT_HOLD}

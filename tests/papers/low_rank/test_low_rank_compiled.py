@@ -42,16 +42,3 @@ def test_the_compiled_curvature_is_the_literal_one(kind, dtype, loss):
         wide = net.astype("float64")
         product = so.exact.hessian_vector_product(wide, loss, x, y, v.astype(float), l2=0.1)
         assert found[1] == pytest.approx(v.astype(float) @ product, rel=1e4 * eps)
-
-
-def test_a_cubic_step_is_the_same_in_both_forms():
-    rng = np.random.default_rng(2)
-    x, y, ends = rng.normal(size=(8, 4)), rng.normal(size=(8, 3)), []
-    for literal in (False, True):
-        net = network("bent", "float64")
-        with so.literal(literal):
-            optimizer = so.CubicRegularization(so.SGD(net, so.SquaredError()), sigma=2.0)
-            infos = [optimizer.step(x, y) for _ in range(3)]
-        ends.append((net.theta, infos[-1]["curvature"]))
-    np.testing.assert_allclose(ends[0][0], ends[1][0], rtol=1e-10)
-    assert ends[0][1] == pytest.approx(ends[1][1], rel=1e-10) and ends[0][1] != 0

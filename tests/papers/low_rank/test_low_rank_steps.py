@@ -68,34 +68,22 @@ def test_numbers_in_float32_are_taken_for_what_they_are():
     assert rates.tolist() == so.low_rank.step_length(*wide, 1e3).tolist()
 
 
-def test_scaling_the_direction_leaves_the_step():
-    a, h, length = -0.3, 0.7, 2.0
-    steps_taken = [
-        c * so.low_rank.step_length(c * a, c * c * h, c * length, 5.0)
-        for c in 10.0 ** np.arange(-90, 91, 15)
-    ]
-    assert np.ptp(steps_taken) < 1e-14 * steps_taken[0]
-
-
-@pytest.mark.parametrize(
-    "case, expected",
-    [
-        ((-1.0, 2.0, 0.0, 1.0), 0.0),
-        ((np.nan, 2.0, 1.0, 1.0), 0.0),
-        ((-1.0, np.inf, 1.0, 1.0), 0.0),
-        ((-1.0, 2.0, np.nan, 1.0), 0.0),
-        ((1.0, 2.0, 1.0, 1.0), 0.0),
-        ((0.0, 2.0, 1.0, 1.0), 0.0),
-        ((0.0, -2.0, 1.0, 4.0), 1.0),
-        ((-3.0, 2.0, 1.0, 0.0), 1.5),
-        ((-3.0, -2.0, 1.0, 0.0), steps.LARGEST),
-        ((-3.0, 0.0, 1.0, 0.0), steps.LARGEST),
-        ((0.0, 0.0, 1.0, 0.0), 0.0),
-        ((0.0, 0.0, 1.0, 1.0), 0.0),
-        ((-2.0, 0.0, 1.0, 1.0), 2.0),
-        ((-4.0, 0.0, 2.0, 1.0), 1.0),
-    ],
-)
+@pytest.mark.parametrize("case, expected", [
+    ((-1.0, 2.0, 0.0, 1.0), 0.0),
+    ((np.nan, 2.0, 1.0, 1.0), 0.0),
+    ((-1.0, np.inf, 1.0, 1.0), 0.0),
+    ((-1.0, 2.0, np.nan, 1.0), 0.0),
+    ((1.0, 2.0, 1.0, 1.0), 0.0),
+    ((0.0, 2.0, 1.0, 1.0), 0.0),
+    ((0.0, -2.0, 1.0, 4.0), 1.0),
+    ((-3.0, 2.0, 1.0, 0.0), 1.5),
+    ((-3.0, -2.0, 1.0, 0.0), steps.LARGEST),
+    ((-3.0, 0.0, 1.0, 0.0), steps.LARGEST),
+    ((0.0, 0.0, 1.0, 0.0), 0.0),
+    ((0.0, 0.0, 1.0, 1.0), 0.0),
+    ((-2.0, 0.0, 1.0, 1.0), 2.0),
+    ((-4.0, 0.0, 2.0, 1.0), 1.0),
+])
 def test_table_of_cases(case, expected):
     assert so.low_rank.step_length(*case) == expected
     assert so.low_rank.step_length(*case, largest=7.0) == min(expected, 7.0)
@@ -119,35 +107,14 @@ def test_ascent():
     )
 
 
-def test_model_change_at_the_step():
-    rng = np.random.default_rng(2)
-    for _ in range(100):
-        a, h, length, sigma = -rng.exponential(), rng.normal(), rng.exponential(), rng.exponential()
-        s = so.low_rank.step_length(a, h, length, sigma)
-        change = steps.model_change(a, h, length, sigma, s)
-        c = sigma * length**3
-        assert np.isclose(change, a * s + h * s**2 / 2 + c * s**3 / 6, rtol=1e-12)
-        for other in (0.9 * s, 1.1 * s, 0.01 * s, 100 * s):
-            assert change <= steps.model_change(a, h, length, sigma, other)
-    assert np.isclose(steps.model_change(0.5, 0.0, 2.0, 3.0, -1.0), -0.5 + 3 * 8 / 6)
-    assert steps.model_change(-1e-320, 0.0, 1e-110, 1.0, 0.0) == 0
-
-
-@pytest.mark.parametrize("case, error, word", [
-    ((-1.0, 1.0, 1.0, -1.0), ValueError, "sigma"), ((-1.0, 1.0, 1.0, np.nan), ValueError, "sigma"),
-    ((-1.0, 1.0, 1.0, "1"), TypeError, "sigma"), ((-1.0, 1.0, -1.0, 1.0), ValueError, "g_norm"),
-    ((1j, 1.0, 1.0, 1.0), TypeError, "real"), (("a", 1.0, 1.0, 1.0), TypeError, "real"),
+@pytest.mark.parametrize("arguments, options, word", [
+    ((-1.0, 1.0, -1.0, 1.0), {}, "g_norm must not be negative"),
+    ((-np.ones(2), np.ones(3), 1.0, 1.0), {}, r"g_dot_grad, g_H_g and g_norm .*\(2,\), \(3,\)"),
+    ((-1.0, 1.0, 1.0, 1.0), {"ascent": "flop"}, "did you mean 'flip'"),
 ])
-def test_refusals(case, error, word):
-    with pytest.raises(error, match=word):
-        so.low_rank.step_length(*case)
-
-
-def test_unknown_options():
-    with pytest.raises(ValueError, match="did you mean 'flip'"):
-        so.low_rank.step_length(-1.0, 1.0, 1.0, 1.0, ascent="flop")
-    with pytest.raises(ValueError, match="largest"):
-        so.low_rank.step_length(-1.0, 1.0, 1.0, 1.0, largest=0.0)
+def test_refusals(arguments, options, word):
+    with pytest.raises(ValueError, match=word):
+        so.low_rank.step_length(*arguments, **options)
 
 
 def cubic(a, Q, norms, sigma, s):
@@ -160,10 +127,8 @@ def test_coupled_rates_minimise_the_joint_model():
         k = rng.integers(1, 6)
         norms, sigma = rng.exponential(size=k), 10.0 ** rng.uniform(-2, 3)
         Q = rng.normal(size=(k, k))
-        Q, a = (
-            (Q + Q.T) * rng.exponential(),
-            -np.abs(rng.normal(size=k)) * 10.0 ** rng.uniform(-3, 1),
-        )
+        Q = (Q + Q.T) * rng.exponential()
+        a = -np.abs(rng.normal(size=k)) * 10.0 ** rng.uniform(-3, 1)
         s = joint_rates.coupled_rates(a, Q, norms, sigma)
         best = cubic(a, Q, norms, sigma, s)
         length = np.linalg.norm(norms * s)
@@ -219,31 +184,12 @@ def test_the_hard_case():
     assert np.allclose(a + Q @ s + sigma / 2 * np.linalg.norm(s) * s, 0, atol=1e-9)
 
 
-def test_one_layer_is_the_single_rate_and_idle_layers_stand():
-    for h in (3.0, -3.0):
-        one = joint_rates.coupled_rates(np.array([-2.0]), np.array([[h]]), np.array([0.5]), 7.0)
-        assert np.isclose(one[0], so.low_rank.step_length(-2.0, h, 0.5, 7.0), rtol=1e-12)
-    two = joint_rates.coupled_rates(
-        np.array([-2.0, 0.0]), np.diag([3.0, 0.0]), np.array([0.5, 0.0]), 7.0
-    )
-    assert two[1] == 0 and two[0] > 0
-    assert joint_rates.coupled_rates(np.zeros(2), np.zeros((2, 2)), np.zeros(2), 1.0).tolist() == [
-        0,
-        0,
-    ]
-    assert joint_rates.coupled_rates(np.zeros(2), np.eye(2), np.ones(2), 1.0).tolist() == [0, 0]
-
-
-def test_shapes_that_do_not_go_together_are_named():
-    with pytest.raises(ValueError, match=r"g_dot_grad, g_H_g and g_norm .*\(2,\), \(3,\), \(\)"):
-        so.low_rank.step_length(-np.ones(2), np.ones(3), 1.0, 1.0)
-
-
-@pytest.mark.parametrize("v, length", [([0, 3e200, -4e200], 5e200), ([3e-200, 0, -4e-200], 5e-200),
-                                       ([1e-200, -1e200], 1e200), ([0.0, 0.0], 0),
-                                       ([1.0, -np.inf], np.inf), ([-3.0], 3)])
-def test_a_length_neither_overflows_nor_vanishes(v, length):
-    assert joint_rates._length(np.array(v)) == pytest.approx(length, rel=1e-15, abs=0)
+def test_idle_layers_stand():
+    a, Q, norms = np.array([-2.0, 0.0]), np.diag([3.0, 0.0]), np.array([0.5, 0.0])
+    moving, idle = joint_rates.coupled_rates(a, Q, norms, 7.0)
+    assert moving > 0 and idle == 0
+    for still in (np.zeros(2), np.ones(2)):
+        assert joint_rates.coupled_rates(np.zeros(2), np.eye(2), still, 1.0).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("slope, sigma", [(1e-140, 1e160), (1.0, 2.0), (1e250, 1e-50)])

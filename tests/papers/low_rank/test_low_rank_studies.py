@@ -39,12 +39,6 @@ def test_the_numbers_read_off_a_run():
     assert np.isnan(plateau.fall(never))
 
 
-def test_a_trailing_mean_is_a_mean_of_the_last():
-    values = np.random.default_rng(0).normal(size=30)
-    expected = [values[max(0, k - 6):k + 1].mean() for k in range(30)]
-    np.testing.assert_allclose(plateau.trailing_mean(values, 7), expected)
-
-
 def test_figure_1():
     def alike(curvature, **_):
         return training(leave=0, before=0.05, after=0.05, end=0.1)

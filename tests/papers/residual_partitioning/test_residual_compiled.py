@@ -5,43 +5,12 @@ import pytest
 
 import secondorder as so
 from secondorder.nets import evaluation as evaluations
-from secondorder.papers.residual_partitioning import compiled
 from secondorder.papers.residual_partitioning.fast import sums
 from secondorder.papers.residual_partitioning.optimizer import curvature_sums, serve
 from secondorder.papers.residual_partitioning.options import checked
 from secondorder.papers.residual_partitioning.rules import LinearRule, rules
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
-
-
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("size", [1, 1024, 2500])
-def test_partition_step_moves_and_reports(size, dtype):
-    rng, eps = np.random.default_rng(size), float(np.finfo(dtype).eps)
-    total, theta, sums_of = rng.normal(size=size), rng.normal(size=size), rng.exponential(size=size)
-    sums_of[3:900:4], sums_of[1:2] = 0, 50  # both extremes stand in the first block
-    total, theta, sums_of = (a.astype(dtype) for a in (total, theta, sums_of))
-    for damping in (0.0, 0.2):
-        samples, l2, one, rate, damping, shrink = compiled.scalars(
-            dtype, 7, 0.3, 1, 0.5, damping, 0.15)
-        g, c, d = total * (1 / samples) + l2 * theta, sums_of * (1 / samples), np.zeros_like(theta)
-        for i in np.flatnonzero(c + damping):
-            d[i] = -g[i] / (c[i] + damping + shrink)
-        moved, kept, found = theta + rate * d, theta.copy(), np.empty_like(theta)
-        sums, reports, ends = np.zeros(5), np.zeros(3), compiled.NO_ENDS.copy()
-        compiled.partition_step(total, theta, found, samples, l2, one, rate, sums, sums_of,
-                                damping, shrink, reports, ends)
-        assert np.array_equal(theta, kept)
-        np.testing.assert_array_less(np.abs(found - moved),
-                                     4 * eps * (np.abs(theta) + rate * np.abs(d)))
-        idle = np.count_nonzero(c + damping == 0)
-        g, theta64, c, d, moved = (a.astype(np.float64) for a in (g, theta, c, d, moved))
-        np.testing.assert_allclose(sums, [g @ g, theta64 @ theta64, d @ d, moved @ moved, c.sum()],
-                                   rtol=40 * eps)
-        np.testing.assert_allclose(reports, [g @ d, c @ d**2, idle], rtol=40 * eps)
-        np.testing.assert_allclose([compiled.number(bits, dtype) for bits in ends],
-                                   [c.min(), c.max(), np.abs(d).max()], rtol=4 * eps)
-        assert size == 1 or bool((d == 0).any()) == (damping == 0)
 
 
 def network(dtype, bias):
@@ -118,15 +87,6 @@ def test_a_rule_of_the_authors_goes_by_the_rules():
     found, wanted = (curvature_sums(n.evaluate(loss, np.ones((4, 3)), np.zeros((4, 2))), options)
                      for n in (net, plain))
     np.testing.assert_allclose(found, 2 * wanted)
-
-
-def test_products_of_changes_go_by_the_rules():
-    net, loss, rng = so.mlp([3, 4, 2], rng=0), so.SquaredError(), np.random.default_rng(0)
-    at = net.evaluate(loss, rng.normal(size=(5, 3)), rng.normal(size=(5, 2)))
-    cross, plain = (checked(net, loss, "auto", "abs", with_them) for with_them in (True, False))
-    found = curvature_sums(at, cross)
-    np.testing.assert_array_equal(found, sums(at, cross)[2])
-    assert (found > 1.1 * curvature_sums(at, plain)).any()
 
 
 @pytest.mark.parametrize("options", [{}, {"l2": 0.3}, {"l2": 0.3, "penalty": "plain"},

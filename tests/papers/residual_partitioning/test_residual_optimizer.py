@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from harness.cases import relative
 from harness.forms import form  # noqa: F401  both forms
-from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
+from secondorder.papers.residual_partitioning import ResidualPartitioning, bound
 from secondorder.papers.residual_partitioning.optimizer import LEARNING_RATES
 
 
@@ -25,14 +24,9 @@ def rng():
     return np.random.default_rng(12)
 
 
-def squared_case(rng, sizes=(3, 4, 2), samples=6):
-    net = so.mlp(sizes, activation="tanh", rng=rng)
-    return (
-        net,
-        so.SquaredError(),
-        rng.normal(size=(samples, sizes[0])),
-        rng.normal(size=(samples, sizes[-1])),
-    )
+def squared_case(rng, activation="tanh", samples=6, **options):
+    net = so.mlp([3, 4, 2], activation=activation, rng=rng, **options)
+    return net, so.SquaredError(), rng.normal(size=(samples, 3)), rng.normal(size=(samples, 2))
 
 
 def classifier(rng, dtype="float64"):
@@ -59,38 +53,20 @@ def test_step_is_gradient_over_curvature(rng, output, correction):
                       rtol=1e-12)
     step = net.theta - before
     assert np.isclose(info["bound_decrease"], b.loss - b.value(step), rtol=1e-10)
-    # the bound starts from an evaluation of its own, which may be of the other form
-    assert np.isclose(info["curvature_max"], b.curvature.max(), rtol=1e-13, atol=0)
-    assert np.isclose(info["curvature_min"], b.curvature.min(), rtol=1e-13, atol=0)
-    assert np.isclose(info["largest_change"], np.abs(step).max()) and info["idle_parameters"] == 0
     assert np.isclose(info["loss"], b.loss) and info["learning_rate"] == 0.5
+    assert info["idle_parameters"] == 0
 
 
 @pytest.mark.parametrize("penalty", ["implicit", "plain"])
 def test_report_with_penalty_and_damping(rng, penalty):
-    """The promised decrease is that of the bound with the penalty in it; curvatures are the data's
-    own."""
+    """The promised decrease is that of the bound with the penalty in it, and no damping."""
     net, loss, x, y = squared_case(rng)
     method = ResidualPartitioning(net, loss, 0.7, l2=0.5, penalty=penalty, damping=0.3)
-    whole, data = bound(net, loss, x, y, l2=0.5), bound(net, loss, x, y)
+    whole = bound(net, loss, x, y, l2=0.5)
     before = net.theta.copy()
     info = method.step(x, y)
     assert np.isclose(info["bound_decrease"], whole.loss - whole.value(net.theta - before),
                       rtol=1e-10)
-    assert (
-        info["curvature_max"] == data.curvature.max()
-        and info["curvature_min"] == data.curvature.min()
-    )
-
-
-def test_bound_refuses_what_makes_no_sense(rng):
-    net, loss, x, y = squared_case(rng)
-    with pytest.raises(ValueError, match="delta holds NaN"):
-        bound(net, loss, x, y).value(np.full(net.size, np.nan))
-    with pytest.raises(TypeError, match="cross must be True or False, got 'maybe'"):
-        bound(net, loss, x, y, cross="maybe")
-    with pytest.raises(TypeError, match="cross must be True or False"):
-        ResidualPartitioning(net, loss, cross=None)
 
 
 def test_default_rates_depend_on_the_output_rule(rng):
@@ -103,15 +79,6 @@ def test_default_rates_depend_on_the_output_rule(rng):
         assert ResidualPartitioning(net, criterion).learning_rate == LEARNING_RATES[output]
 
 
-def test_rates_up_to_two_lower_the_model(rng):
-    net, loss, x, y = squared_case(rng)
-    b, H = bound(net, loss, x, y), bounded_hessian(net, loss, x, y)
-    for rate in (0.1, 1.0, 1.9):
-        step = rate * ResidualPartitioning(net, loss, rate).direction(net.evaluate(loss, x, y))
-        promised = (rate - rate**2 / 2) * np.sum(b.gradient**2 / b.curvature)
-        assert -(b.gradient @ step + step @ H @ step / 2) >= promised > 0
-
-
 def test_a_schedule_reaches_the_implicit_penalty(rng):
     net, loss, x, y = squared_case(rng)
     method = ResidualPartitioning(net, loss, lambda step: 10.0 / (1 + step), l2=0.5)
@@ -122,46 +89,7 @@ def test_a_schedule_reaches_the_implicit_penalty(rng):
                        rtol=1e-12)
 
 
-def test_results_are_not_overwritten_by_later_calls(rng):
-    net, loss, x, y = classifier(rng)
-    b = bound(net, loss, x, y)
-    kept = b.gradient.copy(), b.curvature.copy(), [None if Z is None else Z.copy()
-                                                   for Z in b.carried]
-    bound(net, loss, x[:3], y[:3], l2=1.0)
-    assert np.array_equal(kept[0], b.gradient) and np.array_equal(kept[1], b.curvature)
-    assert all(a is None or np.array_equal(a, c) for a, c in zip(kept[2], b.carried))
-
-
 # -- penalty and damping ---------------------------------------------------------------------------
-
-@pytest.mark.parametrize("rate", [1e3, 1e5])
-def test_implicit_penalty_is_stable_at_any_rate(rng, rate):
-    """The penalty is ten times the largest curvature: a plain step overshoots at these rates."""
-    net, loss, x, y = squared_case(rng, sizes=(3, 4, 2))
-    settings = {"learning_rate": rate, "l2": 10.0 * bound(net, loss, x, y).curvature.max()}
-    method = ResidualPartitioning(net, loss, **settings)
-    for _ in range(200):
-        method.step(x, y)
-    assert np.abs(net.theta).max() < 1.0
-    net.theta = rng.normal(size=net.size)
-    plain = ResidualPartitioning(net, loss, penalty="plain", **settings)
-    sizes = [np.linalg.norm(net.theta)]
-    for _ in range(2):
-        plain.step(x, y)
-        sizes.append(np.linalg.norm(net.theta))
-    assert sizes[1] > 10 * sizes[0]
-
-
-def test_penalties_agree_at_rate_one_and_only_there(rng):
-    net, loss, x, y = squared_case(rng)
-    evaluation = net.evaluate(loss, x, y)
-
-    def direction(penalty, rate):
-        return ResidualPartitioning(net, loss, rate, l2=0.2, penalty=penalty).direction(evaluation)
-
-    assert np.allclose(direction("implicit", 1.0), direction("plain", 1.0), rtol=1e-14)
-    assert relative(direction("implicit", 5.0), direction("plain", 5.0)) > 0.1
-    assert np.array_equal(direction("plain", 5.0), direction("plain", 1.0))
 
 
 def test_damping_is_added_to_the_curvature(rng):

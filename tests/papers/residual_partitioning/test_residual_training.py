@@ -81,29 +81,3 @@ def test_losses_agree_with_an_independent_implementation(results, number):
           f"validation {validation.mean():.3f} (reference {validation_reference})")
     assert abs(train.mean() - train_reference) <= 3 * deviation
     assert validation_reference / 2 < validation.mean() < validation_reference * 2
-
-
-@pytest.mark.slow
-def test_the_printed_algorithm_hardly_trains_the_classifier():
-    """Read literally, Algorithm 1 overestimates the curvature so much that the classifier does not
-    leave chance level."""
-    from secondorder.papers.residual_partitioning.algorithm_1 import algorithm_1_as_printed
-
-    rng = np.random.default_rng(1)
-    training = so.datasets.scale(so.datasets.load_digits(), (-1.0, 1.0))
-    losses = {}
-    for method in ("printed", "corrected"):
-        network = so.mlp([64, 400, 100, 36, 10], activation="softplus", rng=1, dtype="float32")
-        loss = so.SoftmaxCrossEntropy()
-        optimizer = so.ResidualPartitioning(network, loss, learning_rate=100.0, output="jensen")
-        for _ in range(200):
-            batch = rng.choice(len(training.inputs), 100, replace=False)
-            x, y = training.inputs[batch], training.targets[batch]
-            if method == "printed":
-                network.theta += algorithm_1_as_printed(network.evaluate(loss, x, y),
-                                                        learning_rate=100.0).delta
-            else:
-                optimizer.step(x, y)
-        losses[method] = network.evaluate(loss, training.inputs, training.targets).loss
-    assert losses["printed"] > 2.2  # log 10 = 2.303
-    assert losses["corrected"] < 1.9

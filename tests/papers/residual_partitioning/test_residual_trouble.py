@@ -1,57 +1,19 @@
 """Residual partitioning where numbers are awkward, and what it refuses."""
 
-import warnings
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from test_residual_optimizer import (classifier, no_warning_is_tolerated, rng,  # noqa: F401
+                                     squared_case)
 
 import secondorder as so
-from harness.cases import relative
-from secondorder.papers.residual_partitioning import compiled
 from secondorder.nets import Activation, Layer, Linear, Network, Skip
 from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
-from secondorder.papers.residual_partitioning.algorithm_1 import algorithm_1_as_printed
-from secondorder.papers.residual_partitioning.explicit import explicit_bound
-from secondorder.papers.residual_partitioning.options import Options
-from secondorder.papers.residual_partitioning.rules import ActivationRule
 
 DTYPES = ("float64", "float32")
 
 
-@pytest.fixture(autouse=True)
-def no_warning_is_tolerated():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(12)
-
-
 def finite(b):
-    return (
-        np.isfinite(b.curvature).all()
-        and np.isfinite(b.gradient).all()
-        and (b.curvature >= 0).all()
-    )
-
-
-def squared_case(rng, activation="tanh", sizes=(3, 4, 2), samples=6, **options):
-    net = so.mlp(sizes, activation=activation, rng=rng, **options)
-    return (
-        net,
-        so.SquaredError(),
-        rng.normal(size=(samples, sizes[0])),
-        rng.normal(size=(samples, sizes[-1])),
-    )
-
-
-def classifier(rng, dtype="float64"):
-    net = so.mlp([3, 4, 3], activation="softplus", rng=rng, dtype=dtype)
-    return net, so.SoftmaxCrossEntropy(), rng.normal(size=(6, 3)), np.arange(6) % 3
+    return np.isfinite([b.curvature, b.gradient]).all() and (b.curvature >= 0).all()
 
 
 # -- awkward numbers -------------------------------------------------------------------------------
@@ -73,16 +35,6 @@ def test_a_whole_layer_of_dead_units(rng, dtype, cross):
                           before[first]) and info["idle_parameters"] == net.size - 2
     # the biases' own quadratic is met exactly
     assert np.allclose(net(x).mean(axis=0), y.mean(axis=0), atol=1e-5)
-
-
-@pytest.mark.parametrize("cross", [False, True])
-def test_some_dead_units_keep_the_bound(rng, cross):
-    net, loss, x, y = squared_case(rng, "relu")
-    net.layers[0].bias = np.array([-100.0, 0.1, -100.0, 0.2])
-    b = bound(net, loss, x, y, cross=cross)
-    H = so.exact.hessian(net, loss, x, y) if cross else bounded_hessian(net, loss, x, y)
-    assert finite(b) and np.linalg.eigvalsh(np.diag(b.curvature)
-                                            - H)[0] > -1e-12 * b.curvature.max()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -109,9 +61,7 @@ def test_softmax_that_is_confidently_wrong(rng, dtype, size):
         damped = ResidualPartitioning(net.copy(), loss, 1.0, output=output, damping=0.1)
         before = damped.network.evaluate(loss, x, y).loss
         info = damped.step(x, y)
-        assert info["idle_parameters"] == 0 and info["largest_change"] <= np.abs(
-            b.gradient
-        ).max() / 0.1 * (1 + 1e-6)
+        assert info["idle_parameters"] == 0
         assert damped.network.evaluate(loss, x, y).loss < before
 
 
@@ -199,16 +149,25 @@ def test_a_subclass_that_changes_a_pass_is_not_given_its_parents_rule(rng):
     assert finite(bound(Network([Renamed(2, 3, rng=rng)]), so.SquaredError(), x, y))
 
 
-def test_unknown_layer(rng):
-    class Shift(Layer):
-        def forward(self, x):
-            return x + 1, (x, x + 1)
+class Shift(Layer):
+    """Unknown to residual partitioning."""
 
-    net = Network([Linear(2, 3, rng=rng), Shift()])
-    with pytest.raises(TypeError,
-                       match="residual partitioning does not support the layer .*Shift.*Linear, "
-                             "Activation, .*Chain, Skip"):
+    def forward(self, x):
+        return x + 1, (x, x + 1)
+
+
+def test_unknown_layer(rng):
+    net, words = Network([Linear(2, 3, rng=rng), Skip([Shift()])]), "does not support the layer"
+    with pytest.raises(TypeError, match=f"residual partitioning {words} .*Shift.*Linear.*Skip"):
         bound(net, so.SquaredError(), np.ones((2, 2)), np.zeros((2, 3)))
+    with pytest.raises(TypeError, match=f"{words} Shift"):
+        ResidualPartitioning(net, so.SquaredError())
+
+
+def test_complex_networks_are_refused(rng):
+    with pytest.raises(ValueError, match="needs real numbers, got complex128"):
+        bound(so.mlp([2, 3], rng=rng, dtype="complex128"), so.SquaredError(), np.ones((2, 2)),
+              np.zeros((2, 3)))
 
 
 def test_rules_that_would_not_bound_are_refused(rng):
@@ -218,7 +177,7 @@ def test_rules_that_would_not_bound_are_refused(rng):
                              "'pairwise'"):
         bound(net, loss, x, y, output="diagonal")
     with pytest.raises(ValueError, match="output='jensen' needs a loss that is convex.*'pairwise'"):
-        bound(net, so.BoundedCriterion(), x, y, output="jensen")
+        ResidualPartitioning(net, so.BoundedCriterion(), output="jensen")
     assert bound(net, loss, x, y).output == "jensen"
     assert bound(net, so.BoundedCriterion(), x, y).output == "pairwise"
     assert bound(net, so.TukeyBiweight(), x, np.zeros((6, 3))).output == "diagonal"
@@ -229,52 +188,3 @@ def test_matrices_that_are_too_large_are_refused(rng):
     with pytest.raises(MemoryError, match=r"\(26, 26\) needs 5,408 bytes"):
         bounded_hessian(net, loss, x, y, max_bytes=5000)
     assert bounded_hessian(net, loss, x, y, max_bytes=5408).nbytes == 5408
-
-
-def test_value_wants_one_entry_a_parameter(rng):
-    net, loss, x, y = squared_case(rng)
-    with pytest.raises(ValueError, match=r"delta has shape \(3,\), expected \(26,\)"):
-        bound(net, loss, x, y).value(np.zeros(3))
-
-
-# -- the loop, and the printed algorithm ---------------------------------------------------------
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("clip", [False, True])
-def test_loop_equals_its_twin(rng, dtype, clip):
-    g, slope, curvature = (rng.normal(size=2000).astype(dtype) for _ in range(3))
-    Z, u = (np.abs(rng.normal(size=2000)).astype(dtype) for _ in range(2))
-    u[:50], Z[50:100], g[100:150], slope[150:200] = 0, 0, 0, 0
-    made = np.full(2000, np.nan, dtype)
-    compiled.partition_activation(g, Z, slope, curvature, u, clip, made)
-    saved = SimpleNamespace(slope=slope, curvature=curvature)
-    twin, _ = ActivationRule.backward(None, saved, None, u, g, Z, Options(clip, False))
-    wide = g.astype("float64") * curvature * u + np.abs(slope.astype("float64")) * Z
-    assert np.array_equal(made, twin)
-    assert relative(made, np.maximum(wide, 0) if clip else np.abs(wide)) < 4 * np.finfo(dtype).eps
-    assert (wide < 0).sum() > 100
-
-
-def test_printed_algorithm_has_its_own_failure(rng):
-    net = Network([Linear(1, 1), Activation("softplus"), Linear(1, 1)])
-    net.theta = np.array([1.0, -3.0, 1.0, 1.0])
-    evaluation = net.evaluate(so.SquaredError(), np.full((1, 1), 0.5), np.full((1, 1), -1.0))
-    H = bounded_hessian(net, so.SquaredError(), evaluation.x, evaluation.y)
-    printed = algorithm_1_as_printed(evaluation)
-    assert -0.04 < np.linalg.eigvalsh(np.diag(printed.W_ddot) - H)[0] < -0.038
-    assert np.linalg.eigvalsh(np.diag(explicit_bound(evaluation).curvature) - H)[0] > -1e-15
-    assert np.allclose(printed.delta, -printed.W_dot / printed.W_ddot)
-
-
-def test_what_does_not_fit_is_refused_when_the_optimizer_is_made(rng):
-    class Shift(Layer):
-        def forward(self, x):
-            return x + 1, (x, x + 1)
-
-    with pytest.raises(TypeError, match="does not support the layer Shift"):
-        ResidualPartitioning(Network([Linear(2, 3, rng=rng), Skip([Shift()])]), so.SquaredError())
-    with pytest.raises(ValueError, match="output='diagonal' needs"):
-        ResidualPartitioning(so.mlp([2, 3], rng=rng), so.SoftmaxCrossEntropy(), output="diagonal")
-    with pytest.raises(ValueError, match="needs real numbers, got complex128"):
-        bound(so.mlp([2, 3], rng=rng, dtype="complex128"), so.SquaredError(), np.ones((2, 2)),
-              np.zeros((2, 3)))

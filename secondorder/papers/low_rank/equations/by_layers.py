@@ -53,20 +53,10 @@ def against(cases, compute, expected, what=""):
 
 
 class ByLayers:
-    """One layer, or several in a row, at one input.
+    """Layers without biases, in a row, at one input x in the form in which the paper has it.
 
-    Parameters
-    ----------
-    layers : sequence of Layer
-        Without biases.
-    x : array
-        One sample, in the form in which the paper has it.
-    x_shape, y_shape, w_shape : tuple of int
-        Shapes of one sample's input for the layers, and of outputs and weights in the paper.
-
-    Attributes
-    ----------
-    value : (\\*y_shape) array
+    The shapes are those of one sample's input for the layers, and of outputs and weights in the
+    paper. ``value`` is the output.
     """
 
     def __init__(self, layers, x, x_shape, y_shape, w_shape):

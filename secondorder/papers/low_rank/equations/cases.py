@@ -35,17 +35,9 @@ def network(rng, activation="tanh", sizes=SIZES, bias=False, plain=(), twice=(),
             output="identity", dtype="float64"):
     """A random chain of affine layers and activations.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    activation : str or tuple of str
-        Of all hidden layers, or of each.
-    output : str
-        ``"identity"`` adds no layer at the end.
-    bias : bool or sequence of bool
-        For all affine layers, or for each.
-    plain, twice, frozen : sequence of int
-        Which layers, counted from 1, have no activation, have it twice, are not trained.
+    Activation and bias are for all layers, or a tuple by layer; `output` is the activation behind
+    the last, ``"identity"`` adds none. Of the layers, counted from 1, those in `plain` have no
+    activation, those in `twice` have it twice, those in `frozen` are not trained.
     """
     layers, last = [], len(sizes) - 1
     biases = bias if isinstance(bias, tuple) else (bias,) * last
@@ -197,15 +189,8 @@ def kinds(rng, *activations, loss=None, **options):
 
 def compared(what, rule, right, layers, cases, scale=None):
     """Claims, case by case: ``rule(sample, *at)`` against ``right(case, *at)`` for all `at` in
-    ``layers(n)``, together, and that it has the network's precision.
-
-    Parameters
-    ----------
-    layers : callable
-        From the number of hidden layers to tuples of layers.
-    cases : iterable of (str, NetworkCase)
-    scale : callable, optional
-        From a case to the size of what cancels; the scale of the claim is at least this.
+    ``layers(n)``, together, and that it has the network's precision. `scale` takes a case to the
+    size of what cancels; the scale of the claim is at least this.
     """
     claims = []
     for name, case in cases:

@@ -21,13 +21,8 @@ def noise(seed, data, half_width, after, layers, width, iterations, batches):
     """How much rates and steps of the three options vary over batches at one point.
 
     The point: the start (`after` 0), so many iterations after the plateau was left, or the end of
-    training (`END`), always with the third option. What varies of a step is its projection on the
-    mean step of its option.
-
-    Returns
-    -------
-    dict
-        Option -> ``{"rate": mean, "variation": of the rate, "projected": variation of the step}``.
+    training (`END`), always with the third option. By option: the mean ``rate``, its ``variation``,
+    and that of the step, ``projected`` on the mean step of the option.
     """
     network, inputs, labels, rng = plateau.start_of(seed, data, half_width, layers, width)
     optimizer = plateau.optimizer_of(network, "sgd", 0.02, "exact", SIGMA)
@@ -96,8 +91,8 @@ class Averaging:
                                                    "batches")}
         points = [Run(noise, {"seed": seed, "half_width": half, "after": after, **sizes})
                   for seed in settings["seeds"] for half, after in POINTS.values()]
-        trained = [plateau.run_with(settings, seed, base="sgd", rate=0.02, sigma=SIGMA,
-                                    options={"averaging": name}, half_width=half)
+        trained = [plateau.run(settings, seed, plateau.train_with, base="sgd", rate=0.02,
+                               sigma=SIGMA, options={"averaging": name}, half_width=half)
                    for seed in settings["seeds"] for name in OTHERS for half in (0.1, 0.2)]
         return points + trained + [run for half in (0.1, 0.2) for run in plateau.compared(
             settings, "sgd", SIGMA, half, ("exact",))]

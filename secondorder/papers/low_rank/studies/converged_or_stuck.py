@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import diverged, exactly, finished, legend_below, study, undecided
+from secondorder.studies import (diverged, exactly, finished, legend_below, smoothed, study,
+                                 undecided)
 
 from .. import PAPER
 from . import plateau
@@ -13,7 +14,7 @@ MIDDLE = (1.7, 2.1)    # converged; between: where many runs rest for a while, r
 
 def rates_by_group(result):
     """Group -> trailing means of the rate where the run is stuck, converged, or near loss 1.9."""
-    mean, loss = plateau.trailing_mean(result["rate"]), np.array(result["loss"])
+    mean, loss = smoothed(result["rate"], plateau.MEAN), np.array(result["loss"])
     looks = np.arange(len(loss)) * plateau.EVERY
     loss, looks = loss[looks < len(mean)], looks[looks < len(mean)]
     groups = {"stuck": mean[looks[loss > FLAT]], "converged": mean[:0],

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, study
+from secondorder.studies import counted, smoothed, study
 
 from .. import PAPER
 from . import plateau
@@ -13,7 +13,7 @@ def second_rise(result):
     """Whether the trailing mean of the rate falls fivefold up to leaving and comes back to twice
     its smallest value within 1000 iterations after; and by how much it does.
     """
-    mean, left = plateau.trailing_mean(result["rate"]), plateau.leave(result)
+    mean, left = smoothed(result["rate"], plateau.MEAN), plateau.leave(result)
     before, after = mean[100:left], mean[left:left + 1000]
     if len(before) == 0 or len(after) == 0:
         return False, float("nan")

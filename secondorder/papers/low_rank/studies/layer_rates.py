@@ -12,8 +12,8 @@ VARIABLE = {"rates": "variable"}
 
 
 def on_adam(settings, seed, options, half):
-    return plateau.run_with(settings, seed, base="adam", rate=plateau.RATES["adam"], sigma=SIGMA,
-                            options=options, half_width=half)
+    return plateau.run(settings, seed, plateau.train_with, base="adam", rate=plateau.RATES["adam"],
+                       sigma=SIGMA, options=options, half_width=half)
 
 
 @study(PAPER, "claim-layer-rates",

@@ -10,7 +10,7 @@ import numpy as np
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay, Wrapper
 from secondorder.optimizers.norms import norm
-from secondorder.studies import Run, chosen, counted, study, undecided
+from secondorder.studies import chosen, counted, study, undecided
 
 from .. import PAPER
 from ..steps import step_length
@@ -102,10 +102,9 @@ PLACES = {"plateau": (0.1, left), "usual": (0.2, plateau.end)}
 
 
 def one(settings, seed, method, setting, half):
-    sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
     amount, limit = setting
-    return Run(train, {"seed": seed, "method": method, "amount": amount, "limit": limit,
-                       "half_width": half, **sizes})
+    return plateau.run(settings, seed, train, method=method, amount=amount, limit=limit,
+                       half_width=half)
 
 
 def best(results, settings, method, place):

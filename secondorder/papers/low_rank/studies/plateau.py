@@ -25,6 +25,7 @@ RATES = {"sgd": 0.02, "adagrad": 0.1, "adadelta": 1.0, "adam": 0.001}  # of the 
 FULL = {"data": "mnist", "layers": 12, "width": 128, "iterations": 2000, "watched": 2000,
         "seeds": (2, 3, 4, 5, 6)}
 FIRST = 20  # iterations whose rates are those of the start
+MEAN = 100  # rates that a trailing mean takes
 TEN = FULL | {"seeds": tuple(range(2, 12))}  # where five decide nothing
 QUICK = {"data": "digits", "layers": 6, "width": 64, "iterations": 300, "watched": 100,
          "seeds": (2,)}
@@ -36,30 +37,13 @@ def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, i
           decay=0.95):
     """Train once and return what was recorded.
 
-    Parameters
-    ----------
-    seed : int
-    data : str
-        As :func:`secondorder.studies.images` names it.
-    base : str
-        A key of `BASES`.
-    rate : float
-        The base's own, which decays by `decay` per 100 iterations.
-    curvature : {"none", "exact", "printed"}
-        ``"none"``: the base alone. Else cubic regularisation around it, with (39) corrected or as
-        printed.
-    sigma : float
-    half_width : float
-        Of the uniform initial weights.
-    layers, width, iterations, watched : int
-        `watched`: the loss is looked at on so many samples.
+    The base's own rate decays by `decay` per 100 iterations. With the curvature ``"none"`` it is
+    alone, else cubic regularisation stands around it, with (39) corrected or as printed. Weights
+    are uniform within `half_width`; the loss is looked at on `watched` samples.
 
-    Returns
-    -------
-    dict
-        ``loss`` every `EVERY` iterations from 0; ``batch_loss``, ``rate``, ``slope``,
-        ``curvature`` and ``norm`` (of the direction) at every iteration; ``ascents``. Of a run
-        that ended with numbers that are not finite what came before, and ``diverged``.
+    Returns ``loss`` every `EVERY` iterations from 0; ``batch_loss``, ``rate``, ``slope``,
+    ``curvature`` and ``norm`` (of the direction) at every iteration; ``ascents``. Of a run that
+    ended with numbers that are not finite what came before, and ``diverged``.
     """
     return recorded(seed, data, half_width, layers, width, iterations, watched,
                     lambda network: optimizer_of(network, base, rate, curvature, sigma, decay))
@@ -127,16 +111,10 @@ def rounded(value):
     return float(f"{value:.5g}")
 
 
-def run(settings, seed, **arguments):
-    """A :class:`Run` of `train` with the sizes of the settings."""
+def run(settings, seed, function=train, **arguments):
+    """A :class:`Run` of `train`, or of another function, with the sizes of the settings."""
     sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
-    return Run(train, {"seed": seed, **sizes, **arguments})
-
-
-def run_with(settings, seed, **arguments):
-    """The same of `train_with`."""
-    sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
-    return Run(train_with, {"seed": seed, **sizes, **arguments})
+    return Run(function, {"seed": seed, **sizes, **arguments})
 
 
 def compared(settings, base, sigma, half_width, curvatures=("none", "exact", "printed"),
@@ -252,11 +230,6 @@ def draw_lines(results, figure, lines, title):
     figure.suptitle(f"{title}\n{over_seeds(seeds)}; pale: one seed, batch by batch", fontsize=10)
 
 
-def trailing_mean(values, window=100):
-    """Mean of the last `window` values at every place (of fewer at the beginning)."""
-    return smoothed(values, window)
-
-
 def draw_losses(panel, runs, colour, style, label):
     """Losses on the watched samples of the runs that are finite, mean and range."""
     mean_and_range(panel, [run["loss"] for run in finished(runs)], colour, step=EVERY,
@@ -265,7 +238,7 @@ def draw_losses(panel, runs, colour, style, label):
 
 def draw_rates(panel, runs, colour, style, label):
     """Their rates, trailing means, likewise."""
-    mean_and_range(panel, [trailing_mean(run["rate"]) for run in finished(runs)], colour,
+    mean_and_range(panel, [smoothed(run["rate"], MEAN) for run in finished(runs)], colour,
                    linestyle=style, label=label)
 
 

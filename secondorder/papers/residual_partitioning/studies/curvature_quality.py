@@ -22,20 +22,11 @@ HIDDEN = {"autoencoder": (64, 2, 64), "classifier": (40, 20, 12)}  # exact diago
 def compared(seed, kind, along, points, between):
     """Along a training on the digits: how well both curvatures follow the exact one.
 
-    Parameters
-    ----------
-    along : {"partitioning", "adam"}
-        Whose steps are taken; the other sees every batch too.
-    points, between : int
-        How many points, and how many steps lie between two of them.
-
-    Returns
-    -------
-    dict
-        For ``partitioning`` and ``adam`` a list over the points of: ``pooled``, Spearman's
-        correlation with the absolute diagonal of the exact Hessian; ``layers``, its mean over
-        layers; ``quality``, (g . d)^2 / (d^T G d), G the Gauss-Newton matrix of all samples, d the
-        method's direction.
+    The steps are those of the method `along`; the other sees every batch too. Returns for
+    ``partitioning`` and ``adam`` a list over the points, with `between` steps between two, of:
+    ``pooled``, Spearman's correlation with the absolute diagonal of the exact Hessian; ``layers``,
+    its mean over layers; ``quality``, (g . d)^2 / (d^T G d), G the Gauss-Newton matrix of all
+    samples, d the method's direction.
     """
     from scipy.stats import spearmanr
 

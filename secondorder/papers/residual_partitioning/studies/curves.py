@@ -32,26 +32,11 @@ DEVIATION = ("subsets of 8000 and 10,000 images; 20,000 steps, a third of the pa
 
 
 def train(seed, kind, data, method, rate, steps, every):
-    """Train once.
+    """Train once, and look at the losses every `every` steps, from 0.
 
-    Parameters
-    ----------
-    seed : int
-    kind : {"autoencoder", "classifier"}
-    data : str
-        As :func:`.networks.pictures` names it.
-    method : str
-        A key of `METHODS`.
-    rate : float
-    steps, every : int
-        The losses are looked at every so many steps, from 0.
-
-    Returns
-    -------
-    dict
-        ``train`` and ``validation``: mean losses without the penalty, and for a classifier
-        ``accuracy`` on the validation part. Of a run whose numbers stop being finite what came
-        before, and ``diverged``.
+    Returns ``train`` and ``validation``, mean losses without the penalty, and for a classifier
+    ``accuracy`` on the validation part. Of a run whose numbers stop being finite what came before,
+    and ``diverged``.
     """
     (x, y), held_out = (networks.data_of(kind, data, part) for part in ("train", "test"))
     network, loss = networks.network_of(kind, x.shape[1], seed)
@@ -95,10 +80,14 @@ def stages(kind, settings, results):
             runs += trials(kind, data, method, settings, results)
             rate = chosen(kind, data, method, settings, results)
             if rate is not None:
-                runs += [Run(train, {"seed": seed, "kind": kind, "data": data, "method": method,
-                                     "rate": rate, "steps": settings["steps"],
-                                     "every": settings["every"]}) for seed in settings["seeds"]]
+                runs += [run_of(seed, kind, data, method, rate, settings["steps"], settings)
+                         for seed in settings["seeds"]]
     return runs
+
+
+def run_of(seed, kind, data, method, rate, steps, settings):
+    return Run(train, {"seed": seed, "kind": kind, "data": data, "method": method, "rate": rate,
+                       "steps": steps, "every": settings["every"]})
 
 
 def trials(kind, data, method, settings, results):
@@ -107,8 +96,7 @@ def trials(kind, data, method, settings, results):
     if len(rates) == 1:
         return []
     best = best_of(rates, kind, data, method, settings, results)
-    return [Run(train, {"seed": seed, "kind": kind, "data": data, "method": method, "rate": rate,
-                        "steps": settings["trial"], "every": settings["every"]})
+    return [run_of(seed, kind, data, method, rate, settings["trial"], settings)
             for rate in extended(rates, best) for seed in TRIAL_SEEDS]
 
 

@@ -21,18 +21,7 @@ WIDTHS, DEPTHS = (8, 16, 32, 64), (1, 2, 3, 4)
 def looseness(seed, kind, data, output, hidden, after):
     """The ratio r = d^T diag(W_ddot) d / d^T H~ d along the method's direction d.
 
-    Parameters
-    ----------
-    output : {"jensen", "pairwise"}
-        The rule at the output, the same for both networks.
-    hidden : list of int
-    after : list of int
-        Steps after which it is looked at, rising.
-
-    Returns
-    -------
-    dict
-        ``ratios``: one a look; negative where d^T H~ d is.
+    Returns ``ratios``: one after each number of steps in `after`; negative where d^T H~ d is.
     """
     x, y = networks.data_of(kind, data, dtype="float64")
     network, loss = networks.network_of(kind, x.shape[1], seed, "float64", tuple(hidden))

@@ -14,17 +14,12 @@ from .networks import BATCH, METHODS, NAMES, network_of
 CASES = [(kind, inputs) for kind in ("autoencoder", "classifier") for inputs in (784, 3072)]
 
 
-
-
 def bytes_of(seed, form, kind, inputs, method):
     """Bytes, over those of one vector of P parameters.
 
-    Returns
-    -------
-    dict
-        ``state``: arrays that the next step cannot do without; ``held``: everything that stays
-        between two steps, arrays for reuse included; ``first`` and ``warm``: peak of the first step
-        and of a later one, over what there was before the method was made.
+    ``state``: arrays that the next step cannot do without; ``held``: everything that stays between
+    two steps, arrays for reuse included; ``first`` and ``warm``: peak of the first step and of a
+    later one, over what there was before the method was made.
     """
     with so.literal(form == "literal"):
         return _bytes_of(seed, kind, inputs, method)

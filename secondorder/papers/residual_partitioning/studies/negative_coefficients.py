@@ -34,13 +34,10 @@ def network_of(case, inputs, seed):
 
 
 def shares(seed, case, data, rate, steps, every):
-    """Train by residual partitioning and count negative coefficients.
+    """Train by residual partitioning and count negative coefficients, every `every` steps.
 
-    Returns
-    -------
-    dict
-        ``loss`` of the first 2000 images and ``negative``, the share of negative coefficients of
-        the hidden units over the first batch, at the start and after every `every` steps.
+    Returns ``loss`` of the first 2000 images and ``negative``, the share of negative coefficients
+    of the hidden units over the first batch.
     """
     x, y = networks.data_of(kind_of(case), data)
     network, loss = network_of(case, x.shape[1], seed)

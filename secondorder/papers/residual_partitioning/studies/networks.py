@@ -17,11 +17,7 @@ LUMINANCE = (0.299, 0.587, 0.114)  # of red, green, blue
 
 def network_of(kind, inputs, seed, dtype="float32", hidden=None):
     """The autoencoder D-64-2-64-D, all layers tanh, or the classifier D-400-100-36-10, softplus
-    and logits; weights and biases uniform within +-1 / sqrt(fan-in).
-
-    Returns
-    -------
-    (Network, Loss)
+    and logits; weights and biases uniform within +-1 / sqrt(fan-in). With its loss.
     """
     hidden = HIDDEN[kind] if hidden is None else hidden
     if kind == "autoencoder":
@@ -32,12 +28,8 @@ def network_of(kind, inputs, seed, dtype="float32", hidden=None):
 
 
 def pictures(name, part="train"):
-    """Images in [-1, 1] by name; ``"cifar-10-grey"`` is CIFAR-10 with 28 x 28 inputs.
-
-    Returns
-    -------
-    Images
-        Of ``"cifar-10-grey"``, the stand-in for Fashion-MNIST: luminance, rows and columns 2 to 29.
+    """Images in [-1, 1] by name; ``"cifar-10-grey"``, the stand-in for Fashion-MNIST, is the
+    luminance of CIFAR-10, rows and columns 2 to 29.
     """
     if name != "cifar-10-grey":
         return images(name, part, (-1.0, 1.0))

@@ -17,17 +17,8 @@ KINDS = ("autoencoder", "classifier")
 
 
 def lowest_loss(seed, kind, data, form, rate, steps, every):
-    """Lowest training loss that a form of the algorithm reaches.
-
-    Parameters
-    ----------
-    form : str
-        ``"printed"``, or a key of `FORMS`: options of :class:`ResidualPartitioning`.
-
-    Returns
-    -------
-    dict
-        ``lowest``, over looks every so many steps; of a run that diverged the lowest before.
+    """Lowest training loss that a form of the algorithm reaches, over looks every so many steps; of
+    a run that diverged the lowest before.
     """
     x, y = networks.data_of(kind, data)
     network, loss = networks.network_of(kind, x.shape[1], seed)

@@ -16,13 +16,10 @@ def steps_kept(seed, kind, rate, cross, steps):
     """Of a training on the digits in float64: at how many steps a decrease was as large as
     promised, up to 1e-9 of the promise.
 
-    Returns
-    -------
-    dict
-        ``steps``, and of these the numbers for ``bounded`` (the quadratic without the products of
-        Eq. (4)), ``true`` (the second-order model) and ``loss`` (of the batch); ``least``: the
-        smallest ratio of decrease over promise of each; ``curved``: by how much the decrease falls
-        short of the slope's, over what the bound allows, at every step (1: just the promise).
+    Of these ``steps`` the numbers for ``bounded`` (the quadratic without the products of Eq. (4)),
+    ``true`` (the second-order model) and ``loss`` (of the batch); ``least``: the smallest ratio of
+    decrease over promise of each; ``curved``: by how much the decrease falls short of the slope's,
+    over what the bound allows, at every step (1: just the promise).
     """
     x, y = networks.data_of(kind, "digits", dtype="float64")
     network, loss = networks.network_of(kind, x.shape[1], seed, "float64")

@@ -20,23 +20,14 @@ GRIDS = {"autoencoder": curves.GRIDS["autoencoder"],
 def exit_step(seed, start, data, method, rate, steps, watched, every):
     """When a training has left where it began, between two looks by their losses' logarithms.
 
-    Parameters
-    ----------
-    start : {"autoencoder", "plateau"}
-        The autoencoder, which has left once its training loss is below 0.95 of the mean image's; or
-        twelve hidden ReLU layers of 128 without biases, weights within +-0.1, which have left once
-        their cross-entropy is below 2.
-    watched : int
-        Samples of which the loss is looked at.
-    every : int
-        Look after each of so many steps, and at every `LOOK`-th from there on.
+    The autoencoder has left once its training loss is below 0.95 of the mean image's. The plateau,
+    twelve hidden ReLU layers of 128 without biases and weights within +-0.1, once the cross-entropy
+    is below 2. The loss of `watched` samples is looked at after each of `every` steps, and at every
+    `LOOK`-th from there on.
 
-    Returns
-    -------
-    dict
-        ``exit``: the step, with its fraction, or ``steps`` + 1 where it never left or diverged
-        first. For residual partitioning ``negative``: the share of coefficients of the hidden
-        units that were negative before their absolute value was taken, at the start and at the end.
+    Returns ``exit``: the step, with its fraction, or ``steps`` + 1 where it never left or diverged
+    first. For residual partitioning ``negative``: the share of coefficients of the hidden units
+    that were negative before their absolute value was taken, at the start and at the end.
     """
     kind = "autoencoder" if start == "autoencoder" else "classifier"
     x, y = networks.data_of(kind, data)

@@ -14,13 +14,7 @@ QUANTITIES = {"width": "units of the hidden layers", "depth": "number of hidden 
 
 
 def scaled_ratio(seed, quantity, factor, rounds, steps):
-    """Step time over SGD's with one size of a network multiplied.
-
-    Returns
-    -------
-    dict
-        ``ratio``: the median over blocks.
-    """
+    """Step time over SGD's with one size of a network multiplied, the median over blocks."""
     sizes = {"width": 64, "depth": 2, "batch": 50}
     sizes[quantity] *= factor
     rng = np.random.default_rng(seed)
