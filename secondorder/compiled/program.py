@@ -49,8 +49,6 @@ class Program:
         Whether `second_order` knows the second tangents of all layers.
     layers : (table, more, steps, sizes)
         What the passes take first.
-    dense : bool
-        Whether there are linear layers and activations alone.
     room : int
         Numbers that the work array holds behind all batches, for a turn of windows.
     width : int

@@ -163,8 +163,8 @@ def threshold(loss, C):
     return loss.delta,
 
 
-def poisson_numbers(loss, C):
-    return LIMIT, float(loss.full)
+def limit(loss, C):
+    return LIMIT,
 
 
 #: Loss -> file and function of its passes, and its own numbers there (named: evaluations pickle).
@@ -174,7 +174,7 @@ CRITERIA = {SquaredError: ("losses", "squared_error", no_numbers),
             TukeyBiweight: ("losses_by_output", "tukey_biweight", cut_off),
             BinaryCrossEntropy: ("losses_by_output", "binary_cross_entropy", positive_weights),
             Huber: ("losses_by_output", "huber", threshold),
-            PoissonNLL: ("losses_by_output", "poisson", poisson_numbers)}
+            PoissonNLL: ("losses_by_output", "poisson", limit)}
 for _cls, _entry in CRITERIA.items():
     criteria.register(_cls)(_entry)
 

@@ -8,7 +8,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.nets.losses.by_output import LIMIT, stirling
+from secondorder.nets.losses.by_output import LIMIT
 
 ONE, TWO = Decimal(1), Decimal(2)
 getcontext().prec = 60
@@ -78,7 +78,7 @@ def test_against_decimals(name, scale):
 @pytest.mark.parametrize("loss", [
     so.BinaryCrossEntropy(), so.BinaryCrossEntropy(pos_weight=2.5),
     so.BinaryCrossEntropy(pos_weight=np.array([0.5, 1.0, 2.0, 3.0])), so.Huber(), so.Huber(2.5),
-    so.PoissonNLL(), so.PoissonNLL(full=True)], ids=repr)
+    so.PoissonNLL()], ids=repr)
 def test_the_checker_finds_nothing(loss):
     report = so.verify.loss(loss)
     assert report and not report.notes, report
@@ -187,20 +187,6 @@ def test_poisson_goes_on_as_a_line():
         assert loss.hessian_diagonal(p, t)[0, 0] == pytest.approx(curvature, rel=1e-14)
 
 
-def test_poisson_in_full():
-    """Stirling's formula for t > 1: log t! to 1 / (12 t); no derivative changes."""
-    t = np.array([0.0, 0.5, 1.0, 1.5, 5.0, 100.0])
-    exact = np.array([math.lgamma(k + 1) for k in t])
-    assert (stirling(t)[:3] == 0).all()
-    assert (np.abs(stirling(t)[3:] - exact[3:]) < 1 / (12 * t[3:])).all()
-    p, t = np.zeros((6, 1)), t[:, None]
-    plain, full = so.PoissonNLL(), so.PoissonNLL(full=True)
-    np.testing.assert_allclose(full.value(p, t) - plain.value(p, t), stirling(t)[:, 0], rtol=1e-13)
-    assert np.array_equal(full.gradient(p, t), plain.gradient(p, t))
-    with np.errstate(all="raise"):
-        full.value(p, t)
-
-
 @pytest.mark.everyday(1)
 @pytest.mark.parametrize("loss", [so.BinaryCrossEntropy(), so.PoissonNLL()], ids=repr)
 def test_fisher_is_gauss_newton_for_natural_parameters(loss):
@@ -237,8 +223,7 @@ def test_a_network_with_it(name):
     (lambda: so.BinaryCrossEntropy(pos_weight=[[1.0]]), ValueError, "pos_weight must be a number"),
     (lambda: so.BinaryCrossEntropy(pos_weight=[np.nan]), ValueError, "pos_weight"),
     (lambda: so.Huber(delta=0), ValueError, "delta must be above 0"),
-    (lambda: so.Huber(delta=np.inf), ValueError, "delta must be finite"),
-    (lambda: so.PoissonNLL(full=1), TypeError, "full must be True or False")])
+    (lambda: so.Huber(delta=np.inf), ValueError, "delta must be finite")])
 def test_bad_options(make, error, words):
     with pytest.raises(error, match=words):
         make()
@@ -270,7 +255,6 @@ def test_names_show_the_options():
     assert repr(so.BinaryCrossEntropy([1, 2])) == "BinaryCrossEntropy(pos_weight=[1.0, 2.0])"
     assert repr(so.BinaryCrossEntropy(3)) == "BinaryCrossEntropy(pos_weight=3.0)"
     assert repr(so.Huber(2)) == "Huber(delta=2.0)"
-    assert repr(so.PoissonNLL(full=True)) == "PoissonNLL(full=True)"
 
 
 def test_what_methods_may_rely_on():

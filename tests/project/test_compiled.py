@@ -16,11 +16,6 @@ from secondorder.compiled import compiling
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 
 
-def test_scalars_take_the_dtype():
-    for dtype in DTYPES:
-        assert [value.dtype for value in compiling.scalars(dtype, 0.1, 2)] == [dtype, dtype]
-
-
 def test_numba_is_loaded_only_when_needed():
     code = ("import sys, secondorder as so, secondorder.training; net = so.mlp([2, 2], rng=0); "
             "sgd = so.SGD(net, so.SquaredError()); net.summary(); print('numba' in sys.modules)\n"

@@ -141,19 +141,10 @@ class PoissonNLL(DiagonalLoss):
     """Of every output alone, the log of a rate: exp(p) - t p, for counts t that are not negative.
 
     Above p = 40, a rate of 2e17, a straight line continues the exponential where it touches it: the
-    loss stays convex and finite.
-
-    Parameters
-    ----------
-    full : bool
-        Add Stirling's approximation t log t - t + log(2 pi t) / 2 of log t!, for t > 1. It changes
-        the value and no derivative.
+    loss stays convex and finite. The term log t!, which no derivative sees, is left out.
     """
 
     convex = True
-
-    def __init__(self, full=False):
-        self.full = checks.boolean(full, "full")
 
     def prepare_target(self, target, shape, dtype):
         return checks.targets_between(super().prepare_target(target, shape, dtype), 0,
@@ -169,8 +160,7 @@ class PoissonNLL(DiagonalLoss):
         """sum_i exp(q_si) - t_si q_si + (exp(q_si) - t_si) (p_si - q_si) with q = min(p, 40)"""
         q, rate, beyond = self._parts(p, target)
         with np.errstate(over="ignore"):
-            terms = rate - target * q + (rate - target) * beyond
-            return capped(terms + stirling(target) if self.full else terms)
+            return capped(rate - target * q + (rate - target) * beyond)
 
     def gradient(self, p, target):
         """exp(q_si) - t_si"""
@@ -189,12 +179,3 @@ class PoissonNLL(DiagonalLoss):
         rate = self._parts(p, p)[1].astype(np.float64)
         drawn = np.minimum(generator(rng).poisson(rate), 0.99 * math.exp(LIMIT))
         return drawn.astype(p.dtype)
-
-    def __repr__(self):
-        return f"PoissonNLL(full={self.full})"
-
-
-def stirling(t):
-    """t log t - t + log(2 pi t) / 2 for t > 1, else 0."""
-    large = np.where(t > 1, t, 1)
-    return np.where(t > 1, large * np.log(large) - large + np.log(2 * math.pi * large) / 2, 0)

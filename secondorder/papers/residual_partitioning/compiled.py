@@ -9,13 +9,13 @@ of the gradient in it.
 import numpy as np
 
 from ...checks.loops import bits_of_extremes, number
-from ...compiled import compiled, scalars, summing, walk
+from ...compiled import compiled, summing, walk
 from ...compiled.layers.dense import linear_input_gradient, linear_parameter_gradient
 from ...compiled.kinds import ADD, FIXED, FORK, LINEAR, SIN
 from ...compiled.passes import add_part, batch, copy, flat, input_of, weight
 from ...compiled.updates import BLOCK, settle
 
-__all__ = ["number", "scalars"]
+__all__ = ["number"]
 
 NO_ENDS = np.array([np.iinfo(np.int64).max, 0, 0])  # of no numbers at all
 

@@ -22,8 +22,8 @@ def test_partition_step_moves_and_reports(size, dtype):
     sums_of[3:900:4], sums_of[1:2] = 0, 50  # both extremes stand in the first block
     total, theta, sums_of = (a.astype(dtype) for a in (total, theta, sums_of))
     for damping in (0.0, 0.2):
-        samples, l2, one, rate, damping, shrink = compiled.scalars(
-            dtype, 7, 0.3, 1, 0.5, damping, 0.15)
+        samples, l2, one, rate, damping, shrink = map(
+            dtype.type, (7, 0.3, 1, 0.5, damping, 0.15))
         g, c, d = total * (1 / samples) + l2 * theta, sums_of * (1 / samples), np.zeros_like(theta)
         for i in np.flatnonzero(c + damping):
             d[i] = -g[i] / (c[i] + damping + shrink)
