@@ -13,8 +13,6 @@ import pytest
 import secondorder
 from secondorder.compiled import compiling
 
-DTYPES = (np.dtype("float64"), np.dtype("float32"))
-
 
 def test_numba_is_loaded_only_when_needed():
     code = ("import sys, secondorder as so, secondorder.training; net = so.mlp([2, 2], rng=0); "
