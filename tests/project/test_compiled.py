@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import numba
-import numpy as np
 import pytest
 
 import secondorder
