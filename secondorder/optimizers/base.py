@@ -102,7 +102,6 @@ class Optimizer:
     added = {}  # arguments that older checkpoints do not know, and the value that changes nothing
     depends_on_rate = False
     fused = base = None
-    _direction, _gradient = contract.Renamed(), contract.Renamed()
 
     def __new__(cls, *positional, **named):
         instance = super().__new__(cls)
@@ -217,26 +216,20 @@ class Optimizer:
         ValueError, TypeError
             Wrong shapes, empty batch, NaN, labels out of range.
         FloatingPointError
-            If outputs, losses, gradient or new parameters are not finite, or plain numbers overflow
-            on the way. Parameters and memory stay as they were.
+            If outputs, losses, gradient or new parameters are not finite. Parameters and memory
+            stay as they were.
 
         Notes
         -----
         A step that an interrupt ends (Ctrl-C, the handler of a signal) happens whole or not at all.
         Parameters, memory and `steps` are all from before it, or all from after it.
         """
-        try:
-            return stepping.whole(self, stepping.prepared, self, self._own_evaluation, x, y)
-        except OverflowError as error:
-            raise stepping.overflow(self, error) from error
+        return stepping.whole(self, stepping.prepared, self, self._own_evaluation, x, y)
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""
         stepping.own_evaluation(self, evaluation)
-        try:
-            return stepping.whole(self, stepping.prepared, self, lambda: evaluation)
-        except OverflowError as error:
-            raise stepping.overflow(self, error) from error
+        return stepping.whole(self, stepping.prepared, self, lambda: evaluation)
 
     def _own_evaluation(self, x, y):
         """An evaluation for this method alone: its arrays are those of the step before."""

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..checks import boolean, number_in, whole_number
+from ..checks import boolean, number_in, positive_number, whole_number
 from .base import Optimizer
 from .fused import Fused
 
@@ -105,7 +105,7 @@ class Adagrad(Optimizer):
                  epsilon=1e-10):
         super().__init__(network, loss, learning_rate, l2)
         self.initial_accumulator = number_in(initial_accumulator, "initial_accumulator", 0, np.inf)
-        self.epsilon = _epsilon(epsilon, network.dtype)
+        self.epsilon = positive_number(epsilon, "epsilon")
         self.total = np.full_like(network.theta, self.initial_accumulator)
 
     def direction(self, evaluation):
@@ -146,7 +146,7 @@ class Adadelta(Optimizer):
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, rho=0.9, epsilon=1e-6):
         super().__init__(network, loss, learning_rate, l2)
         self.rho = number_in(rho, "rho", 0, 1)
-        self.epsilon = _epsilon(epsilon, network.dtype)
+        self.epsilon = positive_number(epsilon, "epsilon")
         self.mean_square = np.zeros_like(network.theta)
         self.mean_square_change = np.zeros_like(network.theta)
 
@@ -203,7 +203,7 @@ class Adam(Optimizer):
         if not isinstance(betas, (tuple, list)) or len(betas) != 2:
             raise TypeError(f"betas must be a pair of numbers, got {betas!r}")
         self.betas = tuple(number_in(beta, f"betas[{i}]", 0, 1) for i, beta in enumerate(betas))
-        self.epsilon = _epsilon(epsilon, network.dtype)
+        self.epsilon = positive_number(epsilon, "epsilon")
         self.first, self.second = np.zeros_like(network.theta), np.zeros_like(network.theta)
         self.updates = 0
 
@@ -222,13 +222,3 @@ class Adam(Optimizer):
     def check_state(self, state):
         super().check_state(state)
         whole_number(state["updates"], "state: updates", 0)
-
-
-def _epsilon(epsilon, dtype):
-    """`epsilon` as a float that is above 0 in `dtype` too: a gradient that is always 0 then gives 0
-    / epsilon = 0.
-    """
-    value = number_in(epsilon, "epsilon", 0, np.inf)
-    if dtype.type(value) <= 0:
-        raise ValueError(f"epsilon must be above 0 in {dtype}, got {epsilon}")
-    return value

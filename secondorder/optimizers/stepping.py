@@ -222,14 +222,7 @@ def by_formula(method, evaluation):
     own = type(method).direction
     if getattr(own, "guard", None) is own:  # and no function that somebody put around it
         own = own.formula
-    try:
-        return own(method, evaluation)
-    except ValueError as error:
-        if not str(error).endswith("is read-only"):  # as NumPy says it
-            raise
-        raise ValueError(f"{type(method).__name__}.direction writes into a read-only array: "
-                         "gradient(evaluation) is one, write into gradient(evaluation).copy()"
-                         ) from error
+    return own(method, evaluation)
 
 
 @functools.lru_cache(maxsize=256)
@@ -295,13 +288,3 @@ def finite_step(optimizer, moved, direction):
         raise FloatingPointError(f"{type(optimizer).__name__}, step {optimizer.steps + 1}: {what} "
                                  f"of {place_not_finite(moved, optimizer.network)}, would not be "
                                  "finite; the parameters are left as they were")
-
-
-def overflow(optimizer, error):
-    """The FloatingPointError for an OverflowError, which Python's floats raise where arrays give
-    inf: one trouble to a caller.
-    """
-    # "Numerical result out of range"; a number may stand before it
-    what = " ".join(map(str, error.args[-1:]))
-    return FloatingPointError(f"{type(optimizer).__name__}, step {optimizer.steps + 1}: overflow "
-                              f"in plain numbers: {what}; the parameters are left as they were")

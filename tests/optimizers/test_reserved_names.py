@@ -25,13 +25,11 @@ def test_a_method_that_takes_a_name_of_the_base_is_refused(name):
 
 @pytest.mark.parametrize("old, new", contract.RENAMED.items())
 def test_an_old_name_is_refused_by_its_new_one(old, new):
-    """As what a class or its mixin defines, and as what a formula asks for."""
+    """As what a class or its mixin defines."""
     with pytest.raises(TypeError, match=f"class Mine defines '{old}', which is called '{new}' now"):
         type("Mine", (so.SGD,), {old: lambda self, evaluation: 3})
     with pytest.raises(TypeError, match=f"class Mixin defines '{old}'"):
         type("Mine", (type("Mixin", (), {old: 3}), Optimizer), {})
-    with pytest.raises(AttributeError, match=f"SGD has no '{old}': it is called '{new}' now"):
-        getattr(so.SGD(so.mlp([2, 1], rng=0), so.SquaredError()), old)
 
 
 @pytest.mark.parametrize("name", [*contract.KEPT, "method"])
@@ -41,8 +39,8 @@ def test_memory_under_a_name_of_the_base_is_refused(name):
 
 
 @pytest.mark.parametrize("names, words", [
-    ("total", "must be a tuple of names, got 'total'"), (None, "must be a tuple of names"),
-    (("total", 3), "must be a tuple"), (("total", "total"), "'total' in state_names stands there")])
+    ("total", "must be a tuple of names, got 'total'"),
+    (("total", "total"), "'total' in state_names stands there")])
 def test_state_names_are_names(names, words):
     with pytest.raises(TypeError, match=words):
         type("Mine", (Optimizer,), {"state_names": names})
@@ -61,8 +59,7 @@ def test_the_lists_are_whole():
             "observe", "direction", "step", "step_from", "state_dict", "load_state_dict",
             "check_state"}
     own = set(vars(Optimizer)) | set(vars(so.SGD(so.mlp([2, 1], rng=0), so.SquaredError())))
-    refused = {*contract.RESERVED, *contract.RENAMED}
-    assert {name for name in own if not name.startswith("__")} - free == refused
+    assert {name for name in own if not name.startswith("__")} - free == {*contract.RESERVED}
 
 
 class Counting(so.SGD):

@@ -9,7 +9,7 @@ import pytest
 
 import secondorder as so
 from secondorder.nets import Evaluation
-from secondorder.optimizers import ExponentialDecay, Optimizer, Wrapper, stepping
+from secondorder.optimizers import ExponentialDecay, Wrapper, stepping
 from test_optimizers import METHODS, batches
 
 ALL = METHODS | {
@@ -349,11 +349,3 @@ def test_a_spare_array_is_never_one_in_use():
         return "done", ()
 
     assert stepping.whole(optimizer, work) == "done" and optimizer.buffer.dtype == np.float32
-
-
-def test_the_contract_is_documented():
-    for word in ("direction", "gradient", "objective", "change", "details", "state_names",
-                 "depends_on_rate", "fused", "Copy what you keep"):
-        assert word in Optimizer.__doc__
-    for word in ("base", "observe", "change"):
-        assert word in Wrapper.__doc__
