@@ -109,38 +109,6 @@ def problem(seed=0):
     return net, so.SoftmaxCrossEntropy(), rng.normal(size=(7, 6)), rng.integers(0, 4, 7)
 
 
-LITERAL_PASSES = {
-    "gradient": (lambda p: so.exact.gradient(*p),
-                 {(Linear, "forward"), (Activation, "forward"), (Linear, "input_gradient"),
-                  (Activation, "input_gradient"), (Linear, "parameter_gradient")}),
-    "product": (lambda p: so.exact.hessian_vector_product(*p, np.ones(p[0].size)),
-                {(Linear, "forward"), (Linear, "tangent"), (Linear, "backward_tangent"),
-                 (Activation, "tangent"), (Activation, "backward_tangent")}),
-    "sample gradients": (lambda p: so.exact.sample_gradients(*p),
-                         {(Linear, "forward"), (Linear, "parameter_gradients")}),
-    "outputs": (lambda p: p[0](p[2]), {(Linear, "forward"), (Activation, "forward")}),
-    "step": (lambda p: so.Adam(*p[:2]).step(*p[2:]),
-             {(Linear, "forward"), (Linear, "parameter_gradient"), (so.Adam, "direction"),
-              (so.SoftmaxCrossEntropy, "value"), (so.SoftmaxCrossEntropy, "gradient")}),
-    "partitioning": (lambda p: so.ResidualPartitioning(*p[:2]).step(*p[2:]),
-                     {(Linear, "forward"), (so.ResidualPartitioning, "direction")})}
-
-
-@pytest.mark.parametrize("name", LITERAL_PASSES)
-def test_under_the_switch_every_literal_pass_is_called(name, monkeypatch):
-    work, wanted = LITERAL_PASSES[name]
-    given, called = problem(), set()
-    work(given)  # what is settled about the network, is
-    for cls, method in wanted:
-        def counted(self, *arguments, cls=cls, method=method, own=getattr(cls, method), **options):
-            called.add((cls, method))
-            return own(self, *arguments, **options)
-        monkeypatch.setattr(cls, method, counted)
-    with so.literal():
-        work(given)
-    assert called == wanted
-
-
 PASSES = ("forward", "input_gradient", "parameter_gradient", "parameter_gradients", "tangent",
           "backward_tangent")
 
@@ -171,6 +139,18 @@ def test_under_the_switch_every_pass_of_every_kind_is_called(kind, monkeypatch):
         assert called >= wanted if literal else not called
 
 
+@pytest.mark.parametrize("kind", [so.Adam, so.ResidualPartitioning])
+def test_under_the_switch_the_formula_of_a_method_is_called(kind, monkeypatch):
+    (net, loss, *given), called = problem(), set()
+    watched(kind, ["direction"], called, monkeypatch)
+    method = kind(net, loss)
+    method.step(*given)
+    assert not called
+    with so.literal():
+        method.step(*given)
+    assert called
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_under_the_switch_every_formula_of_every_loss_is_called(loss, monkeypatch):
     net, called, names = network("linear"), set(), ("value", "gradient", "hessian_product")
@@ -180,21 +160,6 @@ def test_under_the_switch_every_formula_of_every_loss_is_called(loss, monkeypatc
         with so.literal(literal):
             QUANTITIES["hessian product"][0](net, loss, *batch(4, loss))
         assert called == ({*names} if literal else set())
-
-
-def test_compiled_and_literal_steps_stay_within_rounding():
-    """Fifty steps of every method from one start, in one form and in the other."""
-    for method, rate in ((so.SGD, 0.1), (so.Adam, 1e-2), (so.Momentum, 0.05),
-                         (so.ResidualPartitioning, 1.0), (so.TruncatedNewton, 1.0)):
-        ends = []
-        for literal in (False, True):
-            net, loss, *batch = problem(3)
-            optimizer = method(net, loss, learning_rate=rate, l2=1e-3)
-            with so.literal(literal):
-                for _ in range(50):
-                    optimizer.step(*batch)
-            ends.append(net.theta.copy())
-        np.testing.assert_allclose(*ends, rtol=1e-9, atol=1e-9)
 
 
 # -- how far it reaches ----------------------------------------------------------------------------
@@ -245,15 +210,6 @@ def test_it_travels_with_tasks(pool):
                 task = executor.submit(evaluations.form, given[0])
                 told = {"literal passes run, as asked", "compiled passes run"}
                 assert task.result() in told
-
-
-def test_chunks_hand_the_form_to_their_tasks():
-    from secondorder.exact import chunks
-
-    for literal in (True, False):
-        with concurrent.futures.ThreadPoolExecutor(1) as executor:
-            assert executor.submit(chunks._attempt_in, literal, forms.is_literal).result() == (
-                literal, None)
 
 
 def test_a_checkpoint_goes_on_with_the_form_that_made_it(tmp_path):
