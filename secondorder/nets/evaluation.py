@@ -223,7 +223,7 @@ class Settled:
         entry = programs.criteria.find(loss)
         if entry is not None:
             module, name, own = entry
-            entry = Criterion(module, name, partial(own, loss, C), self._dtype)
+            entry = Criterion(module, name, partial(programs.numbers, loss, own, C), self._dtype)
         self._loss = loss, _plain_numbers(loss), entry
         return entry
 

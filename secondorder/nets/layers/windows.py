@@ -54,3 +54,15 @@ def windows_back(z_bar, x_shape, stride, padding=(0, 0)):
         entries = x_bar[:, :, l::stride[0], k::stride[1]]
         entries[:, :, :places[0], :places[1]] += z_bar[..., l, k]
     return x_bar[:, :, padding[0]:padding[0] + height, padding[1]:padding[1] + width]
+
+
+def linear_input_hessian(layer, saved, H_y):
+    """sum_ii' J_sij H_y_sii' J_si'k, as y is linear in x; rows times J are `input_gradient`s."""
+    def times_jacobian(rows):
+        """sum_i rows_sri J_sij for rows (S, r, out): (S, r, in)."""
+        bars = rows.reshape(*rows.shape[:2], *saved.output.shape[1:])
+        x_bars = [layer.input_gradient(saved, bars[:, r]) for r in range(rows.shape[1])]
+        return np.stack(x_bars, axis=1).reshape(*rows.shape[:2], -1)
+
+    JtH = times_jacobian(H_y.transpose(0, 2, 1)).transpose(0, 2, 1)
+    return times_jacobian(JtH)

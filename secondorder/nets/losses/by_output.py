@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import checks
 from ...checks.randomness import generator
-from ..layers.activation_functions import logistic
+from ..layers.activation_functions import Softplus, logistic
 from .base import LARGEST, DiagonalLoss, diagonal_matrices
 
 
@@ -25,9 +25,7 @@ def capped(terms):
     return total if total.dtype.kind == "c" else np.minimum(total, np.finfo(total.dtype).max)
 
 
-def softplus(x):
-    """log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), for real and complex x."""
-    return np.maximum(x, 0) + np.log1p(np.exp(np.minimum(x, np.negative(x))))
+softplus = Softplus().value  # log(1 + exp(x))
 
 
 class BinaryCrossEntropy(DiagonalLoss):
@@ -134,9 +132,6 @@ class Huber(DiagonalLoss):
         return f"Huber(delta={self.delta})"
 
 
-LIMIT = 40.0  # log of a rate beyond which nothing is counted
-
-
 class PoissonNLL(DiagonalLoss):
     """Of every output alone, the log of a rate: exp(p) - t p, for counts t that are not negative.
 
@@ -145,15 +140,16 @@ class PoissonNLL(DiagonalLoss):
     """
 
     convex = True
+    limit = 40.0  # log of a rate beyond which nothing is counted
 
     def prepare_target(self, target, shape, dtype):
         return checks.targets_between(super().prepare_target(target, shape, dtype), 0,
-                                      math.exp(LIMIT))
+                                      math.exp(self.limit))
 
     def _parts(self, p, target):
         """q = min(p, 40), exp(q) and p - q."""
         checks.rows(p, target)
-        q = np.minimum(p, p.dtype.type(LIMIT))
+        q = np.minimum(p, p.dtype.type(self.limit))
         return q, np.exp(q), p - q
 
     def value(self, p, target):
@@ -177,5 +173,5 @@ class PoissonNLL(DiagonalLoss):
 
     def sample_targets(self, p, rng):
         rate = self._parts(p, p)[1].astype(np.float64)
-        drawn = np.minimum(generator(rng).poisson(rate), 0.99 * math.exp(LIMIT))
+        drawn = np.minimum(generator(rng).poisson(rate), 0.99 * math.exp(self.limit))
         return drawn.astype(p.dtype)
