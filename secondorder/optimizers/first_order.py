@@ -19,11 +19,8 @@ class SGD(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     """
 
     fused = Fused("sgd")
@@ -44,11 +41,8 @@ class Momentum(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     momentum : float
         From 0 to below 1.
     nesterov : bool
@@ -83,11 +77,8 @@ class Adagrad(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     initial_accumulator : float
         Where `total` starts, not negative.
     epsilon : float
@@ -125,11 +116,8 @@ class Adadelta(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     rho : float
         From 0 to below 1.
     epsilon : float
@@ -172,11 +160,8 @@ class Adam(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     betas : (float, float)
         From 0 to below 1.
     epsilon : float

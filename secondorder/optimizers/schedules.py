@@ -65,15 +65,7 @@ class ExponentialDecay:
 
 
 def schedule_of(learning_rate):
-    """Return a schedule for a positive number or a callable.
-
-    Raises
-    ------
-    TypeError
-        If it is neither.
-    ValueError
-        If the number is not positive and finite.
-    """
+    """A schedule for a positive number or a callable."""
     if callable(learning_rate):
         return function_of(learning_rate, "learning_rate", 1,
                            "a positive number or a function of the step")

@@ -16,19 +16,8 @@ class Undescribed(Exception):
 
 
 def arguments(cls, positional, named):
-    """Descriptions of the arguments of a call of `cls`, defaults included.
-
-    Parameters
-    ----------
-    cls : type
-    positional : tuple
-    named : dict
-
-    Returns
-    -------
-    dict
-        Name -> description, without what stands elsewhere and what cannot be described; empty if
-        the arguments do not fit (making the object then says so).
+    """Name -> description of the arguments of a call of `cls`, defaults included, but for what
+    stands elsewhere or cannot be described; empty if they do not fit (making the object says so).
     """
     try:
         signature = inspect.signature(cls.__init__)
@@ -47,10 +36,6 @@ def settings(optimizer):
     """An optimizer's settings: what it was made with, or was given since under the same name.
 
     Memory (`state_names`) is no setting: of a name that is both, the first value counts.
-
-    Parameters
-    ----------
-    optimizer : Optimizer
 
     Returns
     -------

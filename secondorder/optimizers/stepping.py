@@ -92,25 +92,9 @@ class Unsettled:
 def whole(optimizer, work, *arguments):
     """Do some work of an optimizer's: all of it is settled, or nothing has been.
 
-    Parameters
-    ----------
-    optimizer : Optimizer
-    work : callable
-        Returns its result, and calls that settle what it has prepared. It replaces
-        memory as it goes; whatever ends it early puts that back.
-    *arguments
-        What it takes.
-
-    Returns
-    -------
-    object
-        The result. Work inside other work of the same optimizer is a part of that.
-
-    Raises
-    ------
-    RuntimeError
-        If another thread is in the middle of a step or a direction of this optimizer, or of one
-        that it wraps: a step moves the network and writes into arrays that are kept.
+    ``work(*arguments)`` returns its result, and calls that settle what it has prepared. It replaces
+    memory as it goes; whatever ends it early puts that back. Work inside other work of the same
+    optimizer is a part of that. RuntimeError if another thread is in the middle of such work.
     """
     step, busy = Unsettled(optimizer), optimizer._busy
     try:

@@ -111,11 +111,10 @@ def test_the_table_has_the_rooms_layers_and_does_not_deny_what_works():
     assert kernel["`Conv2d`"] == "by gradients" and table["EA-CG"]["`Reshape`"] == "no"
 
 
-@pytest.mark.parametrize("given, words", [((), "got none"),
-                                          ((lambda layer: layer,), "layer classes, got <function"),
-                                          ((Linear(2, 2),), r"layer classes, got Linear\(2, 2\)")])
-def test_register_takes_classes(given, words, toy):
-    with pytest.raises(TypeError, match=words):
+@pytest.mark.parametrize("given", [(), (lambda layer: layer,)])
+def test_register_takes_classes(given, toy):
+    """A decorator without parentheses gives the rule itself."""
+    with pytest.raises(TypeError, match="register takes the layer classes that the rule is for"):
         toy.register(*given)
 
 

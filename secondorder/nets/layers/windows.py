@@ -18,17 +18,8 @@ def windows(x, kernel, stride, padding=(0, 0)):
 
     z_scpqlk = x_scij  with  i = stride_0 p + l - padding_0,  j = stride_1 q + k - padding_1
 
-    and 0 outside the image ([low-rank] Eq. (45), counted from 0).
-
-    Parameters
-    ----------
-    x : (S, C, H, W) array
-    kernel, stride, padding : pairs of int
-        (down, across).
-
-    Returns
-    -------
-    (S, C, P, Q, K_0, K_1) array
+    and 0 outside the image ([low-rank] Eq. (45), counted from 0). x is (S, C, H, W), z is (S, C, P,
+    Q, K_0, K_1); kernel, stride and padding are pairs, down and across.
     """
     z = np.lib.stride_tricks.sliding_window_view(padded(x, padding), kernel, axis=(2, 3))
     return z[:, :, ::stride[0], ::stride[1]]
@@ -39,12 +30,6 @@ def windows_back(z_bar, x_shape, stride, padding=(0, 0)):
     see it,
 
     x_bar_scij = sum_pqlk z_bar_scpqlk  where  i = stride_0 p + l - padding_0  and  j likewise.
-
-    Parameters
-    ----------
-    z_bar : (S, C, P, Q, K_0, K_1) array
-    x_shape : tuple
-        (S, C, H, W).
     """
     samples, channels, height, width = x_shape
     places, kernel = z_bar.shape[2:4], z_bar.shape[4:]
