@@ -7,12 +7,9 @@ import pytest
 import secondorder as so
 from harness.cases import moved, relative
 from secondorder.nets import (AvgPool2d, Conv2d, Flatten, LayerNorm, MaxPool2d, Network, Recurrent)
+from test_convolution import CASES
 
 torch = pytest.importorskip("torch")
-
-CONVOLUTIONS = [(1, 1, 3, 1, 0, 3, 3), (2, 3, 3, 1, 1, 5, 4), (3, 2, 2, 2, 0, 5, 6),
-                (1, 2, 3, 3, 2, 7, 5), (2, 1, (2, 3), (2, 1), (0, 1), 4, 3),
-                (1, 2, (5, 4), 1, 0, 5, 4), (4, 5, 1, 2, 0, 3, 3)]
 
 
 def tensor(array):
@@ -52,7 +49,7 @@ def compare(layer, function, shape, seed=0):
 
 
 @pytest.mark.everyday(2)
-@pytest.mark.parametrize("n_in, n_out, kernel, stride, padding, height, width", CONVOLUTIONS)
+@pytest.mark.parametrize("n_in, n_out, kernel, stride, padding, height, width", CASES)
 def test_convolution(n_in, n_out, kernel, stride, padding, height, width):
     def function(x, weight, bias):
         return torch.nn.functional.conv2d(x, weight, bias, stride, padding)

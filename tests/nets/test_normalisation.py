@@ -62,11 +62,6 @@ def test_a_constant_block_is_no_division_by_zero():
     assert not y.any() and np.isfinite(layer.backward(saved, np.ones((1, 3)))[0]).all()
 
 
-def test_it_keeps_the_shape_of_what_is_before_it():
-    net = Network([so.Linear(4, 6, rng=0), LayerNorm(6), so.Activation("tanh")])
-    assert net.output_shape == (6,) and net.size == 42
-
-
 def test_an_empty_tangent_of_a_fixed_layer_means_zero():
     layer, x = LayerNorm(3, trainable=False), np.random.default_rng(0).normal(size=(2, 3))
     _, saved = layer.forward(x)

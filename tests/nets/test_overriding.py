@@ -179,14 +179,6 @@ def test_a_loss_of_another_form_is_refused(wrong, error, message):
         so.mlp([3, 2], rng=0).evaluate(Odd(), np.ones((4, 3)), np.zeros((4, 2)))
 
 
-def test_a_loss_that_lacks_something_is_told_what():
-    class Bare:
-        value = gradient = hessian = prepare_target = lambda *a: None
-
-    with pytest.raises(TypeError, match="which lacks hessian_product, hessian_diagonal"):
-        so.mlp([3, 2], rng=0).evaluate(Bare(), np.ones((4, 3)), np.zeros((4, 2)))
-
-
 @pytest.mark.parametrize("name", ["direction", "change"])
 @pytest.mark.parametrize("kind", [so.SGD, so.Momentum, so.Adagrad, so.Adadelta, so.Adam,
                                   so.ResidualPartitioning])

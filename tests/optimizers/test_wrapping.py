@@ -241,26 +241,6 @@ def test_an_overridden_direction_is_heard(method):
 # -- memory ----------------------------------------------------------------------------------------
 
 
-class WritesOver(Wrapper):
-    def change(self, evaluation, direction, rate):
-        direction *= 0
-        return direction
-
-
-def test_a_wrapper_writes_over_a_copy_of_memory():
-    class HandsOutMemory(so.SGD):
-        state_names = ("mean",)
-        mean = 0.0
-
-        def direction(self, evaluation):
-            self.mean = 0.9 * self.mean - self.gradient(evaluation)
-            return self.mean
-
-    wrapped = WritesOver(HandsOutMemory(so.mlp([3, 4, 2], rng=0), so.SquaredError()))
-    wrapped.step(*batches(1)[0])
-    assert np.abs(wrapped.base.mean).max() > 0
-
-
 def test_a_failed_direction_leaves_memory(method, monkeypatch):
     optimizer, (x, y) = method(), batches(1)[0]
     optimizer.step(x, y)
