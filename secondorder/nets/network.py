@@ -154,7 +154,7 @@ class Network:
         """
         return checks.batch(x, self.input_shape, self.dtype)
 
-    def forward(self, x, workspace=None):
+    def forward(self, x):
         """Return the outputs (S, C) and the list of what each layer saved.
 
         Raises
@@ -165,7 +165,7 @@ class Network:
             If a layer changed the dtype; likewise.
         """
         x = self.check_input(x)
-        work = run(self, x, workspace)
+        work = run(self, x)
         if work is not None:
             return work.outputs, saved_of(self, work)
         return self.literally(x)
