@@ -75,21 +75,13 @@ NETS = {
     "frozen": frozen_chain,
     "leaky": lambda: Network([Linear(2, 2, rng=0), Activation(LeakyReLU(0.2))]),
     "given shape": lambda: Network([Activation("tanh")], input_shape=(3, 2)),
-    "images": lambda: so.cnn((2, 8, 10), [3, 4], 5, padding=(1, 0), rng=0),
-    "images, average": lambda: so.cnn((1, 9, 9), [3], 2, kernel_size=(2, 3), pool="avg", bias=False,
-                                      rng=0),
     "strides": lambda: Network([
         Conv2d(1, 2, 3, stride=(2, 1), bias=False, rng=0), MaxPool2d(2, stride=1),
         AvgPool2d((1, 2)), Flatten(), Linear(8, 2, rng=0)], input_shape=(1, 8, 7)),
-    "sequence": lambda: so.rnn((5, 3), 4, 2, rng=0),
     "recurrence without input": lambda: Network([
         Recurrent(3, steps=4, activation=LeakyReLU(0.3), bias=False, rng=0)]),
     "normalised": lambda: Network([Reshape(6, (2, 3)), LayerNorm((2, 3), epsilon=1e-3),
                                    LayerNorm(3, trainable=False), Reshape((2, 3), 6)]),
-    "fixed convolution": lambda: Network([Conv2d(1, 1, 2, trainable=False, rng=0), Flatten(),
-                                          Linear(4, 1, rng=0)], input_shape=(1, 3, 3)),
-    "nested": lambda: Network([Skip([Linear(2, 3, rng=0), Skip([Activation("tanh")]),
-                                     Chain([Linear(3, 2, rng=1)])])]),
     "couplings": lambda: Network([Coupling(4, 3, "second", activation="sin", bias=True, rng=0),
                                   Coupling(4, None, "first", rng=1)]),
     "reversible": lambda: RevMLP(6, 2, 8, rng=0),
@@ -171,14 +163,6 @@ def test_classes_of_ones_own(tmp_path):
             so.load(path)
     with pytest.raises(TypeError, match="it holds 'Named'"):
         so.load(path, classes=[Scaled])
-
-
-def test_a_class_that_only_bears_the_name(tmp_path):
-    """Of another kind."""
-    Network([Scaled(2)]).save(tmp_path / "own.npz")
-    wrong = type("Scaled", (Bent,), {})
-    with pytest.raises(ValueError, match="'Scaled' of None is no Layer"):
-        so.load(tmp_path / "own.npz", classes=[wrong])
 
 
 class Secret(Scaled):
