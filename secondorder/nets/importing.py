@@ -162,7 +162,7 @@ MODULES = {
 # -- arrays ----------------------------------------------------------------------------------------
 
 
-def from_arrays(arrays, kinds, input_shape=None, dtype=None):
+def from_arrays(arrays, kinds, input_shape=None):
     """A network of named arrays, such as a ``state_dict``, and a list of what its layers are.
 
     Parameters
@@ -177,12 +177,11 @@ def from_arrays(arrays, kinds, input_shape=None, dtype=None):
         options, give a layer of this package. It is copied, and its parameters get the numbers.
     input_shape : tuple of int, optional
         As for `Network`.
-    dtype : "float64" or "float32", optional
-        By default the arrays' dtype: float32 if all of them are float32.
 
     Returns
     -------
     Network
+        Of float32 if all arrays are float32, else of float64.
 
     Raises
     ------
@@ -203,11 +202,10 @@ def from_arrays(arrays, kinds, input_shape=None, dtype=None):
     if groups:
         left = [f"{place}.{name}".lstrip(".") for place, own in groups for name in own]
         raise ValueError(f"arrays: no kind takes {', '.join(left)}")
-    if dtype is None:
-        single = [array.dtype == np.float32 for layer in layers
-                  for array in layer.parameters.values()]
-        dtype = "float32" if single and all(single) else "float64"
-    return Network(layers, dtype=dtype, input_shape=input_shape)
+    single = [array.dtype == np.float32 for layer in layers
+              for array in layer.parameters.values()]
+    return Network(layers, dtype="float32" if single and all(single) else "float64",
+                   input_shape=input_shape)
 
 
 def _grouped(arrays):

@@ -46,7 +46,6 @@ def test_single_precision_if_all_arrays_are():
     arrays = {"0.weight": np.ones((2, 3), np.float32), "0.bias": np.ones(2, np.float32)}
     assert so.from_arrays(arrays, ["linear"]).dtype == np.float32
     assert so.from_arrays(arrays | {"0.bias": np.ones(2)}, ["linear"]).dtype == np.float64
-    assert so.from_arrays(arrays, ["linear"], dtype="float64").dtype == np.float64
 
 
 @pytest.mark.parametrize("arrays, kinds, words", [
