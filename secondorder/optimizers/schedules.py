@@ -1,7 +1,5 @@
 """Learning rates: a positive number, or a schedule, a function of the steps taken so far."""
 
-import numbers
-
 from ..checks import boolean, function_of, number_in, positive_number, whole_number
 
 
@@ -69,7 +67,4 @@ def schedule_of(learning_rate):
     if callable(learning_rate):
         return function_of(learning_rate, "learning_rate", 1,
                            "a positive number or a function of the step")
-    if isinstance(learning_rate, bool) or not isinstance(learning_rate, numbers.Real):
-        raise TypeError("learning_rate must be a positive number or a schedule (a function of the "
-                        f"step), got {learning_rate!r}")
     return Constant(learning_rate)

@@ -79,8 +79,8 @@ class TruncatedNewton(Optimizer):
     state_names = ("damping",)
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, curvature="hessian", damping=1.0,
-                 max_cg=50,
-                 tolerance=0.5, adapt_damping=True, smallest_damping=None, max_halvings=10):
+                 max_cg=50, tolerance=0.5, adapt_damping=True, smallest_damping=None,
+                 max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
         self.curvature = one_of(CURVATURES, curvature, "curvature")
         self._products = Workspace()  # apart from the evaluation's arrays

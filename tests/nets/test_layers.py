@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness import derivations
-from harness.cases import ACTIVATION_NAMES, MIDDLE, relative
+from harness.cases import MIDDLE, relative
 from secondorder.exact.finite_differences import central
 from secondorder.nets import (Activation, AvgPool2d, Chain, Flatten, Layer, Linear, MaxPool2d,
                               Network, Reshape, Skip)
@@ -233,32 +233,6 @@ def test_sizes():
     assert Skip([Linear(3, 3), Activation("tanh"), Linear(3, 3, bias=False)]).size == 21
     chain = Chain([Linear(3, 2), Linear(2, 1)])
     assert chain.size == 11 and chain.slices == [slice(0, 8), slice(8, 11)]
-
-
-@pytest.mark.parametrize("name", ACTIVATION_NAMES)
-def test_activation_on_images(name):
-    """Entry by entry whatever the shape; input_hessian treats an image as one flat vector."""
-    rng = np.random.default_rng(2)
-    image, y_bar = rng.normal(size=(2, 2, 3, 2)), rng.normal(size=(2, 2, 3, 2))
-    H = rng.normal(size=(2, 12, 12))
-    layer = Activation(name)
-    flat, images = layer.forward(image.reshape(2, 12))[1], layer.forward(image)[1]
-    assert images.output.shape == image.shape
-    x_bar = layer.backward(flat, y_bar.reshape(2, 12))[0]
-    assert np.array_equal(layer.backward(images, y_bar)[0].reshape(2, 12), x_bar)
-    assert np.array_equal(layer.input_hessian(images, y_bar, H),
-                          layer.input_hessian(flat, y_bar.reshape(2, 12), H))
-
-
-def test_skip_around_images():
-    """A skip connection flattens the Hessian of an image in C order."""
-    rng = np.random.default_rng(2)
-    image, y_bar = rng.normal(size=(2, 2, 3)), rng.normal(size=(2, 2, 3))
-    H = rng.normal(size=(2, 6, 6))
-    layer = Skip([Activation("sin")])
-    flat, images = layer.forward(image.reshape(2, 6))[1], layer.forward(image)[1]
-    expected = layer.input_hessian(flat, y_bar.reshape(2, 6), H)
-    np.testing.assert_allclose(layer.input_hessian(images, y_bar, H), expected, rtol=1e-14)
 
 
 def test_skip_adds_its_input():

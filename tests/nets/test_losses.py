@@ -58,14 +58,6 @@ def test_one_output(loss, rng):
     np.testing.assert_allclose(loss.hessian(p, t), hessian, rtol=1e-13, atol=EPS)
 
 
-def test_a_sample_does_not_see_its_neighbours(loss, rng):
-    """No averaging over the batch inside a loss."""
-    p, t = draw(loss, rng)
-    for method in (loss.value, loss.gradient, loss.hessian, loss.hessian_diagonal):
-        rows = np.concatenate([method(p[i:i + 1], t[i:i + 1]) for i in range(len(p))])
-        np.testing.assert_allclose(method(p, t), rows, rtol=1e-15)
-
-
 def test_complex_step(loss, rng):
     p, t = draw(loss, rng, samples=3)
     for i in range(p.shape[1]):

@@ -45,18 +45,6 @@ def test_theta_is_weight_then_bias_layer_by_layer():
     assert net.slices == [slice(0, 16), slice(16, 16), slice(16, 16), slice(16, 31), slice(31, 37)]
 
 
-def test_frozen_layers_stand_outside_theta():
-    net = deep()
-    frozen = [layer for layer in linears(net) if not layer.trainable]
-    before = [layer.weight.copy() for layer in frozen]
-    assert len(frozen) == 2 and not any(np.shares_memory(layer.weight, net.theta)
-                                        for layer in frozen)
-    net.theta = np.zeros(net.size)
-    assert all(np.array_equal(layer.weight, b) for layer, b in zip(frozen, before))
-    frozen[0].weight = before[0] * 2
-    assert not net.theta.any() and np.array_equal(frozen[0].weight, 2 * before[0])
-
-
 def assert_whole(net):
     """Every trainable parameter is a writable view of theta, at its own place, and the forward pass
     sees it."""

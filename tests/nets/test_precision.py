@@ -101,14 +101,6 @@ def test_inputs_are_converted_at_the_door(dtype, given):
                              np.array([[1, 0], [0, 1]]).astype(given)).dtype == dtype
 
 
-def test_theta_keeps_its_dtype_whatever_is_assigned():
-    net = so.mlp([3, 2], dtype="float32", rng=0)
-    net.theta = np.full(8, 0.1)
-    assert net.theta.dtype == np.float32 and net.theta[0] == np.float32(0.1)
-    net.layers[0].weight = np.arange(6).reshape(2, 3)
-    assert net.layers[0].weight.dtype == np.float32
-
-
 def test_the_same_draw_in_both_precisions():
     single, double = (so.mlp([3, 4, 2], rng=3, dtype=dtype).theta
                       for dtype in ("float32", "float64"))

@@ -205,19 +205,6 @@ def test_memory_that_is_made_later():
         Lazy(linear(), so.SquaredError()).load_state_dict(optimizer.state_dict() | {"last": "gone"})
 
 
-def test_follows_assigned_parameters():
-    net = linear()
-    optimizer = so.SGD(net, so.SquaredError(), learning_rate=0.5)
-    x, y = batches(1)[0]
-    optimizer.step(x, y)
-    net.theta = np.arange(8.0)
-    net.layers[0].bias = [3.0, -1.0]
-    expected = np.array([0, 1, 2, 3, 4, 5, 3, -1.0])
-    expected -= 0.5 * np.array(gradient_by_hand(expected.tolist(), x, y, 0.0))
-    optimizer.step(x, y)
-    np.testing.assert_allclose(net.theta, expected, rtol=1e-13)
-
-
 def test_evaluation_of_another_point_or_network(method):
     net = linear()
     optimizer = method(net, so.SquaredError())

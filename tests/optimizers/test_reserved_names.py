@@ -1,6 +1,5 @@
 """Names that the base classes use themselves are refused where a class is defined."""
 
-import numpy as np
 import pytest
 
 import secondorder as so
@@ -82,25 +81,3 @@ def test_the_checker_tells_of_a_name_that_is_taken_in_the_constructor(method, na
     assert not report.ok and any(finding.pass_name == "names" and name in str(finding)
                                  for finding in report.findings)
     assert "names" not in {finding.pass_name for finding in so.verify.optimizer(so.SGD).findings}
-
-
-def test_other_names_are_the_authors():
-    class Halves(so.Layer):
-        def cut(self, x):
-            return x[:, :1], x[:, 1:]
-
-        def forward(self, x):
-            first, second = self.cut(x)
-            y = np.concatenate([second, first], axis=1)
-            return y, so.nets.LinearSaved(x, y)
-
-    class Slow(so.SGD):
-        state_names = ("seen",)
-        seen = 0
-
-        def _gradient_of(self, evaluation):
-            return self.gradient(evaluation)
-
-    net = so.Network([Halves(), so.Linear(3, 2, rng=0)])
-    assert net(np.ones((2, 3))).shape == (2, 2)
-    Slow(so.mlp([2, 1], rng=0), so.SquaredError()).step(np.ones((2, 2)), np.ones((2, 1)))

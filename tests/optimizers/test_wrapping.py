@@ -218,26 +218,6 @@ def test_nothing_is_compared_in_a_step(method, monkeypatch):
         assert counted == ["batch"] * (1 + more.get("batch", 0))
 
 
-def test_an_overridden_direction_is_heard(method):
-    """In the method's own step and in a wrapper's, and it may look only."""
-    class OneFixed(type(method())):
-        def direction(self, evaluation):
-            direction = super().direction(evaluation)
-            direction[5] = 0
-            return direction
-
-    def fixed():
-        made = method()
-        made.__class__ = OneFixed
-        return made
-
-    for optimizer in (fixed(), Halved(fixed())):
-        start = optimizer.network.theta.copy()
-        for x, y in batches(3):
-            optimizer.step(x, y)
-        assert (optimizer.network.theta == start).nonzero()[0].tolist() == [5]
-
-
 # -- memory ----------------------------------------------------------------------------------------
 
 
