@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .activation_functions import activation_function, jet_of
+from .activation_functions import activation_function
 from .base import Layer
 
 
@@ -32,7 +32,11 @@ class Activation(Layer):
 
     def forward(self, x):
         """y_sj = s(x_sj), with slope_sj = s'(x_sj) and curvature_sj = s''(x_sj)"""
-        y, slope, curvature = jet_of(self.function, x)
+        f = self.function
+        if hasattr(f, "jet"):
+            y, slope, curvature = f.jet(x)
+        else:
+            y, slope, curvature = f.value(x), f.slope(x), f.curvature(x)
         return y, ActivationSaved(x, y, slope, curvature)
 
     def input_gradient(self, saved, y_bar):

@@ -56,13 +56,6 @@ class ActivationFunction(Follows):
         return f"{type(self).__name__}()"
 
 
-def jet_of(function, x):
-    """Value, slope and curvature of a function, which need not define the three as one."""
-    if hasattr(function, "jet"):
-        return function.jet(x)
-    return function.value(x), function.slope(x), function.curvature(x)
-
-
 def _constant(x, number):
     """One number in the shape and dtype of `x`; it costs no memory (read-only)."""
     return np.broadcast_to(x.dtype.type(number), x.shape)

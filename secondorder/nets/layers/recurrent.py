@@ -7,7 +7,7 @@ import numpy as np
 from ... import checks
 from ...checks.images import sequence, state, steps_of
 from ...checks.randomness import generator
-from .activation_functions import activation_function, jet_of
+from .activation_functions import activation_function
 from .base import Layer, parameter
 from .initialisers import draw
 from .flat_vectors import flat, moving, pieces
@@ -23,6 +23,13 @@ class RecurrentSaved(NamedTuple):
     states: list
     slopes: list
     curvatures: list
+
+
+def _jet(function, x):
+    """Value, slope and curvature of a function, which need not define the three as one."""
+    if hasattr(function, "jet"):
+        return function.jet(x)
+    return function.value(x), function.slope(x), function.curvature(x)
 
 
 class Recurrent(Layer):
@@ -163,7 +170,7 @@ class Recurrent(Layer):
         states, slopes, curvatures = [self.start(x)], [], []
         for t in range(1, self.number_of_steps(x) + 1):
             a = self.argument(U, W, x, t, states[-1]) + b
-            for of_all, of_step in zip((states, slopes, curvatures), jet_of(f, a)):
+            for of_all, of_step in zip((states, slopes, curvatures), _jet(f, a)):
                 of_all.append(of_step)
         return states[-1], RecurrentSaved(x, states[-1], states, slopes, curvatures)
 
