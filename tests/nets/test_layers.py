@@ -304,13 +304,14 @@ def test_a_layer_with_its_own_parameters_lives_in_a_network():
     class Scale(Layer):
         def __init__(self):
             super().__init__()
-            self.declare("factor", [1.5, -2.0])
+            self.declare("factor", [1, -2])
 
         def forward(self, x):
             return x * self.parameters["factor"], x
 
     net = Network([Linear(3, 2, rng=0), Scale()])
-    assert net.size == 10 and np.array_equal(net.theta[8:], [1.5, -2.0])
+    assert net.size == 10 and np.array_equal(net.theta[8:], [1, -2])
+    assert Scale().parameters["factor"].dtype == np.float64
     net.theta = np.arange(10.0)
     assert np.array_equal(net.layers[1].parameters["factor"], [8, 9])
     with pytest.raises(ValueError, match=r"factor .* has shape \(3,\), expected \(2,\)"):

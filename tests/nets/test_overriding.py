@@ -6,7 +6,7 @@ import pytest
 
 import secondorder as so
 from secondorder.exact import finite_differences
-from secondorder.nets import Activation, Layer, Linear, Network, Skip, SkipSaved, Tanh
+from secondorder.nets import Activation, Layer, Linear, Network, Skip, Tanh
 from secondorder.papers.reversible_gauss_newton.coupling import Coupling
 
 
@@ -110,24 +110,6 @@ def test_a_half_that_is_overridden_last_wins():
                                @ layer.weight)
 
 
-def test_a_layer_says_what_it_takes():
-    class Gain(Layer):
-        def __init__(self, width):
-            super().__init__()
-            self.input_shape = (width,)
-            self.declare("gain", np.arange(1, width + 1))
-
-        def forward(self, x):
-            y = x * self.parameters["gain"]
-            return y, SkipSaved(x, y, None)
-
-    with pytest.raises(ValueError,
-                       match=r"Gain\(gain \(3,\)\) takes an input of shape \(3,\), got \(5,\)"):
-        Network([Linear(4, 5, rng=0), Gain(3), Linear(5, 2, rng=0)])
-    assert Gain(3).parameters["gain"].dtype == np.float64
-    assert Network([Gain(3)])(np.ones((1, 3))).tolist() == [[1, 2, 3]]
-
-
 def test_a_forgotten_constructor_is_named():
     class Forgetful(Layer):
         def __init__(self):
@@ -194,23 +176,3 @@ def test_a_step_in_one_pass_does_not_go_round_an_override(kind, name):
     assert np.array_equal(net.theta[2:], start[2:])
     np.testing.assert_allclose(net.theta[:2], twin.network.theta[:2], rtol=1e-14)
     assert (net.theta[:2] != start[:2]).all()
-
-
-def test_a_layer_of_two_halves():
-    """`backward` follows from them; and a layer with neither says what it lacks."""
-    class Thrice(Layer):
-        def forward(self, x):
-            return 3 * x, SkipSaved(x, 3 * x, None)
-
-    class Halves(Thrice):
-        def input_gradient(self, saved, y_bar):
-            return 3 * y_bar
-
-        def parameter_gradient(self, saved, y_bar):
-            return np.empty(0)
-
-    x = np.ones((2, 4))
-    x_bar, theta_bar = Halves().backward(Halves().forward(x)[1], x)
-    assert (x_bar == 3).all() and theta_bar.shape == (0,)
-    with pytest.raises(TypeError, match="Thrice does not define the pass backward"):
-        Thrice().input_gradient(Thrice().forward(x)[1], x)

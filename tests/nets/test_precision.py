@@ -52,22 +52,6 @@ def test_curvature_in_single_precision(middle, name):
         assert relative(ours, reference) > 0, f"{what}: a float64 computation in disguise"
 
 
-def test_everything_an_evaluation_holds_is_single():
-    single, _, x, y = twins(lambda r: network("skip-nested", r), so.SquaredError())
-    e = single.evaluate(so.SquaredError(), x.astype(float), y.astype(float))
-    for array in (e.x, e.y, e.outputs, e.losses, e.gradient, *e.deltas):
-        assert array.dtype == np.float32
-
-    def arrays(saved):
-        for item in saved:
-            if isinstance(item, np.ndarray):
-                yield item
-            else:
-                yield from arrays(item)
-
-    assert {a.dtype for a in arrays(e.saved)} == {np.dtype(np.float32)}
-
-
 def test_scalars_are_summed_in_double():
     """The mean of many losses of the same size: a float32 running sum would be off by far more than
     one rounding."""

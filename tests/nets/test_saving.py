@@ -310,29 +310,6 @@ def test_what_is_no_file(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["pipe"]
 
 
-def test_links_and_modes_stay(tmp_path):
-    net, path, link = so.mlp([2, 1], rng=0), tmp_path / "kept" / "net.npz", tmp_path / "link.npz"
-    path.parent.mkdir()
-    link.symlink_to(path)
-    net.save(link)  # a link that leads to nothing yet
-    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o666 & ~umask()
-    path.chmod(0o600)
-    moved(net).save(link)
-    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o600
-    require_same(net, so.load(path))
-    assert sorted(os.listdir(tmp_path)) == ["kept", "link.npz"] and os.listdir(path.parent) == [
-        "net.npz"]
-    (tmp_path / "round").symlink_to(tmp_path / "round")
-    with pytest.raises(OSError, match="round"):
-        net.save(tmp_path / "round")
-
-
-def umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def rewritten(path, change):
     """The file with its structure and arrays changed."""
     with np.load(path) as archive:
