@@ -214,27 +214,6 @@ def test_linear_backward_by_loops():
                                                     for i in range(2)), rel=1e-13)
 
 
-def test_split_gives_views_in_declared_order():
-    layer = Linear(3, 2, rng=0)
-    vector = np.arange(8.0)
-    weight, bias = layer.split(vector)
-    assert np.array_equal(weight, [[0, 1, 2], [3, 4, 5]]) and np.array_equal(bias, [6, 7])
-    weight[1, 0], bias[1] = -1, -2
-    assert vector[3] == -1 and vector[7] == -2
-    rows_weight, rows_bias = layer.split(np.arange(16.0).reshape(2, 8))
-    assert rows_weight.shape == (2, 2, 3) and np.array_equal(rows_bias, [[6, 7], [14, 15]])
-
-
-def test_sizes():
-    assert Linear(3, 2).size == 8
-    assert Linear(3, 2, bias=False).size == 6
-    assert Linear(3, 2, trainable=False).size == 0
-    assert Activation("tanh").size == 0 and not Activation("tanh").trainable
-    assert Skip([Linear(3, 3), Activation("tanh"), Linear(3, 3, bias=False)]).size == 21
-    chain = Chain([Linear(3, 2), Linear(2, 1)])
-    assert chain.size == 11 and chain.slices == [slice(0, 8), slice(8, 11)]
-
-
 def test_skip_adds_its_input():
     layer = Skip([Linear(3, 3, rng=0)])
     inside = layer.layers[0]

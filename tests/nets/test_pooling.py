@@ -64,14 +64,6 @@ def test_a_kernel_has_one_size_or_two(size):
         AvgPool2d(size)
 
 
-def test_attributes_and_names():
-    layer = AvgPool2d(2)
-    assert (layer.kernel_size, layer.stride) == (2, 2) and repr(layer) == "AvgPool2d(2)"
-    layer = MaxPool2d((2, 3), 1)
-    assert (layer.kernel_size, layer.stride) == ((2, 3), 1)
-    assert repr(layer) == "MaxPool2d((2, 3), stride=1)" and layer.size == 0
-
-
 def test_images_that_do_not_fit():
     with pytest.raises(ValueError, match=r"MaxPool2d\(2\) takes images, one sample of shape "
                                          r"\(C, H, W\), got"):
