@@ -34,32 +34,6 @@ class Derived(Linear):
         return super().backward(saved, 2 * y_bar)
 
 
-class Steep:
-    """Three times the function beside it."""
-
-    def value(self, x):
-        return 3 * super().value(x)
-
-    def slope(self, x):
-        return 3 * super().slope(x)
-
-    def curvature(self, x):
-        return 3 * super().curvature(x)
-
-
-class SteepTanh(Steep, Tanh):
-    pass
-
-
-class OwnJet:
-    def jet(self, x):
-        return tuple(5 * part for part in super().jet(x))
-
-
-class JetTanh(OwnJet, Tanh):
-    pass
-
-
 class DoubledCoupling(Doubling, Coupling):
     pass
 
@@ -84,19 +58,6 @@ def test_a_layer_with_its_own_backward(layer, first):
     before = net.theta.copy()
     so.SGD(net, loss, learning_rate=0.1).step(x, y)
     np.testing.assert_allclose(net.theta, before - 0.1 * gradient, rtol=1e-13)
-
-
-@pytest.mark.parametrize("function, factor", [(SteepTanh(), 3), (JetTanh(), 5)])
-def test_an_activation_with_its_own_functions(function, factor):
-    x = np.linspace(-2, 2, 6).reshape(2, 3)
-    saved = Activation(function).forward(x)[1]
-    np.testing.assert_allclose(saved.output, factor * np.tanh(x), rtol=1e-15)
-    np.testing.assert_allclose(saved.slope, factor * (1 - np.tanh(x) ** 2), rtol=1e-14)
-    net = Network([Linear(3, 2, rng=0), Activation(function)])
-    opt = so.SGD(net, so.SquaredError(), learning_rate=0.1)
-    expected = net.theta - 0.1 * so.exact.gradient(net, so.SquaredError(), x, np.zeros((2, 2)))
-    opt.step(x, np.zeros((2, 2)))
-    np.testing.assert_allclose(net.theta, expected, rtol=1e-13)
 
 
 def test_a_half_that_is_overridden_last_wins():
