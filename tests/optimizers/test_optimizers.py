@@ -179,32 +179,6 @@ def test_state_through_a_file_of_arrays(method, tmp_path):
     assert optimizer.step(x, y) == again.step(x, y)
 
 
-class Lazy(so.SGD):
-    """A method whose memory is made in its first step."""
-
-    state_names = ("last", "best")
-
-    def __init__(self, network, loss):
-        super().__init__(network, loss, 0.1)
-        self.last, self.best = None, np.inf
-
-    def direction(self, evaluation):
-        self.last, self.best = super().direction(evaluation), min(self.best, evaluation.loss)
-        return self.last.copy()
-
-
-def test_memory_that_is_made_later():
-    optimizer, fresh = Lazy(linear(), so.SquaredError()), Lazy(linear(), so.SquaredError())
-    fresh.load_state_dict(Lazy(linear(), so.SquaredError()).state_dict())
-    assert fresh.last is None and fresh.best == np.inf
-    optimizer.step(*batches(1)[0])
-    fresh.load_state_dict(optimizer.state_dict())
-    assert np.array_equal(fresh.last, optimizer.last) and fresh.last is not optimizer.last
-    assert fresh.best == optimizer.best
-    with pytest.raises(ValueError, match="state: last"):
-        Lazy(linear(), so.SquaredError()).load_state_dict(optimizer.state_dict() | {"last": "gone"})
-
-
 def test_evaluation_of_another_point_or_network(method):
     net = linear()
     optimizer = method(net, so.SquaredError())
