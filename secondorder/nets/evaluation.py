@@ -190,14 +190,8 @@ def _behaved(array):
 
 
 class Settled:
-    """The program of a network, made once, and anew only if since then a layer was given a method
-    of its own, another function, or a function of other numbers.
-
-    Attributes
-    ----------
-    program : Program or None
-    why : str or None
-        Why there is none.
+    """The `program` of a network, or None and `why`; made once, and anew only if since then a layer
+    was given a method of its own, another function, or a function of other numbers.
     """
 
     def __init__(self, network):

@@ -115,12 +115,8 @@ class Network:
         return v.astype(self.dtype, copy=False)
 
     def require_finite(self, result, what):
-        """Return `result` (..., P) if it is finite.
-
-        Raises
-        ------
-        FloatingPointError
-            Names the first layer in whose parameters something overflowed.
+        """Return `result` (..., P) if it is finite; else FloatingPointError names the first layer
+        in whose parameters something overflowed.
         """
         return checks.finite_result(result, what, self)
 

@@ -15,17 +15,9 @@ from .stepping import Undecided, spares
 class Fused:
     """The compiled form of a method's step; a class names it ``fused = Fused(...)``.
 
-    Parameters
-    ----------
-    name : str
-        Of a function in :mod:`secondorder.compiled.updates`, called with what all of them take,
-        memory, successors of the memory, numbers.
-    memory : sequence of str
-        Those of the method's `state_names` that are arrays, in the order of that function.
-    numbers : callable, optional
-        Method -> the numbers that it takes.
-    counts : sequence of str
-        Those of the `state_names` that a step makes larger by 1.
+    `name` is a function in :mod:`secondorder.compiled.updates`, called with what all of them take,
+    the arrays that `memory` names, their successors, and ``numbers(method)``. A step makes the
+    attributes `counts` larger by 1.
     """
 
     def __init__(self, name, memory=(), numbers=None, counts=()):

@@ -30,15 +30,9 @@ at_once = collections.deque(maxlen=0).extend
 
 
 class Unsettled:
-    """A step that is under way: whose it is, and what it takes to undo it.
-
-    Attributes
-    ----------
-    thread : int
-    before : list of (Optimizer, dict)
-        The method, those that it wraps, and the memory of each at the start.
-    theta : (array, array) or None
-        The live parameters and a copy of them.
+    """A step that is under way: its `thread`, and what it takes to undo it. `before` are the method
+    and those that it wraps, each with its memory at the start; `theta` the live parameters and a
+    copy of them, or None.
     """
 
     def __init__(self, optimizer):

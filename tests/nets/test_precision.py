@@ -85,12 +85,6 @@ def test_inputs_are_converted_at_the_door(dtype, given):
                              np.array([[1, 0], [0, 1]]).astype(given)).dtype == dtype
 
 
-def test_the_same_draw_in_both_precisions():
-    single, double = (so.mlp([3, 4, 2], rng=3, dtype=dtype).theta
-                      for dtype in ("float32", "float64"))
-    assert np.array_equal(single, double.astype(np.float32))
-
-
 @pytest.mark.parametrize("dtype", [np.float32, "float32", np.dtype("float32")])
 def test_dtype_may_be_given_in_any_of_numpys_ways(dtype):
     assert so.mlp([3, 2], dtype=dtype).theta.dtype == np.float32

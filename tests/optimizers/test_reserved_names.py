@@ -69,15 +69,8 @@ class Counting(so.SGD):
         self.steps = 5
 
 
-class Trying(so.SGD):
-    def __init__(self, network, loss):
-        super().__init__(network, loss, 0.1)
-        self._trials = 0
-
-
-@pytest.mark.parametrize("method, name", [(Counting, "steps"), (Trying, "_trials")])
-def test_the_checker_tells_of_a_name_that_is_taken_in_the_constructor(method, name):
-    report = so.verify.optimizer(method)
-    assert not report.ok and any(finding.pass_name == "names" and name in str(finding)
+def test_the_checker_tells_of_a_name_that_is_taken_in_the_constructor():
+    report = so.verify.optimizer(Counting)
+    assert not report.ok and any(finding.pass_name == "names" and "steps" in str(finding)
                                  for finding in report.findings)
     assert "names" not in {finding.pass_name for finding in so.verify.optimizer(so.SGD).findings}

@@ -10,6 +10,7 @@ import pytest
 import secondorder as so
 from secondorder.nets import Evaluation
 from secondorder.optimizers import ExponentialDecay, Wrapper, stepping
+from test_interrupts import same
 from test_optimizers import METHODS, batches
 
 ALL = METHODS | {
@@ -44,15 +45,6 @@ def method(request):
     kind, settings = ALL[request.param]
     return lambda network=None, loss=so.SquaredError(), **more: kind(
         so.mlp([3, 4, 2], rng=0) if network is None else network, loss, **(settings | more))
-
-
-def equal_states(one, other):
-    assert one.keys() == other.keys()
-    for name, value in one.items():
-        if isinstance(value, dict):
-            equal_states(value, other[name])
-        else:
-            assert np.array_equal(value, other[name]), name
 
 
 # -- what a wrapper does ---------------------------------------------------------------------------
@@ -228,7 +220,7 @@ def test_a_failed_direction_leaves_memory(method, monkeypatch):
     monkeypatch.setattr(stepping, "own_direction", lambda optimizer, direction: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         optimizer.direction(optimizer.evaluate(x, y))
-    equal_states(optimizer.state_dict(), before)
+    assert same(optimizer.state_dict(), before)
 
 
 def test_states_nest_and_are_refused_as_a_whole(method):
@@ -236,7 +228,7 @@ def test_states_nest_and_are_refused_as_a_whole(method):
     wrapped.step(*batches(1)[0])
     state = wrapped.state_dict()
     assert state["method"] == "Halved" and state["base"]["method"] == type(wrapped.base).__name__
-    equal_states(state["base"], wrapped.base.state_dict())
+    assert same(state["base"], wrapped.base.state_dict())
     wrapped.step(*batches(2)[1])
     before = wrapped.state_dict()
     for wrong in (state | {"base": state["base"] | {"steps": -1}}, state | {"base": None},
@@ -245,9 +237,9 @@ def test_states_nest_and_are_refused_as_a_whole(method):
                   state | {"base": state["base"] | {"method": "Halved"}}):
         with pytest.raises((ValueError, TypeError), match="state"):
             wrapped.load_state_dict(wrong)
-        equal_states(wrapped.state_dict(), before)
+        assert same(wrapped.state_dict(), before)
     wrapped.load_state_dict(state)
-    equal_states(wrapped.state_dict(), state)
+    assert same(wrapped.state_dict(), state)
 
 
 def test_a_public_direction_advances_memory_and_is_the_callers_own(method):
@@ -257,7 +249,7 @@ def test_a_public_direction_advances_memory_and_is_the_callers_own(method):
         assert np.array_equal(*directions)
         assert optimizer.steps == wrapped.steps == wrapped.base.steps == 0
         directions[0][...] = np.nan
-    equal_states(optimizer.state_dict(), wrapped.base.state_dict())
+    assert same(optimizer.state_dict(), wrapped.base.state_dict())
     assert np.isfinite(optimizer.direction(optimizer.evaluate(x, y))).all()
 
 
