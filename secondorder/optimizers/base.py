@@ -63,7 +63,7 @@ class Optimizer:
 
     ``direction(evaluation)``, the formula, must be defined. It returns what is added at learning
     rate 1, a (P,) array of the network's dtype. A call from outside checks the evaluation, puts
-    memory back after a failure, and copies the result; ``super().direction(evaluation)``, in a
+    memory back after a failure, and copies the result. ``super().direction(evaluation)``, in a
     formula, is the parent's formula alone. A formula that uses ``self.learning_rate`` says
     ``depends_on_rate = True``. ``self.gradient(evaluation)``, (P,) and read-only, and
     ``self.objective(evaluation)`` include the penalty. ``change(evaluation, direction, rate)``
