@@ -209,8 +209,8 @@ class Optimizer:
         ValueError, TypeError
             Wrong shapes, empty batch, NaN, labels out of range.
         FloatingPointError
-            If outputs, losses, gradient or new parameters are not finite. Parameters and memory
-            stay as they were.
+            If outputs, losses, gradient or new parameters are not finite, or plain numbers overflow
+            on the way. Parameters and memory stay as they were.
 
         Notes
         -----

@@ -97,6 +97,8 @@ def whole(optimizer, work, *arguments):
             result, calls = work(*arguments)
             at_once(map(call, [*calls, *step.settled()] if own else calls))
             return result
+        except OverflowError as error:
+            raise overflow(optimizer, error) from error
         finally:
             if busy.get("step") is step:
                 step.undo()
@@ -200,7 +202,14 @@ def by_formula(method, evaluation):
     own = type(method).direction
     if getattr(own, "guard", None) is own:  # and no function that somebody put around it
         own = own.formula
-    return own(method, evaluation)
+    try:
+        return own(method, evaluation)
+    except ValueError as error:
+        if not str(error).endswith("is read-only"):  # as NumPy says it
+            raise
+        raise ValueError(f"{type(method).__name__}.direction writes into a read-only array: "
+                         "gradient(evaluation) is one, write into gradient(evaluation).copy()"
+                         ) from error
 
 
 @functools.lru_cache(maxsize=256)
@@ -266,3 +275,13 @@ def finite_step(optimizer, moved, direction):
         raise FloatingPointError(f"{type(optimizer).__name__}, step {optimizer.steps + 1}: {what} "
                                  f"of {place_not_finite(moved, optimizer.network)}, would not be "
                                  "finite; the parameters are left as they were")
+
+
+def overflow(optimizer, error):
+    """The FloatingPointError for an OverflowError, which Python's floats raise where arrays give
+    inf: one trouble to a caller.
+    """
+    # "Numerical result out of range"; a number may stand before it
+    what = " ".join(map(str, error.args[-1:]))
+    return FloatingPointError(f"{type(optimizer).__name__}, step {optimizer.steps + 1}: overflow "
+                              f"in plain numbers: {what}; the parameters are left as they were")

@@ -13,7 +13,8 @@ def objective_after(method, evaluation, change):
         np.add(start, change, out=network.theta)
         after = network.evaluate(method.loss, evaluation.x, evaluation.y, method._trials).loss
         after += method.penalty()
-    except FloatingPointError:  # the outputs or the loss overflow: as bad as a step can be
+    # the outputs or the loss overflow: as bad as a step can be
+    except (FloatingPointError, OverflowError):
         after = np.inf
     finally:
         network.theta[...] = start

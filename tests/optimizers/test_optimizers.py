@@ -223,6 +223,49 @@ def test_not_finite_step_leaves_parameters(kind, settings):
     assert np.array_equal(net.theta, theta)
 
 
+@pytest.mark.parametrize("place", ["direction", "schedule", "loss"])
+def test_overflow_of_plain_numbers_is_named(place):
+    class Overflowing(so.SGD):
+        def direction(self, evaluation):
+            self.details["square"] = 1e200 ** (2 if place == "direction" else 1)
+            return super().direction(evaluation)
+
+    class Loss(so.SquaredError):
+        def value(self, p, target):
+            return super().value(p, target) * math.exp(1e3 if place == "loss" else 1)
+
+    net = linear()
+    optimizer = Overflowing(net, Loss(), ExponentialDecay(0.1, 1e200, every=1))
+    theta, optimizer.steps = net.theta.copy(), 2 if place == "schedule" else 0
+    with pytest.raises(FloatingPointError, match=r"Overflowing, step \d: overflow") as info:
+        optimizer.step(*batches(1)[0])
+    assert isinstance(info.value.__cause__, OverflowError) and np.array_equal(net.theta, theta)
+
+
+def test_overflow_of_a_trial_counts_as_worse():
+    """Truncated Newton shortens a step at whose end a loss in plain numbers overflows."""
+    class Cliff(so.SquaredError):
+        def value(self, p, target):
+            return super().value(p, target) * math.exp(1e3 if np.abs(p).max() > 100 else 0)
+
+    optimizer = so.TruncatedNewton(linear(), Cliff(), learning_rate=1e6, max_halvings=60)
+    info = optimizer.step(*batches(1)[0])
+    assert info["accepted"] and info["halvings"] > 10
+
+
+def test_a_direction_that_writes_into_the_gradient_is_told_to_copy():
+    class Doubled(so.SGD):
+        def direction(self, evaluation):
+            gradient = self.gradient(evaluation)
+            gradient *= 2
+            return -gradient
+
+    method = Doubled(linear(), so.SquaredError(), 0.1)
+    for one in (method, so.CubicRegularization(method)):
+        with pytest.raises(ValueError, match=r"^Doubled.direction writes into .*\.copy\(\)"):
+            one.step(*batches(1)[0])
+
+
 def test_huge_parameters_have_no_penalty_without_l2():
     net = linear()
     net.theta = np.zeros(8)
