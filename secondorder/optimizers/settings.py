@@ -35,14 +35,8 @@ def arguments(cls, positional, named):
 def settings(optimizer):
     """An optimizer's settings: what it was made with, or was given since under the same name.
 
-    Memory (`state_names`) is no setting: of a name that is both, the first value counts.
-
-    Returns
-    -------
-    dict
-        Argument's name -> number, text, None, a list of them, a dict (of an object, such as a
-        schedule: ``class`` and its numbers) or the text that stands for an array; for a wrapper
-        also ``base``, with the base's ``method`` first.
+    Memory (`state_names`) is no setting: of a name that is both, the first value counts. Of a
+    wrapper there is ``base`` too, with its ``method`` first.
     """
     present = {name: getattr(optimizer, name) for name in optimizer._given
                if name not in optimizer.state_names and hasattr(optimizer, name)}

@@ -195,15 +195,6 @@ def test_one_layer_in_two_networks_is_refused():
     assert np.array_equal(first.theta, theta)
 
 
-def test_a_copied_layer_belongs_to_nobody():
-    net = deep()
-    for layer in net.layers:
-        twin = layer.copy()
-        assert twin.owner() is None and all(inner.owner() is None for inner in twin.sublayers())
-        unpickled = pickle.loads(pickle.dumps(layer))
-        assert unpickled.owner() is None and layer.owner() is net
-
-
 # -- mlp ----------------------------------------------------------------
 
 
