@@ -19,7 +19,7 @@ Nothing here knows a layer class: :mod:`secondorder.nets.programs` makes the row
 
 import importlib
 
-_COMPILING = ("cache_folder", "compiled", "scalars", "summing", "walk")
+_COMPILING = ("cache_folder", "compiled", "summing", "walk")
 
 
 def __getattr__(name):

@@ -245,11 +245,7 @@ class Workspace:
 class Lender:
     """Workspaces for one computation each: nobody else has them meanwhile, so that threads may ask
     the same network. What was given back is lent again; what is large is made anew every time.
-
-    Parameters
-    ----------
-    width, size : int
-        Numbers that a network's layers make of one sample, and its parameters.
+    `width` numbers are what a network's layers make of one sample, `size` its parameters.
     """
 
     def __init__(self, width, size):

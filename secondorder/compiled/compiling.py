@@ -2,9 +2,9 @@
 
 The passes of a network and the updates stand beside this file, a paper's own in its room's
 ``compiled.py``, other loops in ``loops.py`` beside what they serve. Each bears the name and the
-formula of its literal form. They take the scalars in the dtype of their arrays (see `scalars`). No
-fast-math rules are used, but for sums, which may be taken in any order, and for polynomials, whose
-products and sums may be rounded together.
+formula of its literal form. They take the scalars in the dtype of their arrays. No fast-math rules
+are used, but for sums, which may be taken in any order, and for polynomials, whose products and
+sums may be rounded together.
 
 Compiled code is kept in the folder that the environment variable NUMBA_CACHE_DIR names, else in the
 user's folder for caches. It is never kept beside the sources: an installed package would leave
@@ -76,11 +76,6 @@ def walk(function):
 def inlined(function):
     """A function whose lines numba writes into those of its caller: nothing is compiled twice."""
     return compiled(function, inline="always")
-
-
-def scalars(dtype, *values):
-    """The values as NumPy scalars of `dtype`: a loop over float32 then computes in float32."""
-    return tuple(dtype.type(value) for value in values)
 
 
 @functools.cache

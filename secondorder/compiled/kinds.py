@@ -46,25 +46,15 @@ SIZES = ("C", "H", "W", "P", "Q", "K_0", "K_1", "stride_0", "stride_1", "padding
 
 
 class Row(NamedTuple):
-    """What a program is told of a layer.
-
-    kind : int
-    n_in, n_out : int, widths of input and output.
-    n_W, n_b : int, numbers of weights and biases.
-    own : float, the slope of a leaky activation, the epsilon of a LayerNorm.
-    at : int, of a FORK and an ADD: the first column of the part.
-    fixed : bool, whether weights and biases are kept out of theta.
-    steps : tuple of int, STEPS of a RECURRENT.
-    sizes : tuple of int, all of SIZES but the last, of what looks through windows.
-    """
+    """What a program is told of a layer."""
 
     kind: int
-    n_in: int
+    n_in: int  # widths of input and output
     n_out: int
-    n_W: int = 0
+    n_W: int = 0  # numbers of weights and biases
     n_b: int = 0
-    own: float = 0.0
-    at: int = 0
-    fixed: bool = False
-    steps: tuple = ()
-    sizes: tuple = ()
+    own: float = 0.0  # the slope of a leaky activation, the epsilon of a LayerNorm
+    at: int = 0  # of a FORK and an ADD: the first column of the part
+    fixed: bool = False  # whether weights and biases are kept out of theta
+    steps: tuple = ()  # STEPS of a RECURRENT
+    sizes: tuple = ()  # all of SIZES but the last, of what looks through windows

@@ -119,32 +119,24 @@ def huber_product(p, t, own, v, product):
             product[s, i] = v[s, i] if inside else p.dtype.type(0) * v[s, i]
 
 
-# -- Poisson: `own` holds the limit, and whether Stirling's terms are added ------------------------
+# -- Poisson: `own` holds the limit ----------------------------------------------------------------
 
 
 @compiled
 def poisson(p, t, own, losses, p_bar):
-    """With q = min(p_si, limit): losses_s = sum_i exp(q) - t_si q + (exp(q) - t_si) (p_si - q),
-    and Stirling's approximation of log t_si! if own_1 is not 0;  p_bar_si = exp(q) - t_si
+    """With q = min(p_si, limit): losses_s = sum_i exp(q) - t_si q + (exp(q) - t_si) (p_si - q);
+    p_bar_si = exp(q) - t_si
     """
-    limit, full, zero = own[0], own[1], p.dtype.type(0)
+    limit = own[0]
     for s in range(p.shape[0]):
-        total = zero
+        total = p.dtype.type(0)
         for i in range(p.shape[1]):
             q = min(p[s, i], limit)
             rate = p.dtype.type(math.exp(q))
             total += rate - t[s, i] * q + (rate - t[s, i]) * (p[s, i] - q)
-            if full != zero:
-                total += p.dtype.type(stirling(t[s, i]))
             p_bar[s, i] = rate - t[s, i]
         losses[s] = total
     return capped(losses)
-
-
-@compiled
-def stirling(t):
-    """t log t - t + log(2 pi t) / 2 for t > 1, else 0"""
-    return t * math.log(t) - t + math.log(2 * math.pi * t) / 2 if t > 1 else 0.0
 
 
 @compiled

@@ -20,14 +20,7 @@ def functions(module):
 
 
 class Program:
-    """The table of a network: a row a layer, settled once.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        The layers, first to last.
-    dtype : numpy.dtype
-        float32 or float64.
+    """The table of a network: a row a layer, first to last, settled once.
 
     Attributes
     ----------
@@ -49,8 +42,6 @@ class Program:
         Whether `second_order` knows the second tangents of all layers.
     layers : (table, more, steps, sizes)
         What the passes take first.
-    dense : bool
-        Whether there are linear layers and activations alone.
     room : int
         Numbers that the work array holds behind all batches, for a turn of windows.
     width : int
@@ -123,17 +114,9 @@ def sizes_of(rows):
 
 
 class Criterion:
-    """A loss as the compiled passes see it.
-
-    Parameters
-    ----------
-    module, name : str
-        The file and the name of the function that gives value and gradient; ``name_product`` is
-        that of the product with the Hessian, ``name_diagonal``, where it is needed, of its
-        diagonal.
-    numbers : callable
-        Gives the loss's own, a sequence.
-    dtype : numpy.dtype
+    """A loss as the compiled passes see it: `name` in the file `module` gives value and gradient,
+    ``name_product`` the product with the Hessian, ``name_diagonal``, where it is needed, its
+    diagonal. ``numbers()`` are the loss's own.
     """
 
     def __init__(self, module, name, numbers, dtype):

@@ -20,9 +20,7 @@ would hang on how near to each other the arrays lie in memory, and so would its 
 
 import numpy as np
 
-from .compiling import scalars, summing
-
-__all__ = ["scalars"]
+from .compiling import summing
 
 BLOCK = 1024
 

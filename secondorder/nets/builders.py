@@ -67,10 +67,8 @@ def cnn(input_shape, channels, outputs, kernel_size=3, stride=1, padding=0, pool
         Pooling over 2 x 2 after each activation.
     activation, output : str or ActivationFunction
         After every convolution, and after the linear layer; ``"identity"`` adds no layer.
-    bias : bool
-    init : str, number or callable
-    rng : None, int or numpy.random.Generator
-    dtype : "float64" or "float32"
+    bias, init, rng, dtype
+        As for `mlp`.
 
     Returns
     -------
@@ -117,10 +115,8 @@ def rnn(input_shape, hidden_size, outputs, activation="tanh", output="identity",
     outputs : int
     activation, output : str or ActivationFunction
         Of the recurrence, and after the linear layer; ``"identity"`` adds no layer.
-    bias : bool
-    init : str, number or callable
-    rng : None, int or numpy.random.Generator
-    dtype : "float64" or "float32"
+    bias, init, rng, dtype
+        As for `mlp`.
 
     Returns
     -------

@@ -190,14 +190,8 @@ def _behaved(array):
 
 
 class Settled:
-    """The program of a network, made once, and anew only if since then a layer was given a method
-    of its own, another function, or a function of other numbers.
-
-    Attributes
-    ----------
-    program : Program or None
-    why : str or None
-        Why there is none.
+    """The `program` of a network, or None and `why`; made once, and anew only if since then a layer
+    was given a method of its own, another function, or a function of other numbers.
     """
 
     def __init__(self, network):
@@ -223,7 +217,7 @@ class Settled:
         entry = programs.criteria.find(loss)
         if entry is not None:
             module, name, own = entry
-            entry = Criterion(module, name, partial(own, loss, C), self._dtype)
+            entry = Criterion(module, name, partial(programs.numbers, loss, own, C), self._dtype)
         self._loss = loss, _plain_numbers(loss), entry
         return entry
 

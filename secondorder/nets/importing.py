@@ -96,21 +96,30 @@ def _refuse_sharing(modules):
 
 def _layer_of(module, name):
     """The layer, in a list; none for `Identity`."""
-    make = MODULES.get(_kind(module))
-    if make is None or _hooks(module):
-        why = "has hooks, which are not known" if make else "has no layer here"
+    kind = _kind(module)
+    if kind not in MODULES or _hooks(module):
+        why = "has hooks, which are not known" if kind in MODULES else "has no layer here"
         raise TypeError(f"module: {name}, {type(module).__name__}, {why}; known are "
                         f"{', '.join(['Sequential', *MODULES])}")
-    layer = make(module, _Options(module, name))
-    if layer is None:
+    for option, values in OPTIONS.get(kind, {}).items():
+        given = getattr(module, option)
+        if given not in values:
+            raise TypeError(f"module: {name}, {kind}, has {option}={given!r}; the layer here has "
+                            f"{option}={values[0]!r}")
+    if kind == "LayerNorm" and module.bias is None:
+        raise TypeError(f"module: {name}, LayerNorm, has bias=False; the layer here has a bias")
+    if kind == "Conv2d" and isinstance(module.padding, str):
+        raise TypeError(f"module: {name}, Conv2d, has padding={module.padding!r}; give it in "
+                        "numbers")
+    if kind == "Identity":
         return []
-    parameters = dict(module.named_parameters())
+    layer, parameters = MODULES[kind](module), dict(module.named_parameters())
     for parameter, value in parameters.items():
         layer.parameters[parameter] = _array(value)
     trained = {bool(value.requires_grad) for value in parameters.values()}
     if len(trained) > 1:
-        raise ValueError(f"module: {name}, {type(module).__name__}, has some parameters that are "
-                         "trained and some that are not; a layer is trained as a whole")
+        raise ValueError(f"module: {name}, {kind}, has some parameters that are trained and some "
+                         "that are not; a layer is trained as a whole")
     if trained == {False}:
         layer.trainable = False
     return [layer]
@@ -124,78 +133,36 @@ def _array(value):
     return np.array(value.numpy(), order="C")
 
 
-class _Options:
-    """Options of a module, each of which must be what the layer here does."""
-
-    def __init__(self, module, name):
-        self.module, self.name = module, name
-
-    def require(self, **usual):
-        """TypeError unless every option has one of the values that it may have."""
-        for option, values in usual.items():
-            given = getattr(self.module, option)
-            if given not in values:
-                raise TypeError(f"module: {self.name}, {type(self.module).__name__}, has "
-                                f"{option}={given!r}; the layer here has "
-                                f"{option}={values[0]!r}")
-
-
 ZERO, ONE = (0, (0, 0)), (1, (1, 1))
 
+#: Options of a kind of module, each with the values that the layer here stands for.
+OPTIONS = {
+    "Conv2d": {"groups": (1,), "dilation": ONE, "padding_mode": ("zeros",)},
+    "AvgPool2d": {"padding": ZERO, "ceil_mode": (False,), "divisor_override": (None,)},
+    "MaxPool2d": {"padding": ZERO, "dilation": ONE, "ceil_mode": (False,),
+                  "return_indices": (False,)},
+    "LayerNorm": {"elementwise_affine": (True,)},
+    "Flatten": {"start_dim": (1,), "end_dim": (-1,)},
+    "Softplus": {"beta": (1,), "threshold": (20,)}}
 
-def _linear(module, options):
-    return Linear(module.in_features, module.out_features, bias=module.bias is not None, init=0.0)
-
-
-def _conv2d(module, options):
-    options.require(groups=(1,), dilation=ONE, padding_mode=("zeros",))
-    if isinstance(module.padding, str):
-        raise TypeError(f"module: {options.name}, Conv2d, has padding={module.padding!r}; give it "
-                        "in numbers")
-    return Conv2d(module.in_channels, module.out_channels, module.kernel_size, module.stride,
-                  module.padding, bias=module.bias is not None, init=0.0)
-
-
-def _avg_pool(module, options):
-    options.require(padding=ZERO, ceil_mode=(False,), divisor_override=(None,))
-    return AvgPool2d(module.kernel_size, module.stride)
-
-
-def _max_pool(module, options):
-    options.require(padding=ZERO, dilation=ONE, ceil_mode=(False,), return_indices=(False,))
-    return MaxPool2d(module.kernel_size, module.stride)
-
-
-def _layer_norm(module, options):
-    options.require(elementwise_affine=(True,))
-    if module.bias is None:
-        raise TypeError(f"module: {options.name}, LayerNorm, has bias=False; the layer here has "
-                        "a bias")
-    return LayerNorm(tuple(module.normalized_shape), epsilon=module.eps)
-
-
-def _flatten(module, options):
-    options.require(start_dim=(1,), end_dim=(-1,))
-    return Flatten()
-
-
-def _softplus(module, options):
-    options.require(beta=(1,), threshold=(20,))
-    return Activation("softplus")
-
-
-MODULES = {"Linear": _linear, "Conv2d": _conv2d, "LayerNorm": _layer_norm, "AvgPool2d": _avg_pool,
-           "MaxPool2d": _max_pool, "Flatten": _flatten, "Softplus": _softplus,
-           "Tanh": lambda module, options: Activation("tanh"),
-           "ReLU": lambda module, options: Activation("relu"),
-           "Sigmoid": lambda module, options: Activation("sigmoid"),
-           "LeakyReLU": lambda module, options: Activation(LeakyReLU(module.negative_slope)),
-           "Identity": lambda module, options: None}
+MODULES = {
+    "Linear": lambda module: Linear(module.in_features, module.out_features,
+                                    bias=module.bias is not None, init=0.0),
+    "Conv2d": lambda module: Conv2d(module.in_channels, module.out_channels, module.kernel_size,
+                                    module.stride, module.padding, bias=module.bias is not None,
+                                    init=0.0),
+    "LayerNorm": lambda module: LayerNorm(tuple(module.normalized_shape), epsilon=module.eps),
+    "AvgPool2d": lambda module: AvgPool2d(module.kernel_size, module.stride),
+    "MaxPool2d": lambda module: MaxPool2d(module.kernel_size, module.stride),
+    "Flatten": lambda module: Flatten(), "Tanh": lambda module: Activation("tanh"),
+    "ReLU": lambda module: Activation("relu"), "Sigmoid": lambda module: Activation("sigmoid"),
+    "Softplus": lambda module: Activation("softplus"),
+    "LeakyReLU": lambda module: Activation(LeakyReLU(module.negative_slope)), "Identity": None}
 
 # -- arrays ----------------------------------------------------------------------------------------
 
 
-def from_arrays(arrays, kinds, input_shape=None, dtype=None):
+def from_arrays(arrays, kinds, input_shape=None):
     """A network of named arrays, such as a ``state_dict``, and a list of what its layers are.
 
     Parameters
@@ -210,12 +177,11 @@ def from_arrays(arrays, kinds, input_shape=None, dtype=None):
         options, give a layer of this package. It is copied, and its parameters get the numbers.
     input_shape : tuple of int, optional
         As for `Network`.
-    dtype : "float64" or "float32", optional
-        By default the arrays' dtype: float32 if all of them are float32.
 
     Returns
     -------
     Network
+        Of float32 if all arrays are float32, else of float64.
 
     Raises
     ------
@@ -232,24 +198,14 @@ def from_arrays(arrays, kinds, input_shape=None, dtype=None):
     groups = _grouped(arrays)
     if isinstance(kinds, str) or not hasattr(kinds, "__iter__"):
         raise TypeError(f"kinds must be a sequence of names and layers, got {kinds!r}")
-    layers = []
-    for number, kind in enumerate(kinds):
-        layer = kind.copy() if isinstance(kind, Layer) else None
-        if layer is None and not isinstance(kind, str):
-            raise TypeError(f"kinds: entry {number} must be a name or a Layer, got {kind!r}")
-        if layer is None and kind in ACTIVATIONS:
-            layer = Activation(kind)
-        elif layer is None and kind == "flatten":
-            layer = Flatten()
-        layers.append(_filled(layer, kind, number, groups))
+    layers = [_layer(kind, number, groups) for number, kind in enumerate(kinds)]
     if groups:
         left = [f"{place}.{name}".lstrip(".") for place, own in groups for name in own]
         raise ValueError(f"arrays: no kind takes {', '.join(left)}")
-    if dtype is None:
-        single = [array.dtype == np.float32 for layer in layers
-                  for array in layer.parameters.values()]
-        dtype = "float32" if single and all(single) else "float64"
-    return Network(layers, dtype=dtype, input_shape=input_shape)
+    single = [array.dtype == np.float32 for layer in layers
+              for array in layer.parameters.values()]
+    return Network(layers, dtype="float32" if single and all(single) else "float64",
+                   input_shape=input_shape)
 
 
 def _grouped(arrays):
@@ -268,15 +224,24 @@ def _grouped(arrays):
     return list(groups.items())
 
 
-def _filled(layer, kind, number, groups):
-    """The layer with the next group of arrays; one of a known kind is made to fit it."""
-    if layer is not None and any(inner.parameters for inner in layer.sublayers()
-                                 if inner is not layer):
-        raise TypeError(f"kinds: entry {number}, {layer!r}, has layers inside; list these instead")
+def _layer(kind, number, groups):
+    """The layer of one kind; if it has parameters, with the next group of arrays."""
+    layer = make = None
+    if isinstance(kind, Layer):
+        layer = kind.copy()
+        if any(inner.parameters for inner in layer.sublayers() if inner is not layer):
+            raise TypeError(f"kinds: entry {number}, {layer!r}, has layers inside; list these "
+                            "instead")
+    elif not isinstance(kind, str):
+        raise TypeError(f"kinds: entry {number} must be a name or a Layer, got {kind!r}")
+    elif kind == "flatten":
+        layer = Flatten()
+    elif kind in ACTIVATIONS:
+        layer = Activation(kind)
+    else:
+        make = checks.lookup(KINDS, kind, f"kind (entry {number} of kinds)")
     if layer is not None and not layer.parameters:
         return layer
-    if layer is None:
-        make = checks.lookup(KINDS, kind, f"kind (entry {number} of kinds)")
     if not groups:
         raise ValueError(f"arrays: there are none left for entry {number} of kinds, {kind!r}")
     place, own = groups.pop(0)

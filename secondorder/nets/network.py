@@ -115,12 +115,8 @@ class Network:
         return v.astype(self.dtype, copy=False)
 
     def require_finite(self, result, what):
-        """Return `result` (..., P) if it is finite.
-
-        Raises
-        ------
-        FloatingPointError
-            Names the first layer in whose parameters something overflowed.
+        """Return `result` (..., P) if it is finite; else FloatingPointError names the first layer
+        in whose parameters something overflowed.
         """
         return checks.finite_result(result, what, self)
 
@@ -154,7 +150,7 @@ class Network:
         """
         return checks.batch(x, self.input_shape, self.dtype)
 
-    def forward(self, x, workspace=None):
+    def forward(self, x):
         """Return the outputs (S, C) and the list of what each layer saved.
 
         Raises
@@ -165,7 +161,7 @@ class Network:
             If a layer changed the dtype; likewise.
         """
         x = self.check_input(x)
-        work = run(self, x, workspace)
+        work = run(self, x)
         if work is not None:
             return work.outputs, saved_of(self, work)
         return self.literally(x)

@@ -20,12 +20,11 @@ from .layers import (Activation, ActivationSaved, AvgPool2d, AvgPool2dSaved, Cha
                      Softplus, Tanh)
 from .losses import (BinaryCrossEntropy, BoundedCriterion, Huber, PoissonNLL, SoftmaxCrossEntropy,
                      SquaredError, TukeyBiweight)
-from .losses.by_output import LIMIT
 
 layers = Entries()  # layer, shape of its input -> rows of the table
 saved_by = Entries()  # layer, its input, what its rows left behind, row by row -> what it saves
 functions = Entries()  # activation function -> kind, slope below zero
-criteria = Entries()  # loss, outputs -> file, function, numbers
+criteria = Entries()  # loss -> file, function, names of its numbers
 
 
 class NoEntry(Exception):
@@ -143,38 +142,20 @@ for _cls in (LeakyReLU, ReLU):
     functions.register(_cls)(lambda function: (kinds.LEAKY, function.negative_slope))
 
 
-def no_numbers(loss, C):
-    return ()
+def numbers(loss, names, C):
+    """The numbers of a loss that its passes take: weights output by output."""
+    return [number for name in names for number in
+            np.broadcast_to(getattr(loss, name), C if name == "pos_weight" else 1)]
 
 
-def bounds(loss, C):
-    return loss.delta, loss.epsilon
-
-
-def cut_off(loss, C):
-    return loss.c,
-
-
-def positive_weights(loss, C):
-    return np.broadcast_to(loss.pos_weight, C)
-
-
-def threshold(loss, C):
-    return loss.delta,
-
-
-def poisson_numbers(loss, C):
-    return LIMIT, float(loss.full)
-
-
-#: Loss -> file and function of its passes, and its own numbers there (named: evaluations pickle).
-CRITERIA = {SquaredError: ("losses", "squared_error", no_numbers),
-            SoftmaxCrossEntropy: ("losses", "softmax_cross_entropy", no_numbers),
-            BoundedCriterion: ("losses", "bounded_criterion", bounds),
-            TukeyBiweight: ("losses_by_output", "tukey_biweight", cut_off),
-            BinaryCrossEntropy: ("losses_by_output", "binary_cross_entropy", positive_weights),
-            Huber: ("losses_by_output", "huber", threshold),
-            PoissonNLL: ("losses_by_output", "poisson", poisson_numbers)}
+#: Loss -> file and function of its passes, and the names of its numbers there.
+CRITERIA = {SquaredError: ("losses", "squared_error", ()),
+            SoftmaxCrossEntropy: ("losses", "softmax_cross_entropy", ()),
+            BoundedCriterion: ("losses", "bounded_criterion", ("delta", "epsilon")),
+            TukeyBiweight: ("losses_by_output", "tukey_biweight", ("c",)),
+            BinaryCrossEntropy: ("losses_by_output", "binary_cross_entropy", ("pos_weight",)),
+            Huber: ("losses_by_output", "huber", ("delta",)),
+            PoissonNLL: ("losses_by_output", "poisson", ("limit",))}
 for _cls, _entry in CRITERIA.items():
     criteria.register(_cls)(_entry)
 

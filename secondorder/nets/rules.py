@@ -14,25 +14,8 @@ METHODS = {}
 def nearest_class(layer, classes, method, hint=""):
     """The class among `classes` whose rule applies to a layer: the first in the layer's MRO.
 
-    Parameters
-    ----------
-    layer : Layer
-    classes : collection of type
-        Layer classes that `method` takes.
-    method : str
-        Name used in error messages.
-    hint : str
-        What the user can do about it; ends the messages.
-
-    Returns
-    -------
-    type
-
-    Raises
-    ------
-    TypeError
-        If there is none, or if the layer's class overrides a pass of it. The message names the
-        layer, the method and the layers that it takes.
+    TypeError, with `method` and `hint`, if there is none, or if the layer's class overrides a pass
+    of it. The message names the layer, the method and the layers that it takes.
     """
     cls, taken = type(layer), f"supported layers: {', '.join(c.__name__ for c in classes)}{hint}"
     parent = next((c for c in cls.__mro__ if c in classes), None)
@@ -81,18 +64,10 @@ class LayerRules:
         self._found = {}  # by the layer's own class, as look-ups stand in the inner loop
 
     def register(self, *layer_classes):
-        """Decorator: register a rule (any object) for one or several layer classes.
-
-        Raises
-        ------
-        TypeError
-            If something else than classes is given, as by a decorator without parentheses.
-        """
-        for cls in layer_classes:
-            if not isinstance(cls, type):
-                raise TypeError(f"register takes layer classes, got {cls!r}")
-        if not layer_classes:
-            raise TypeError("register takes the layer classes that the rule is for, got none")
+        """Decorator: register a rule (any object) for one or several layer classes."""
+        if not layer_classes or not all(isinstance(cls, type) for cls in layer_classes):
+            raise TypeError("register takes the layer classes that the rule is for, got "
+                            f"{layer_classes}")
 
         def add(rule):
             self.registry.update(dict.fromkeys(layer_classes, rule))

@@ -18,7 +18,6 @@ from .layers import ActivationFunction, Layer
 from .network import Network
 
 FORMAT = "secondorder network 2"
-OLDER = "secondorder network 1"  # without a checksum
 STRUCTURE = "structure"
 WHAT = "a network that was saved"
 PACKAGE = __name__.partition(".")[0]
@@ -111,12 +110,8 @@ def described(thing):
 
 
 def arguments_of(thing):
-    """What the constructor of `thing` takes, by name, but for what only decides drawn numbers.
-
-    Raises
-    ------
-    TypeError
-        If an argument is not found as an attribute.
+    """What the constructor of `thing` takes, by name, but for what only decides drawn numbers;
+    TypeError if an argument is not found as an attribute.
     """
     if hasattr(thing, "saved_arguments"):
         return thing.saved_arguments()
@@ -176,9 +171,9 @@ def _offered(room, name):
 def _structure(arrays, sealed):
     """The structure, taken from among the arrays; ValueError for another format."""
     structure = json.loads(arrays.pop(STRUCTURE).item())
-    if structure["format"] not in (FORMAT, OLDER):
+    if structure["format"] != FORMAT:
         raise ValueError(f"its format is {structure['format']!r}, this version reads {FORMAT!r}")
-    if structure["format"] == FORMAT and not sealed:
+    if not sealed:
         raise ValueError("its checksum is missing")
     return structure
 

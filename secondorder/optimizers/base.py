@@ -61,21 +61,14 @@ class Optimizer:
     **For those who write a method.** Five public names are all there is to know, and
     `state_names`, which lists the memory.
 
-    ``direction(evaluation)`` is the formula, and must be defined. It returns what is added at
-    learning rate 1, a (P,) array of the network's dtype. The base puts a guard before it where the
-    class is defined. A call from outside checks the evaluation, puts memory back after a failure,
-    and copies the result; a wrapper gets a copy, too. ``super().direction(evaluation)``, in a
-    formula, is the parent's formula without the guard. ``self.learning_rate`` is the rate of this
-    step; a method that uses it here says ``depends_on_rate = True``.
-
-    ``self.gradient(evaluation)`` and ``self.objective(evaluation)`` are the gradient, (P,) and
-    read-only, and the value of the objective, penalty included.
-
-    ``change(evaluation, direction, rate)`` returns what a step adds to the parameters, where that
-    is more than rate times direction: halvings, a search along the line.
-
-    ``self.details.update(damping=0.1)`` reports plain numbers, booleans or strings; `step` empties
-    it first and makes it part of its result.
+    ``direction(evaluation)``, the formula, must be defined. It returns what is added at learning
+    rate 1, a (P,) array of the network's dtype. A call from outside checks the evaluation, puts
+    memory back after a failure, and copies the result. ``super().direction(evaluation)``, in a
+    formula, is the parent's formula alone. A formula that uses ``self.learning_rate`` says
+    ``depends_on_rate = True``. ``self.gradient(evaluation)``, (P,) and read-only, and
+    ``self.objective(evaluation)`` include the penalty. ``change(evaluation, direction, rate)``
+    returns what a step adds, where that is more than rate times direction.
+    ``self.details.update(damping=0.1)`` reports plain numbers, booleans or strings.
 
     ``state_names`` lists the attributes that the method carries from step to step: arrays, numbers,
     or None (an array that is made later). **Memory is replaced, not written into**, never
@@ -102,7 +95,6 @@ class Optimizer:
     added = {}  # arguments that older checkpoints do not know, and the value that changes nothing
     depends_on_rate = False
     fused = base = None
-    _direction, _gradient = contract.Renamed(), contract.Renamed()
 
     def __new__(cls, *positional, **named):
         instance = super().__new__(cls)
@@ -225,18 +217,12 @@ class Optimizer:
         A step that an interrupt ends (Ctrl-C, the handler of a signal) happens whole or not at all.
         Parameters, memory and `steps` are all from before it, or all from after it.
         """
-        try:
-            return stepping.whole(self, stepping.prepared, self, self._own_evaluation, x, y)
-        except OverflowError as error:
-            raise stepping.overflow(self, error) from error
+        return stepping.whole(self, stepping.prepared, self, self._own_evaluation, x, y)
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""
         stepping.own_evaluation(self, evaluation)
-        try:
-            return stepping.whole(self, stepping.prepared, self, lambda: evaluation)
-        except OverflowError as error:
-            raise stepping.overflow(self, error) from error
+        return stepping.whole(self, stepping.prepared, self, lambda: evaluation)
 
     def _own_evaluation(self, x, y):
         """An evaluation for this method alone: its arrays are those of the step before."""

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import checks
-from ..compiled import forms
 from ..compiled.arrays import fresh
+from .norms import dot
 
 
 class CGResult(NamedTuple):
@@ -30,15 +30,6 @@ class CGResult(NamedTuple):
     iterations: int
     negative_curvature: bool
     curvature: float
-
-
-def dot(a, b):
-    """Inner product as a float, summed in float64."""
-    if forms.is_literal():
-        return float(np.sum(np.multiply(a, b, dtype=np.float64)))
-    from ..checks import loops  # here, so that numba is loaded when it is needed, not by an import
-
-    return loops.dot(a, b)
 
 
 def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):

@@ -18,8 +18,8 @@ RENAMED = {"_direction": "direction", "_gradient": "gradient"}
 def settle(cls, base):
     """Put the formula of a new class behind the guard; TypeError for a name that is not its own."""
     for old, new in RENAMED.items():
-        owner = next(c for c in cls.__mro__ if old in vars(c))
-        if owner is not base:
+        owner = next((c for c in cls.__mro__ if old in vars(c)), None)
+        if owner is not None:
             raise TypeError(f"class {owner.__qualname__} defines {old!r}, which is called {new!r} "
                             "now")
     names_of_its_own(cls, base, RESERVED)
@@ -52,14 +52,3 @@ def guarded(formula):
 def _asked_for(method, evaluation):
     """The direction as an array of the caller's own; nothing else to settle."""
     return stepping.proposed(method, evaluation).copy(), ()
-
-
-class Renamed:
-    """An attribute that is there no longer: who asks for it is told its new name."""
-
-    def __set_name__(self, owner, name):
-        self.name = name
-
-    def __get__(self, method, owner):
-        raise AttributeError(f"{owner.__name__} has no {self.name!r}: it is called "
-                             f"{RENAMED[self.name]!r} now", name=self.name, obj=method)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..checks import boolean, number_in, whole_number
+from ..checks import boolean, number_in, positive_number, whole_number
 from .base import Optimizer
 from .fused import Fused
 
@@ -19,11 +19,8 @@ class SGD(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     """
 
     fused = Fused("sgd")
@@ -44,11 +41,8 @@ class Momentum(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     momentum : float
         From 0 to below 1.
     nesterov : bool
@@ -83,11 +77,8 @@ class Adagrad(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     initial_accumulator : float
         Where `total` starts, not negative.
     epsilon : float
@@ -105,7 +96,7 @@ class Adagrad(Optimizer):
                  epsilon=1e-10):
         super().__init__(network, loss, learning_rate, l2)
         self.initial_accumulator = number_in(initial_accumulator, "initial_accumulator", 0, np.inf)
-        self.epsilon = _epsilon(epsilon, network.dtype)
+        self.epsilon = positive_number(epsilon, "epsilon")
         self.total = np.full_like(network.theta, self.initial_accumulator)
 
     def direction(self, evaluation):
@@ -125,11 +116,8 @@ class Adadelta(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     rho : float
         From 0 to below 1.
     epsilon : float
@@ -146,7 +134,7 @@ class Adadelta(Optimizer):
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, rho=0.9, epsilon=1e-6):
         super().__init__(network, loss, learning_rate, l2)
         self.rho = number_in(rho, "rho", 0, 1)
-        self.epsilon = _epsilon(epsilon, network.dtype)
+        self.epsilon = positive_number(epsilon, "epsilon")
         self.mean_square = np.zeros_like(network.theta)
         self.mean_square_change = np.zeros_like(network.theta)
 
@@ -172,11 +160,8 @@ class Adam(Optimizer):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    learning_rate : float or schedule
-    l2 : float
-        Penalty (l2 / 2) |theta|^2.
+    network, loss, learning_rate, l2
+        As for `Optimizer`.
     betas : (float, float)
         From 0 to below 1.
     epsilon : float
@@ -203,7 +188,7 @@ class Adam(Optimizer):
         if not isinstance(betas, (tuple, list)) or len(betas) != 2:
             raise TypeError(f"betas must be a pair of numbers, got {betas!r}")
         self.betas = tuple(number_in(beta, f"betas[{i}]", 0, 1) for i, beta in enumerate(betas))
-        self.epsilon = _epsilon(epsilon, network.dtype)
+        self.epsilon = positive_number(epsilon, "epsilon")
         self.first, self.second = np.zeros_like(network.theta), np.zeros_like(network.theta)
         self.updates = 0
 
@@ -222,13 +207,3 @@ class Adam(Optimizer):
     def check_state(self, state):
         super().check_state(state)
         whole_number(state["updates"], "state: updates", 0)
-
-
-def _epsilon(epsilon, dtype):
-    """`epsilon` as a float that is above 0 in `dtype` too: a gradient that is always 0 then gives 0
-    / epsilon = 0.
-    """
-    value = number_in(epsilon, "epsilon", 0, np.inf)
-    if dtype.type(value) <= 0:
-        raise ValueError(f"epsilon must be above 0 in {dtype}, got {epsilon}")
-    return value

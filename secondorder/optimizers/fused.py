@@ -15,29 +15,17 @@ from .stepping import Undecided, spares
 class Fused:
     """The compiled form of a method's step; a class names it ``fused = Fused(...)``.
 
-    Parameters
-    ----------
-    name : str
-        Of a function in :mod:`secondorder.compiled.updates`, called with what all of them take,
-        memory, successors of the memory, numbers.
-    memory : sequence of str
-        Those of the method's `state_names` that are arrays, in the order of that function.
-    numbers : callable, optional
-        Method -> the numbers that it takes.
-    counts : sequence of str
-        Those of the `state_names` that a step makes larger by 1.
+    `name` is a function in :mod:`secondorder.compiled.updates`, called with what all of them take,
+    the arrays that `memory` names, their successors, and ``numbers(method)``. A step makes the
+    attributes `counts` larger by 1.
     """
 
     def __init__(self, name, memory=(), numbers=None, counts=()):
         self.name, self.memory, self.numbers, self.counts = name, memory, numbers, counts
 
     def step(self, method, evaluation, rate):
-        """Advance the memory; returns the new parameters and what every step reports.
-
-        Raises
-        ------
-        Undecided
-            Memory is as it was then.
+        """Advance the memory; returns the new parameters and what every step reports. At
+        `Undecided` the memory is as it was.
         """
         old = [getattr(method, name) for name in self.memory]
         new = spares(method, self.memory) if old else []
@@ -63,28 +51,10 @@ def _updates():
 
 
 def whole_step(method, evaluation, rate, update, *own):
-    """Run a compiled step, beside the parameters, which stay.
+    """Run a compiled step, `update` with its own arguments, beside the parameters, which stay.
 
-    Parameters
-    ----------
-    method : Optimizer
-    evaluation : Evaluation
-    rate : float or None
-        None asks for the direction alone.
-    update : callable
-        Compiled, see :mod:`secondorder.compiled.updates`.
-    *own : arrays and numbers
-        What it takes after those that all of them take.
-
-    Returns
-    -------
-    (P,) array, dict
-        The new parameters, or the direction, in an array of the method's own; what every step
-        reports.
-
-    Raises
-    ------
-    Undecided
+    Returns the new parameters, or where `rate` is None the direction, in an array of the method's
+    own; and what every step reports. Raises `Undecided`.
     """
     theta, total, sums, l2 = method._network.theta, evaluation.gradient_sum, np.zeros(5), method.l2
     if rate is None:

@@ -1,4 +1,4 @@
-"""The Euclidean norm that steps report."""
+"""Inner products, and the Euclidean norm that steps report."""
 
 import functools
 import math
@@ -27,6 +27,13 @@ def norm(v):
     if not 0 < largest < np.inf:
         return largest
     return largest * float(np.linalg.norm(v.astype(np.float64) / largest))
+
+
+def dot(a, b):
+    """Inner product as a float, summed in float64."""
+    if forms.is_literal():
+        return float(np.sum(np.multiply(a, b, dtype=np.float64)))
+    return _loops().dot(a, b)
 
 
 @functools.cache

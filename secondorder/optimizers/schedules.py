@@ -1,7 +1,5 @@
 """Learning rates: a positive number, or a schedule, a function of the steps taken so far."""
 
-import numbers
-
 from ..checks import boolean, function_of, number_in, positive_number, whole_number
 
 
@@ -65,19 +63,8 @@ class ExponentialDecay:
 
 
 def schedule_of(learning_rate):
-    """Return a schedule for a positive number or a callable.
-
-    Raises
-    ------
-    TypeError
-        If it is neither.
-    ValueError
-        If the number is not positive and finite.
-    """
+    """A schedule for a positive number or a callable."""
     if callable(learning_rate):
         return function_of(learning_rate, "learning_rate", 1,
                            "a positive number or a function of the step")
-    if isinstance(learning_rate, bool) or not isinstance(learning_rate, numbers.Real):
-        raise TypeError("learning_rate must be a positive number or a schedule (a function of the "
-                        f"step), got {learning_rate!r}")
     return Constant(learning_rate)

@@ -16,19 +16,8 @@ class Undescribed(Exception):
 
 
 def arguments(cls, positional, named):
-    """Descriptions of the arguments of a call of `cls`, defaults included.
-
-    Parameters
-    ----------
-    cls : type
-    positional : tuple
-    named : dict
-
-    Returns
-    -------
-    dict
-        Name -> description, without what stands elsewhere and what cannot be described; empty if
-        the arguments do not fit (making the object then says so).
+    """Name -> description of the arguments of a call of `cls`, defaults included, but for what
+    stands elsewhere or cannot be described; empty if they do not fit (making the object says so).
     """
     try:
         signature = inspect.signature(cls.__init__)
@@ -46,18 +35,8 @@ def arguments(cls, positional, named):
 def settings(optimizer):
     """An optimizer's settings: what it was made with, or was given since under the same name.
 
-    Memory (`state_names`) is no setting: of a name that is both, the first value counts.
-
-    Parameters
-    ----------
-    optimizer : Optimizer
-
-    Returns
-    -------
-    dict
-        Argument's name -> number, text, None, a list of them, a dict (of an object, such as a
-        schedule: ``class`` and its numbers) or the text that stands for an array; for a wrapper
-        also ``base``, with the base's ``method`` first.
+    Memory (`state_names`) is no setting: of a name that is both, the first value counts. Of a
+    wrapper there is ``base`` too, with its ``method`` first.
     """
     present = {name: getattr(optimizer, name) for name in optimizer._given
                if name not in optimizer.state_names and hasattr(optimizer, name)}

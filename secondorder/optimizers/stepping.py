@@ -30,15 +30,9 @@ at_once = collections.deque(maxlen=0).extend
 
 
 class Unsettled:
-    """A step that is under way: whose it is, and what it takes to undo it.
-
-    Attributes
-    ----------
-    thread : int
-    before : list of (Optimizer, dict)
-        The method, those that it wraps, and the memory of each at the start.
-    theta : (array, array) or None
-        The live parameters and a copy of them.
+    """A step that is under way: its `thread`, and what it takes to undo it. `before` are the method
+    and those that it wraps, each with its memory at the start; `theta` the live parameters and a
+    copy of them, or None.
     """
 
     def __init__(self, optimizer):
@@ -92,25 +86,9 @@ class Unsettled:
 def whole(optimizer, work, *arguments):
     """Do some work of an optimizer's: all of it is settled, or nothing has been.
 
-    Parameters
-    ----------
-    optimizer : Optimizer
-    work : callable
-        Returns its result, and calls that settle what it has prepared. It replaces
-        memory as it goes; whatever ends it early puts that back.
-    *arguments
-        What it takes.
-
-    Returns
-    -------
-    object
-        The result. Work inside other work of the same optimizer is a part of that.
-
-    Raises
-    ------
-    RuntimeError
-        If another thread is in the middle of a step or a direction of this optimizer, or of one
-        that it wraps: a step moves the network and writes into arrays that are kept.
+    ``work(*arguments)`` returns its result, and calls that settle what it has prepared. It replaces
+    memory as it goes; whatever ends it early puts that back. Work inside other work of the same
+    optimizer is a part of that. RuntimeError if another thread is in the middle of such work.
     """
     step, busy = Unsettled(optimizer), optimizer._busy
     try:
@@ -119,6 +97,8 @@ def whole(optimizer, work, *arguments):
             result, calls = work(*arguments)
             at_once(map(call, [*calls, *step.settled()] if own else calls))
             return result
+        except OverflowError as error:
+            raise overflow(optimizer, error) from error
         finally:
             if busy.get("step") is step:
                 step.undo()

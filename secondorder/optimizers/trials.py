@@ -4,18 +4,8 @@ import numpy as np
 
 
 def objective_after(method, evaluation, change):
-    """Objective of the same batch at theta + change, or inf where it overflows.
-
-    Parameters
-    ----------
-    method : Optimizer
-    evaluation : Evaluation
-        At the present parameters, which are put back.
-    change : (P,) array
-
-    Returns
-    -------
-    float
+    """Objective of a method, a float, for an evaluation's batch at theta + change (P,); inf where
+    it overflows. The parameters are put back.
     """
     network, start = method.network, method._array("before a trial")
     start[...] = network.theta
@@ -32,22 +22,8 @@ def objective_after(method, evaluation, change):
 
 
 def halved(method, evaluation, change, after, most):
-    """Halve `change` in its place until the objective, which is `after` there, does not rise.
-
-    Parameters
-    ----------
-    method : Optimizer
-    evaluation : Evaluation
-    change : (P,) array
-    after : float
-        What `objective_after` says of it.
-    most : int
-        How often it is halved at most.
-
-    Returns
-    -------
-    int, bool
-        How often it was; whether that was enough, up to rounding.
+    """Halve `change` (P,) in its place, `most` times at most, until the objective, which is `after`
+    there, does not rise. Returns how often, and whether that was enough, up to rounding.
     """
     before, halvings = method.objective(evaluation), 0
     rounding = 4 * float(np.finfo(change.dtype).eps) * abs(before)

@@ -6,8 +6,8 @@ from ..checks import all_finite, boolean, number_in, one_of, positive_number, wh
 from ..exact.curvature import gauss_newton_product_at, hessian_vector_product_at
 from ..nets import Workspace
 from .base import Optimizer
-from .conjugate_gradients import conjugate_gradients, dot
-from .norms import norm
+from .conjugate_gradients import conjugate_gradients
+from .norms import dot, norm
 from .trials import halved, objective_after
 
 CURVATURES = ("hessian", "gauss-newton")
@@ -79,8 +79,8 @@ class TruncatedNewton(Optimizer):
     state_names = ("damping",)
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, curvature="hessian", damping=1.0,
-                 max_cg=50,
-                 tolerance=0.5, adapt_damping=True, smallest_damping=None, max_halvings=10):
+                 max_cg=50, tolerance=0.5, adapt_damping=True, smallest_damping=None,
+                 max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
         self.curvature = one_of(CURVATURES, curvature, "curvature")
         self._products = Workspace()  # apart from the evaluation's arrays

@@ -3,7 +3,6 @@ step."""
 
 import copy
 import pickle
-import threading
 
 import numpy as np
 import pytest
@@ -58,18 +57,6 @@ def test_steps_are_the_same_bit_for_bit(method, last, dtype):
     for x, y in batches([6, 6, 4, 9, 1, 6, 9, 4]):
         assert reusing.step(x, y) == without_reuse(fresh, x, y)
         assert np.array_equal(reusing.network.theta, fresh.network.theta)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_two_optimizers_take_turns_on_one_network(method):
-    def turns(step):
-        net = network()
-        one = METHODS[method](net, so.SquaredError(), learning_rate=0.01)
-        two = so.Adam(net, so.SquaredError())
-        for k, (x, y) in enumerate(batches([5, 5, 3, 3, 5, 5])):
-            step(one if k % 2 else two, x, y)
-        return net.theta
-    assert np.array_equal(turns(lambda opt, x, y: opt.step(x, y)), turns(without_reuse))
 
 
 def test_nothing_that_is_returned_changes_later():
@@ -144,22 +131,3 @@ def test_networks_lend_workspaces_that_threads_do_not_share():
     with net.workspaces.lend(10**6) as large:
         assert large is not one and large is not two
     assert net.copy().workspaces._idle == []
-
-
-def test_threads_that_ask_one_network_get_what_one_gets():
-    net, loss, found = network(), so.SquaredError(), {}
-    data = batches([7, 5, 7, 3])
-    wanted = [so.exact.gradient(net, loss, *batch) for batch in data]
-
-    def ask(k):
-        found[k] = [so.exact.gradient(net, loss, *batch) for _ in range(20) for batch in data]
-
-    threads = [threading.Thread(target=ask, args=(k,)) for k in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for results in found.values():
-        for k, result in enumerate(results):
-            assert np.array_equal(result, wanted[k % len(wanted)])
-    assert len(found) == 3

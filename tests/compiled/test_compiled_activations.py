@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import secondorder as so
 from secondorder.compiled.layers import activations as compiled
 from secondorder.nets import ACTIVATIONS, activation_function, programs
 
@@ -80,13 +79,3 @@ def test_infinite_arguments_and_nan(name, dtype):
         if name == "identity":
             expected = np.where(np.isnan(x), found, expected)  # its slope is 1 everywhere
         np.testing.assert_allclose(found, expected)
-
-
-def test_a_network_of_every_activation_gives_its_literal_gradient():
-    rng = np.random.default_rng(1)
-    for name in ACTIVATIONS:
-        net = so.mlp([5, 6, 4], activation=name, output=name, rng=rng)
-        given = net, so.SquaredError(), rng.normal(size=(9, 5)), rng.normal(size=(9, 4))
-        with so.literal():
-            wanted = so.exact.gradient(*given)
-        np.testing.assert_allclose(so.exact.gradient(*given), wanted, rtol=1e-12, atol=1e-14)

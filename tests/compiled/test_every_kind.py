@@ -1,16 +1,13 @@
 """Every kind of layer in the compiled form: as the literal one, with arrays of its own, in threads,
 in parts; and what is not finite, by name."""
 
-import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import secondorder as so
 from harness.compiled_kinds import (KINDS, LOSSES, QUANTITIES, WITH_PARAMETERS,
-                                    batch, direction, network)
+                                    batch, network)
 from harness.everyday import all_but
 from harness.two_forms import RUNS, both
 from secondorder.nets import (AvgPool2d, Conv2d, Flatten, Linear, MaxPool2d, Network,
@@ -134,41 +131,6 @@ def test_two_optimizers_take_turns_through_shorter_last_batches(kind):
     assert np.array_equal(*ends)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_threads_on_one_network_get_what_one_gets(kind):
-    net, loss = network(kind), SquaredError()
-    asked = [QUANTITIES[name][0] for name in ("outputs", "gradient", "hessian product")]
-    batches = [batch(samples, seed=samples) for samples in (9, 4, 9)]
-    wanted = [[work(net, loss, *one) for work in asked] for one in batches]
-    start = threading.Barrier(len(batches))
-
-    def ask(k):
-        start.wait()
-        return all(np.array_equal(work(net, loss, *batches[k]), expected)
-                   for _ in range(5) for work, expected in zip(asked, wanted[k]))
-
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)  # they change places within a pass, not after some
-    try:
-        with ThreadPoolExecutor(len(batches)) as pool:
-            assert all(pool.map(ask, range(len(batches))))
-    finally:
-        sys.setswitchinterval(usual)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_batches_in_parts_give_the_sum_of_the_parts(kind):
-    """Ten samples by threes: the last part is one sample alone."""
-    net, loss = network(kind), SoftmaxCrossEntropy()
-    x, y = batch(10, loss)
-    parts = [(x[k:k + 3], y[k:k + 3]) for k in range(0, 10, 3)]
-    for function in (so.exact.gradient, lambda *given, **options: so.exact.hessian_vector_product(
-            *given, direction(net), **options)):
-        whole = sum(len(one[0]) * function(net, loss, *one) for one in parts) / 10
-        within(function(net, loss, x, y, batch_size=3), whole, 16)
-        within(function(net, loss, x, y), whole, 64)
-
-
 # -- what is not finite ----------------------------------------------------------------------------
 
 
@@ -221,13 +183,6 @@ def test_rows_of_a_later_layer_that_are_not_finite_are_told():
     for literal in (False, True):
         with so.literal(literal), pytest.raises(FloatingPointError, match="layer 1, Linear"):
             so.exact.sample_gradients(net, SquaredError(), np.ones((1, 1)), [[-1e153]])
-
-
-def test_a_gradient_of_which_nothing_is_finite_is_told():
-    net = Network([Linear(1, 1, bias=False, init=0.0, rng=0)])
-    for literal in (False, True):
-        with so.literal(literal), pytest.raises(FloatingPointError, match="layer 0, Linear"):
-            so.exact.gradient(net, SquaredError(), [[1e200]], [[1e150]])
 
 
 @pytest.mark.parametrize("dtype, size", [("float64", 400.0), ("float32", 60.0)])

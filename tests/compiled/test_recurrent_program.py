@@ -5,7 +5,7 @@ import pytest
 
 import secondorder as so
 from harness.everyday import all_but
-from harness.two_forms import both, check_every_quantity, close
+from harness.two_forms import check_every_quantity
 from secondorder.nets import Activation, Linear, Network, SquaredError
 
 
@@ -51,29 +51,3 @@ def test_any_activation_and_one_step_alone(make, activation):
         net = make("float64", activation=activation, T=T if make is not behind else 1)
         x = rng.normal(size=(5, *net.input_shape))
         check_every_quantity(net, SquaredError(), x, rng.normal(size=(5, 4)))
-
-
-def test_steps_with_a_shorter_last_batch_are_the_literal_ones():
-    rng, ends = np.random.default_rng(1), []
-    x, y = rng.normal(size=(20, 4, 3)), rng.normal(size=(20, 4))
-    for literal in (False, True):
-        net = sequences("float64")
-        methods = [so.SGD(net, SquaredError(), 0.1), so.Adam(net, SquaredError(), 0.01)]
-        with so.literal(literal):
-            for rows in (slice(0, 8), slice(8, 16), slice(16, 20)):
-                for method in methods:
-                    method.step(x[rows], y[rows])
-        ends.append(net.theta.copy())
-    np.testing.assert_allclose(*ends, rtol=1e-9)
-
-
-class Own(so.nets.Tanh):
-    def slope(self, x):
-        return super().slope(x)
-
-
-def test_an_activation_of_the_authors_runs_literally(capsys):
-    net = Network([so.Recurrent(2, steps=2, activation=Own(), rng=0)])
-    net.summary()
-    assert "literal passes run: " in capsys.readouterr().out
-    close(*both(lambda: net(np.ones((3, 2)))))

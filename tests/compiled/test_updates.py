@@ -42,7 +42,7 @@ def test_an_update_is_the_formula(name, size, dtype):
     method, by_formula = made(name, size, dtype), made(name, size, dtype)
     rng = np.random.default_rng(size)
     total, theta = (rng.normal(size=size).astype(dtype) for _ in range(2))
-    samples, l2, rate = updates.scalars(dtype, 7, 0.3, 0.01)
+    samples, l2, rate, one = map(dtype.type, (7, 0.3, 0.01, 1))
     g = total * (1 / samples) + l2 * theta
     by_formula.gradient = lambda evaluation: g
     direction = stepping.by_formula(by_formula, None)
@@ -53,9 +53,8 @@ def test_an_update_is_the_formula(name, size, dtype):
     old = [getattr(method, attribute) for attribute in fused.memory]
     kept, new = [a.copy() for a in old], [np.empty_like(a) for a in old]
     numbers = fused.numbers(method) if fused.numbers else ()
-    arguments = (*old, *new, *updates.scalars(dtype, *numbers))
+    arguments = (*old, *new, *map(dtype.type, numbers))
     sums, update = np.zeros(5), getattr(updates, fused.name)
-    one = dtype.type(1)
     update(total, theta, moved, samples, l2, one, rate, sums, *arguments)
     eps = float(np.finfo(dtype).eps)
     largest = np.abs(theta) + rate * np.abs(direction)

@@ -40,7 +40,7 @@ WITH_PARAMETERS = ("linear", "chain", "skip", "coupling", "layer-norm", "recurre
                    "convolution")
 
 LOSSES = (SquaredError(), SoftmaxCrossEntropy(), BoundedCriterion(3.0, 0.3), TukeyBiweight(1.5),
-          BinaryCrossEntropy(np.arange(1.0, 1 + OUTPUTS)), Huber(0.4), PoissonNLL(full=True))
+          BinaryCrossEntropy(np.arange(1.0, 1 + OUTPUTS)), Huber(0.4), PoissonNLL())
 
 
 def network(kind, dtype="float64", **options):

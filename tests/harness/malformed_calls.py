@@ -384,7 +384,6 @@ OWN = {
     "nets.load.classes": [(3, TypeError), ([3], TypeError), (so.Linear, TypeError)],
     "nets.BinaryCrossEntropy.pos_weight": [(0, ValueError), ("a", TypeError),
                                            ([1.0, -1.0], ValueError)],
-    "nets.PoissonNLL.full": [(1, TypeError), ("yes", TypeError)],
     "nets.LayerNorm.shape": [((0,), ValueError), ("ab", TypeError), ((), ValueError),
                              (2.5, TypeError)],
     "nets.Recurrent.steps": [(3, ValueError, "steps is the length")],

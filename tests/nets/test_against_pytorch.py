@@ -1,18 +1,14 @@
-"""Layers and networks against PyTorch, where it is installed: it is no dependency, and these tests
-are left out without it."""
+"""Layers against PyTorch, where it is installed: it is no dependency, and these tests are left out
+without it; `test_importing` has networks."""
 
 import numpy as np
 import pytest
 
-import secondorder as so
 from harness.cases import moved, relative
-from secondorder.nets import (AvgPool2d, Conv2d, Flatten, LayerNorm, MaxPool2d, Network, Recurrent)
+from secondorder.nets import AvgPool2d, Conv2d, Flatten, LayerNorm, MaxPool2d, Recurrent
+from test_convolution import CASES
 
 torch = pytest.importorskip("torch")
-
-CONVOLUTIONS = [(1, 1, 3, 1, 0, 3, 3), (2, 3, 3, 1, 1, 5, 4), (3, 2, 2, 2, 0, 5, 6),
-                (1, 2, 3, 3, 2, 7, 5), (2, 1, (2, 3), (2, 1), (0, 1), 4, 3),
-                (1, 2, (5, 4), 1, 0, 5, 4), (4, 5, 1, 2, 0, 3, 3)]
 
 
 def tensor(array):
@@ -52,7 +48,7 @@ def compare(layer, function, shape, seed=0):
 
 
 @pytest.mark.everyday(2)
-@pytest.mark.parametrize("n_in, n_out, kernel, stride, padding, height, width", CONVOLUTIONS)
+@pytest.mark.parametrize("n_in, n_out, kernel, stride, padding, height, width", CASES)
 def test_convolution(n_in, n_out, kernel, stride, padding, height, width):
     def function(x, weight, bias):
         return torch.nn.functional.conv2d(x, weight, bias, stride, padding)
@@ -101,33 +97,3 @@ def test_normalisation(shape, input_shape):
 
 def test_flatten():
     compare(Flatten(), lambda x: torch.flatten(x, 1), (2, 3, 4))
-
-
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("pool", ["avg", "max"])
-def test_gradient_and_hessian_of_a_network(pool):
-    net = so.cnn((2, 7, 6), [3, 4], 3, padding=1, pool=pool, activation="tanh", rng=0)
-    net = Network([*(layer.copy() for layer in net.layers[:-1]), LayerNorm(4),
-                   so.Linear(4, 3, rng=1)], input_shape=(2, 7, 6)) if pool == "avg" else net
-    rng = np.random.default_rng(2)
-    x, y, v = rng.normal(size=(4, 2, 7, 6)), rng.integers(0, 3, 4), rng.normal(size=net.size)
-
-    def objective(theta):
-        z, places = tensor(x), iter(net.slices)
-        for layer, where in zip(net.layers, places):
-            shapes = [value.shape for value in layer.parameters.values()]
-            given = [piece.reshape(shape) for piece, shape in zip(
-                torch.split(theta[where], [int(np.prod(shape)) for shape in shapes]), shapes)]
-            z = {"Conv2d": lambda: torch.nn.functional.conv2d(z, *given, padding=1),
-                 "Activation": lambda: torch.tanh(z), "Flatten": lambda: torch.flatten(z, 1),
-                 "MaxPool2d": lambda: torch.nn.functional.max_pool2d(z, 2),
-                 "AvgPool2d": lambda: torch.nn.functional.avg_pool2d(z, 2),
-                 "LayerNorm": lambda: torch.nn.functional.layer_norm(z, (4,), *given),
-                 "Linear": lambda: torch.nn.functional.linear(z, *given)}[type(layer).__name__]()
-        return torch.nn.functional.cross_entropy(z, torch.tensor(y))
-
-    gradient, product = torch.func.jvp(torch.func.grad(objective), (tensor(net.theta),),
-                                       (tensor(v),))
-    loss = so.SoftmaxCrossEntropy()
-    assert relative(so.exact.gradient(net, loss, x, y), gradient) < 1e-12
-    assert relative(so.exact.hessian_vector_product(net, loss, x, y, v), product) < 1e-12

@@ -42,27 +42,6 @@ def test_the_gradient_is_read_only(case):
     so.exact.gradient(net, loss, x, y)[:] = 0  # this one is the caller's own
 
 
-def test_a_direction_that_writes_into_the_gradient_is_told_to_copy(case):
-    class Doubled(so.SGD):
-        def direction(self, evaluation):
-            gradient = self.gradient(evaluation)
-            gradient *= 2
-            return -gradient
-
-    class Other(so.SGD):
-        def direction(self, evaluation):
-            raise ValueError("another error")
-
-    net, loss, x, y = case
-    for method in (Doubled(net, loss, 0.1),
-                   so.CubicRegularization(Doubled(net, loss, 0.1))):
-        with pytest.raises(ValueError, match=r"^Doubled.direction writes into a read-only array: "
-                           r"gradient\(evaluation\) is one, .*\.copy\(\)"):
-            method.step(x, y)
-    with pytest.raises(ValueError, match="^another error$"):
-        Other(net, loss, 0.1).step(x, y)
-
-
 def test_outputs_are_never_the_inputs():
     net = Network([Activation("identity")], input_shape=(3,))
     x = np.ones((2, 3))

@@ -46,8 +46,7 @@ def test_a_recurrent_network():
 
 @pytest.mark.parametrize("arguments, error, words", [
     (((1, 4, 4), [2, 2], 3), ValueError, "the kernel .* is larger than the image"),
-    (((8, 8), [2], 3), ValueError, "takes images"), (((1, 8, 8), [], 3), ValueError, "channels"),
-    (((1, 8, 8), 4, 3), TypeError, "channels"), (((1, 8, 8), [2.5], 3), TypeError, "channels"),
+    (((8, 8), [2], 3), ValueError, "takes images"), (((1, 8, 8), 4, 3), TypeError, "channels"),
     (((1, 8, 8), [2], 0), ValueError, "outputs")])
 def test_cnn_refuses(arguments, error, words):
     with pytest.raises(error, match=words):
@@ -57,8 +56,6 @@ def test_cnn_refuses(arguments, error, words):
 def test_rnn_refuses():
     with pytest.raises(ValueError, match=r"input_shape must be \(T, D\)"):
         so.rnn((3,), 4, 1)
-    with pytest.raises(ValueError, match="hidden_size"):
-        so.rnn((3, 1), 0, 1)
     with pytest.raises(ValueError, match="outputs"):
         so.rnn((3, 1), 2, 0)
 
@@ -66,24 +63,17 @@ def test_rnn_refuses():
 def test_summary(capsys):
     net = Network([so.Skip([Conv2d(2, 2, 3, padding=1, trainable=False), Activation("tanh")]),
                    Flatten(), Linear(18, 5, rng=0)], input_shape=(2, 3, 3))
-    assert net.summary() is None
-    table = capsys.readouterr().out.splitlines()
-    lines = [line.split() for line in table]
-    assert lines[0] == ["layer", "output", "shape", "parameters", "fixed"]
-    assert lines[1] == ["input", "(2,", "3,", "3)"]
-    assert lines[2] == ["Skip", "(2,", "3,", "3)", "0", "38"]
-    assert lines[3][-2:] == ["0", "38"] and lines[3][0] == "Conv2d(2,"
-    assert lines[5] == ["Flatten()", "(18,)", "0"] and lines[6][-2:] == ["(5,)", "95"]
-    assert " ".join(lines[7]) == "95 parameters, float64; 38 fixed"
-    assert " ".join(lines[8]) == "compiled passes run"
-    assert [len(line) - len(line.lstrip()) for line in table[:7]] == [0, 0, 0, 2, 2, 0, 0]
-    output, end = table[0].index("output shape"), table[0].index("  fixed")
-    assert all(line[output - 2:output + 1] == "  (" for line in table[1:7]), "left under its name"
-    assert all(line[end - 1].isdigit() and line[end:end + 1] in ("", " ") for line in table[2:7])
-    assert len(table[2]) == len(table[3]) == len(table[0]), "right under its name"
-
-
-def test_a_summary_without_fixed_parameters(capsys):
+    net.summary()
+    assert capsys.readouterr().out == """\
+layer                                          output shape  parameters  fixed
+input                                          (2, 3, 3)
+Skip                                           (2, 3, 3)              0     38
+  Conv2d(2, 2, 3, padding=1, trainable=False)  (2, 3, 3)              0     38
+  Activation(tanh)                             (2, 3, 3)              0
+Flatten()                                      (18,)                  0
+Linear(18, 5)                                  (5,)                  95
+95 parameters, float64; 38 fixed
+compiled passes run
+"""
     so.mlp([3, 2], rng=0).summary()
-    assert capsys.readouterr().out.splitlines()[-2:] == ["8 parameters, float64",
-                                                          "compiled passes run"]
+    assert capsys.readouterr().out.endswith("8 parameters, float64\ncompiled passes run\n")

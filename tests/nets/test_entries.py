@@ -1,14 +1,8 @@
 """Who is run by his own passes: whoever overrides anything has no entry in the compiled form."""
 
-import numpy as np
-import pytest
-
 import secondorder as so
-from secondorder.nets import (Activation, ActivationFunction, Linear, Skip, SquaredError,
-                              Tanh, activation_function, programs)
+from secondorder.nets import Activation, Linear, Skip, SquaredError, Tanh, programs
 from secondorder.nets.entries import Entries
-
-from test_activations import Cube as PlainCube
 
 
 class Louder:
@@ -38,16 +32,12 @@ class Named(Linear):
         return self.name
 
 
-class Below(Mixed):
-    pass
-
-
 def test_whoever_overrides_anything_has_no_entry():
     def has_entry(layer):
         return programs.layers.find(layer) is not None
 
     assert all(map(has_entry, (Linear(3, 2), Named("one"))))
-    assert not any(has_entry(kind(3, 2)) for kind in (Mixed, Below, Masked))
+    assert not any(has_entry(kind(3, 2)) for kind in (Mixed, Masked))
     shadowed = Linear(3, 2)
     shadowed.forward = lambda x: None
     assert not has_entry(shadowed) and has_entry(Linear(3, 2))
@@ -80,22 +70,3 @@ def test_an_entry_registered_later_is_found():
     assert entries.find(Plain()) is None
     entries.register(Plain)("of plain layers")
     assert entries.find(Plain()) == "of plain layers"
-
-
-class Cube(PlainCube, ActivationFunction):
-    """One that has no entry."""
-
-
-@pytest.mark.parametrize("first, then", [("tanh", "relu"), ("relu", "tanh"), ("softplus", Cube()),
-                                         (Cube(), "sin")])
-def test_another_function_set_afterwards_counts_everywhere(first, then):
-    rng = np.random.default_rng(0)
-    net, x, y = so.mlp([3, 4, 2], activation=first, rng=0), *rng.normal(size=(2, 5, 3))
-    problem = so.SquaredError(), x, y[:, :2]
-    net(x), so.exact.gradient(net, *problem)  # so that its arrays and its program are there
-    net.layers[1].function = activation_function(then)
-    new = net.copy()
-    assert np.array_equal(net(x), new(x))
-    assert np.array_equal(so.exact.gradient(net, *problem), so.exact.gradient(new, *problem))
-    np.testing.assert_allclose(net.evaluate(*problem).gradient, so.exact.gradient(net, *problem),
-                               rtol=1e-13)

@@ -46,7 +46,6 @@ def test_single_precision_if_all_arrays_are():
     arrays = {"0.weight": np.ones((2, 3), np.float32), "0.bias": np.ones(2, np.float32)}
     assert so.from_arrays(arrays, ["linear"]).dtype == np.float32
     assert so.from_arrays(arrays | {"0.bias": np.ones(2)}, ["linear"]).dtype == np.float64
-    assert so.from_arrays(arrays, ["linear"], dtype="float64").dtype == np.float64
 
 
 @pytest.mark.parametrize("arrays, kinds, words", [
@@ -146,15 +145,13 @@ def test_what_has_the_attributes_of_a_module_becomes_its_layer():
 
 
 OTHER = [("Conv2d", dict(groups=2)), ("Conv2d", dict(dilation=2)), ("Conv2d", dict(padding="same")),
-         ("Conv2d", dict(padding_mode="circular")), ("MaxPool2d", dict(padding=1)),
-         ("MaxPool2d", dict(padding=(0, 1))), ("MaxPool2d", dict(dilation=(2, 2))),
-         ("MaxPool2d", dict(dilation=0)), ("MaxPool2d", dict(ceil_mode=True)),
+         ("Conv2d", dict(padding_mode="circular")), ("MaxPool2d", dict(padding=(0, 1))),
+         ("MaxPool2d", dict(dilation=(2, 2))), ("MaxPool2d", dict(ceil_mode=True)),
          ("MaxPool2d", dict(return_indices=True)), ("AvgPool2d", dict(padding=1)),
          ("AvgPool2d", dict(ceil_mode=True)), ("AvgPool2d", dict(divisor_override=1)),
          ("LayerNorm", dict(elementwise_affine=False)), ("Flatten", dict(start_dim=0)),
-         ("Flatten", dict(start_dim=2)), ("Flatten", dict(end_dim=-2)),
-         ("Flatten", dict(end_dim=1)), ("Softplus", dict(beta=2)), ("Softplus", dict(threshold=10)),
-         ("Softplus", dict(threshold=21))]
+         ("Flatten", dict(end_dim=-2)), ("Softplus", dict(beta=2)),
+         ("Softplus", dict(threshold=10))]
 
 
 @pytest.mark.parametrize("kind, option", OTHER, ids=str)
@@ -166,36 +163,26 @@ def test_an_option_that_the_layer_does_not_have_is_refused(kind, option):
         so.from_torch(like(kind, weight=weight, bias=Numbers(4) if weight else None, **option))
 
 
-@pytest.mark.parametrize("kind, option", [
-    ("MaxPool2d", dict(padding=(0, 0), dilation=(1, 1))), ("AvgPool2d", dict(padding=(0, 0))),
-    ("Softplus", dict(beta=1.0, threshold=20.0))], ids=str)
-def test_an_option_may_be_given_in_another_form(kind, option):
-    assert len(so.from_torch(like(kind, **option), input_shape=(1, 4, 4)).layers) == 1
-
-
 def unlike():
     """What is refused whatever its options, with the words."""
     one, other = (like("Linear", weight=Numbers(3, 3)) for _ in range(2))
     tied = like("Linear", weight=one.weight)
     hooked = like("Linear", weight=Numbers(3, 3), _forward_hooks={0: print})
-    before = like("Linear", weight=Numbers(3, 3), _forward_pre_hooks={0: print})
     patched = like("Linear", weight=Numbers(3, 3), forward=print)
     half = like("Linear", weight=Numbers(3, 3), bias=Numbers(3, trained=False))
     single = like("Linear", weight=Numbers(3, 3, dtype="float32"))
     return [(like("GELU"), TypeError, "module, GELU, has no layer here"),
-            (hooked, TypeError, "has hooks"), (before, TypeError, "has hooks"),
-            (patched, TypeError, "has hooks"), (half, ValueError, "some that are not"),
+            (hooked, TypeError, "has hooks"), (patched, TypeError, "has hooks"),
+            (half, ValueError, "some that are not"),
             (like("Sequential", [one, tied]), ValueError, "1.weight is shared"),
-            (like("Sequential", [one, one]), ValueError, "1.weight is shared"),
             (like("Sequential", [other, single]), ValueError, "float32, float64"),
             (like("Linear", weight=Numbers(3, 3, dtype="float16")), TypeError, "float16"),
             (like("LayerNorm", weight=Numbers(3)), TypeError, "bias=False"),
             (like("Sequential", [one], _forward_hooks={0: print}), TypeError, "no plain row"),
-            (like("Sequential"), ValueError, "holds no layers"),
             (like("Identity"), ValueError, "holds no layers")]
 
 
-@pytest.mark.parametrize("number", range(13))
+@pytest.mark.parametrize("number", range(10))
 def test_what_is_refused_whatever_its_options(number):
     module, error, words = unlike()[number]
     with pytest.raises(error, match=words):
@@ -293,6 +280,7 @@ def test_numbers_are_copied_and_frozen_layers_stay_so():
 
 
 def refused():
+    """What objects that only look like modules cannot show."""
     torch = pytest.importorskip("torch")
     nn = torch.nn
 
@@ -300,38 +288,21 @@ def refused():
         def forward(self, x):
             return 2 * super().forward(x)
 
-    shared, half, hooked, patched = (nn.Linear(3, 3) for _ in range(4))
-    half.bias.requires_grad_(False)
+    shared, hooked = nn.Linear(3, 3), nn.Linear(3, 3)
     hooked.register_forward_hook(lambda module, x, y: 2 * y)
-    patched.forward = lambda x: x
-    tied = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
-    tied[1].weight = tied[0].weight
     row = nn.Sequential
     return [
-        (row(nn.Linear(3, 3), nn.GELU()), TypeError, "1, GELU, has no layer here; known are"),
         (row(row(nn.Linear(3, 3), nn.Dropout())), TypeError, "0.1, Dropout, has no layer here"),
         (Mine(3, 2), TypeError, "Mine, has no layer here"),
-        (nn.BatchNorm1d(3), TypeError, "BatchNorm1d"),
         (torch.nn.utils.parametrizations.weight_norm(nn.Linear(3, 2)), TypeError, "Parametrized"),
-        (hooked, TypeError, "Linear, has hooks"), (patched, TypeError, "Linear, has hooks"),
+        (hooked, TypeError, "Linear, has hooks"),
         (row(shared, nn.Tanh(), shared), ValueError, "2.weight is shared"),
-        (tied, ValueError, "1.weight is shared"),
-        (half, ValueError, "some that are not"),
-        (row(nn.Linear(3, 3), nn.Linear(3, 2).double()), ValueError, "float32, float64"),
         (nn.Linear(3, 2).half(), TypeError, "float16"),
-        (nn.Conv2d(2, 4, 3, groups=2), TypeError, "groups=2; the layer here has groups=1"),
-        (nn.Conv2d(2, 4, 3, dilation=2), TypeError, "dilation"),
-        (nn.Conv2d(2, 4, 3, padding="same"), TypeError, "padding='same'"),
-        (nn.Conv2d(2, 4, 3, padding=1, padding_mode="circular"), TypeError, "padding_mode"),
-        (nn.MaxPool2d(2, padding=1), TypeError, "padding=1"),
-        (nn.AvgPool2d(2, ceil_mode=True), TypeError, "ceil_mode"),
-        (nn.LayerNorm(3, elementwise_affine=False), TypeError, "elementwise_affine"),
         (nn.LayerNorm(3, bias=False), TypeError, "bias=False"),
-        (nn.Flatten(0), TypeError, "start_dim=0"), (nn.Softplus(beta=2), TypeError, "beta=2"),
-        (row(), ValueError, "holds no layers"), (row(nn.Identity()), ValueError, "no layers")]
+        (row(), ValueError, "holds no layers")]
 
 
-@pytest.mark.parametrize("number", range(24))
+@pytest.mark.parametrize("number", range(8))
 def test_modules_that_are_refused(number):
     module, error, words = refused()[number]
     with pytest.raises(error, match=words):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness import derivations
-from harness.cases import ACTIVATION_NAMES, MIDDLE, relative
+from harness.cases import MIDDLE, relative
 from secondorder.exact.finite_differences import central
 from secondorder.nets import (Activation, AvgPool2d, Chain, Flatten, Layer, Linear, MaxPool2d,
                               Network, Reshape, Skip)
@@ -214,53 +214,6 @@ def test_linear_backward_by_loops():
                                                     for i in range(2)), rel=1e-13)
 
 
-def test_split_gives_views_in_declared_order():
-    layer = Linear(3, 2, rng=0)
-    vector = np.arange(8.0)
-    weight, bias = layer.split(vector)
-    assert np.array_equal(weight, [[0, 1, 2], [3, 4, 5]]) and np.array_equal(bias, [6, 7])
-    weight[1, 0], bias[1] = -1, -2
-    assert vector[3] == -1 and vector[7] == -2
-    rows_weight, rows_bias = layer.split(np.arange(16.0).reshape(2, 8))
-    assert rows_weight.shape == (2, 2, 3) and np.array_equal(rows_bias, [[6, 7], [14, 15]])
-
-
-def test_sizes():
-    assert Linear(3, 2).size == 8
-    assert Linear(3, 2, bias=False).size == 6
-    assert Linear(3, 2, trainable=False).size == 0
-    assert Activation("tanh").size == 0 and not Activation("tanh").trainable
-    assert Skip([Linear(3, 3), Activation("tanh"), Linear(3, 3, bias=False)]).size == 21
-    chain = Chain([Linear(3, 2), Linear(2, 1)])
-    assert chain.size == 11 and chain.slices == [slice(0, 8), slice(8, 11)]
-
-
-@pytest.mark.parametrize("name", ACTIVATION_NAMES)
-def test_activation_on_images(name):
-    """Entry by entry whatever the shape; input_hessian treats an image as one flat vector."""
-    rng = np.random.default_rng(2)
-    image, y_bar = rng.normal(size=(2, 2, 3, 2)), rng.normal(size=(2, 2, 3, 2))
-    H = rng.normal(size=(2, 12, 12))
-    layer = Activation(name)
-    flat, images = layer.forward(image.reshape(2, 12))[1], layer.forward(image)[1]
-    assert images.output.shape == image.shape
-    x_bar = layer.backward(flat, y_bar.reshape(2, 12))[0]
-    assert np.array_equal(layer.backward(images, y_bar)[0].reshape(2, 12), x_bar)
-    assert np.array_equal(layer.input_hessian(images, y_bar, H),
-                          layer.input_hessian(flat, y_bar.reshape(2, 12), H))
-
-
-def test_skip_around_images():
-    """A skip connection flattens the Hessian of an image in C order."""
-    rng = np.random.default_rng(2)
-    image, y_bar = rng.normal(size=(2, 2, 3)), rng.normal(size=(2, 2, 3))
-    H = rng.normal(size=(2, 6, 6))
-    layer = Skip([Activation("sin")])
-    flat, images = layer.forward(image.reshape(2, 6))[1], layer.forward(image)[1]
-    expected = layer.input_hessian(flat, y_bar.reshape(2, 6), H)
-    np.testing.assert_allclose(layer.input_hessian(images, y_bar, H), expected, rtol=1e-14)
-
-
 def test_skip_adds_its_input():
     layer = Skip([Linear(3, 3, rng=0)])
     inside = layer.layers[0]
@@ -268,13 +221,6 @@ def test_skip_adds_its_input():
     y, saved = layer.forward(x)
     np.testing.assert_allclose(y, x + x @ inside.weight.T + inside.bias, rtol=1e-14, atol=1e-15)
     assert len(saved.inner) == 1 and np.array_equal(saved.inner[0].input, x)
-
-
-def test_saved_tuples_name_what_they_hold():
-    x = np.ones((1, 2))
-    assert Linear(2, 2).forward(x)[1]._fields == ("input", "output")
-    assert Activation("tanh").forward(x)[1]._fields == ("input", "output", "slope", "curvature")
-    assert Skip([Activation("tanh")]).forward(x)[1]._fields == ("input", "output", "inner")
 
 
 def test_initialisers():
@@ -297,30 +243,16 @@ def test_initialisers():
     assert (layer.weight == 34).all() and (layer.bias == 34).all()
 
 
-def test_rng_is_a_seed_or_a_generator():
-    assert np.array_equal(Linear(3, 2, rng=7).weight,
-                          Linear(3, 2, rng=np.random.default_rng(7)).weight)
-    assert not np.array_equal(Linear(3, 2, rng=7).weight, Linear(3, 2, rng=8).weight)
-    state = np.random.get_state()[1].copy()
-    Linear(3, 2)
-    assert np.array_equal(np.random.get_state()[1], state)  # the global generator is left alone
-
-
 # -- a user's own layer ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call", [lambda b: b.forward(0), lambda b: b.backward(0, 0),
-                                  lambda b: b.parameter_gradients(0, 0),
-                                  lambda b: b.tangent(0, 0, 0),
-                                  lambda b: b.second_tangent(0, 0, 0, 0),
-                                  lambda b: b.backward_tangent(0, 0, 0, 0, 0),
-                                  lambda b: b.input_hessian(0, 0, 0)])
-def test_a_missing_pass_is_named(call):
-    class Mine(Layer):
-        pass
-
-    with pytest.raises(TypeError, match="Mine does not define the pass"):
-        call(Mine())
+@pytest.mark.parametrize("name, arguments", [
+    ("forward", 1), ("backward", 2), ("parameter_gradients", 2), ("tangent", 3),
+    ("second_tangent", 4), ("backward_tangent", 5), ("input_hessian", 3)])
+def test_a_missing_pass_is_named(name, arguments):
+    mine = type("Mine", (Layer,), {})()
+    with pytest.raises(TypeError, match=f"Mine does not define the pass {name}"):
+        getattr(mine, name)(*[0] * arguments)
 
 
 @pytest.mark.parametrize("half", ("input_gradient", "parameter_gradient"))
@@ -346,13 +278,14 @@ def test_a_layer_with_its_own_parameters_lives_in_a_network():
     class Scale(Layer):
         def __init__(self):
             super().__init__()
-            self.declare("factor", [1.5, -2.0])
+            self.declare("factor", [1, -2])
 
         def forward(self, x):
             return x * self.parameters["factor"], x
 
     net = Network([Linear(3, 2, rng=0), Scale()])
-    assert net.size == 10 and np.array_equal(net.theta[8:], [1.5, -2.0])
+    assert net.size == 10 and np.array_equal(net.theta[8:], [1, -2])
+    assert Scale().parameters["factor"].dtype == np.float64
     net.theta = np.arange(10.0)
     assert np.array_equal(net.layers[1].parameters["factor"], [8, 9])
     with pytest.raises(ValueError, match=r"factor .* has shape \(3,\), expected \(2,\)"):

@@ -52,22 +52,6 @@ def test_curvature_in_single_precision(middle, name):
         assert relative(ours, reference) > 0, f"{what}: a float64 computation in disguise"
 
 
-def test_everything_an_evaluation_holds_is_single():
-    single, _, x, y = twins(lambda r: network("skip-nested", r), so.SquaredError())
-    e = single.evaluate(so.SquaredError(), x.astype(float), y.astype(float))
-    for array in (e.x, e.y, e.outputs, e.losses, e.gradient, *e.deltas):
-        assert array.dtype == np.float32
-
-    def arrays(saved):
-        for item in saved:
-            if isinstance(item, np.ndarray):
-                yield item
-            else:
-                yield from arrays(item)
-
-    assert {a.dtype for a in arrays(e.saved)} == {np.dtype(np.float32)}
-
-
 def test_scalars_are_summed_in_double():
     """The mean of many losses of the same size: a float32 running sum would be off by far more than
     one rounding."""
@@ -99,20 +83,6 @@ def test_inputs_are_converted_at_the_door(dtype, given):
     assert net(x).dtype == dtype and np.array_equal(net(x), net(x.astype(dtype)))
     assert so.exact.gradient(net, so.SquaredError(), x,
                              np.array([[1, 0], [0, 1]]).astype(given)).dtype == dtype
-
-
-def test_theta_keeps_its_dtype_whatever_is_assigned():
-    net = so.mlp([3, 2], dtype="float32", rng=0)
-    net.theta = np.full(8, 0.1)
-    assert net.theta.dtype == np.float32 and net.theta[0] == np.float32(0.1)
-    net.layers[0].weight = np.arange(6).reshape(2, 3)
-    assert net.layers[0].weight.dtype == np.float32
-
-
-def test_the_same_draw_in_both_precisions():
-    single, double = (so.mlp([3, 4, 2], rng=3, dtype=dtype).theta
-                      for dtype in ("float32", "float64"))
-    assert np.array_equal(single, double.astype(np.float32))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, "float32", np.dtype("float32")])

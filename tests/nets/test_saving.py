@@ -75,21 +75,13 @@ NETS = {
     "frozen": frozen_chain,
     "leaky": lambda: Network([Linear(2, 2, rng=0), Activation(LeakyReLU(0.2))]),
     "given shape": lambda: Network([Activation("tanh")], input_shape=(3, 2)),
-    "images": lambda: so.cnn((2, 8, 10), [3, 4], 5, padding=(1, 0), rng=0),
-    "images, average": lambda: so.cnn((1, 9, 9), [3], 2, kernel_size=(2, 3), pool="avg", bias=False,
-                                      rng=0),
     "strides": lambda: Network([
         Conv2d(1, 2, 3, stride=(2, 1), bias=False, rng=0), MaxPool2d(2, stride=1),
         AvgPool2d((1, 2)), Flatten(), Linear(8, 2, rng=0)], input_shape=(1, 8, 7)),
-    "sequence": lambda: so.rnn((5, 3), 4, 2, rng=0),
     "recurrence without input": lambda: Network([
         Recurrent(3, steps=4, activation=LeakyReLU(0.3), bias=False, rng=0)]),
     "normalised": lambda: Network([Reshape(6, (2, 3)), LayerNorm((2, 3), epsilon=1e-3),
                                    LayerNorm(3, trainable=False), Reshape((2, 3), 6)]),
-    "fixed convolution": lambda: Network([Conv2d(1, 1, 2, trainable=False, rng=0), Flatten(),
-                                          Linear(4, 1, rng=0)], input_shape=(1, 3, 3)),
-    "nested": lambda: Network([Skip([Linear(2, 3, rng=0), Skip([Activation("tanh")]),
-                                     Chain([Linear(3, 2, rng=1)])])]),
     "couplings": lambda: Network([Coupling(4, 3, "second", activation="sin", bias=True, rng=0),
                                   Coupling(4, None, "first", rng=1)]),
     "reversible": lambda: RevMLP(6, 2, 8, rng=0),
@@ -137,12 +129,11 @@ def test_there_and_back(name, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["net.npz"]
 
 
-@pytest.mark.parametrize("way", ["pickle", "copy", "deepcopy"])
 @pytest.mark.parametrize("name", NETS)
-def test_pickles_and_copies(name, way):
+def test_pickles_and_copies(name):
     net = moved(NETS[name]())
-    require_same(net, pickle.loads(pickle.dumps(net)) if way == "pickle"
-                 else getattr(copy, way)(net))
+    require_same(net, pickle.loads(pickle.dumps(net)))
+    require_same(net, copy.copy(net))
 
 
 def test_every_layer_and_activation_is_among_them():
@@ -172,14 +163,6 @@ def test_classes_of_ones_own(tmp_path):
             so.load(path)
     with pytest.raises(TypeError, match="it holds 'Named'"):
         so.load(path, classes=[Scaled])
-
-
-def test_a_class_that_only_bears_the_name(tmp_path):
-    """Of another kind."""
-    Network([Scaled(2)]).save(tmp_path / "own.npz")
-    wrong = type("Scaled", (Bent,), {})
-    with pytest.raises(ValueError, match="'Scaled' of None is no Layer"):
-        so.load(tmp_path / "own.npz", classes=[wrong])
 
 
 class Secret(Scaled):
@@ -246,32 +229,12 @@ def test_a_file_that_breaks_off_anywhere(saved):
         refused(saved)
 
 
-@pytest.mark.parametrize("change", [0x55, 0x01, 0x80])
-def test_a_byte_that_changed(saved, change):
+def test_a_byte_that_changed(saved):
     """Refused by name, wherever it is."""
     whole = saved.read_bytes()
-    for place in range(0, len(whole), 7):
-        saved.write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1:])
-        refused(saved)
-
-
-def test_a_byte_that_changed_in_a_file_without_checksum(saved):
-    """As earlier versions wrote: refused by name, or (where the byte means nothing) as it was."""
-    with np.load(saved) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    text = arrays.pop("structure").item().replace(saving.FORMAT, saving.OLDER)
-    np.savez_compressed(saved, structure=np.array(text), **arrays)
-    whole, net, told = saved.read_bytes(), so.load(saved), 0
     for place in range(0, len(whole), 5):
         saved.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1:])
-        try:
-            other = so.load(saved)
-        except ValueError as error:
-            assert str(saved) in str(error)
-            told += 1
-        else:
-            assert np.array_equal(net.theta, other.theta) and repr(net) == repr(other)
-    assert told > 100
+        refused(saved)
 
 
 def test_a_file_without_its_checksum(saved):
@@ -281,15 +244,11 @@ def test_a_file_without_its_checksum(saved):
 
 
 SMALL = {
-    "linear": lambda: [Linear(3, 4, rng=0)], "convolution": lambda: [
-        Reshape(16, (1, 4, 4)), Conv2d(1, 1, 2, rng=0)],
-    "recurrence": lambda: [Recurrent(3, steps=2, rng=0)],
+    "linear": lambda: [Linear(3, 4, rng=0)],
     "normalised": lambda: [Reshape(3, (3,)), LayerNorm(3)],
     "coupling": lambda: [Coupling(4, 3, "first", rng=0)]}
-LARGE = {"linear": {"in_features": 10**9}, "convolution": {"out_channels": 10**9},
-         "recurrence": {"input_size": 10**6}, "normalised": {"shape": [10**5, 10**5]},
-         "coupling": {"bottleneck": 10**9}, "revmlp": {"blocks": 10**4},
-         "wide": {"d": 10**9}, "long": {"bottleneck": 10**9}}
+LARGE = {"linear": {"in_features": 10**9}, "normalised": {"shape": [10**5, 10**5]},
+         "coupling": {"bottleneck": 10**9}, "revmlp": {"blocks": 10**4}, "wide": {"d": 10**9}}
 
 
 @pytest.mark.parametrize("name", LARGE)
@@ -323,7 +282,6 @@ def test_an_array_that_claims_more_than_is_there(saved):
     with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("structure.npy", stream.getvalue() + bytes(100))
     raw = bytearray(saved.read_bytes())
-    raw[raw.rindex(b"PK\x01\x02") + 24:][:4] = b""
     place = raw.rindex(b"PK\x01\x02") + 24
     raw[place:place + 4] = (8 * 10**8).to_bytes(4, "little")
     saved.write_bytes(raw)
@@ -340,29 +298,6 @@ def test_what_is_no_file(tmp_path):
             with pytest.raises(OSError, match=f"is {kind}, not a file"):
                 call(place)
     assert sorted(os.listdir(tmp_path)) == ["pipe"]
-
-
-def test_links_and_modes_stay(tmp_path):
-    net, path, link = so.mlp([2, 1], rng=0), tmp_path / "kept" / "net.npz", tmp_path / "link.npz"
-    path.parent.mkdir()
-    link.symlink_to(path)
-    net.save(link)  # a link that leads to nothing yet
-    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o666 & ~umask()
-    path.chmod(0o600)
-    moved(net).save(link)
-    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o600
-    require_same(net, so.load(path))
-    assert sorted(os.listdir(tmp_path)) == ["kept", "link.npz"] and os.listdir(path.parent) == [
-        "net.npz"]
-    (tmp_path / "round").symlink_to(tmp_path / "round")
-    with pytest.raises(OSError, match="round"):
-        net.save(tmp_path / "round")
-
-
-def umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def rewritten(path, change):
@@ -386,31 +321,22 @@ def setting(*keys, value):
 @pytest.mark.parametrize("change, words", [
     (setting("format", value="secondorder network 99"), "its format is 'secondorder network 99'"),
     (setting("dtype", value="float16"), "dtype must be 'float64' or 'float32'"),
-    (setting("layers", value=[]), "at least one layer"),
     (setting("layers", value=3), ""),
-    (setting("layers", 0, "class", value="Lineal"), "'Lineal' of 'nets' is no Layer"),
     (setting("layers", 0, "class", value="Network"), "'Network' of 'nets' is no Layer"),
     (setting("layers", 0, "class", value="load"), "'load' of 'nets' is no Layer"),
     (setting("layers", 0, "room", value="os"), "'Linear' of 'os' is no Layer"),
-    (setting("layers", 0, "room", value="cli"), "'Linear' of 'cli' is no Layer"),
     (setting("layers", 0, "room", value=["nets"]), ""),
-    (setting("layers", 0, "arguments", "in_features", value=4), ""),
     (setting("layers", 0, "arguments", "in_features", value="3"), "in_features must be a whole"),
     (setting("layers", 0, "arguments", "more", value=1), "more"),
-    (setting("layers", 0, "arguments", "bias", value=False), "bias"),
-    (setting("layers", 1, "arguments", "function", value=None), "activation"),
     (setting("layers", 1, "arguments", "function", "class", value="Linear"),
      "'Linear' of 'nets' is no ActivationFunction"),
-    (setting("layers", 2, "arguments", "layers", value=[[[]]]), ""),
     (setting("input_shape", value=None), ""),
     (setting("network", value={"class": "Linear", "room": "nets", "arguments": {}}),
      "'Linear' of 'nets' is no Network"),
     (lambda s, arrays: arrays.pop("1.bias") is None, "describes more than the 32 numbers"),
     (lambda s, arrays: arrays.update({"9.weight": np.ones(2)}), "arrays of no layer: 9.weight"),
-    (lambda s, arrays: arrays.update({"1.bias": np.ones(5)}), r"stored as float64 \(5,\)"),
     (lambda s, arrays: arrays.update({"1.bias": np.ones(4, "f4")}), r"stored as float32 \(4,\)"),
-    (lambda s, arrays: [1], ""), (lambda s, arrays: "net", ""),
-    (lambda s, arrays: {"layers": []}, "format")])
+    (lambda s, arrays: [1], "")])
 def test_a_structure_that_is_wrong(saved, change, words):
     rewritten(saved, change)
     refused(saved, f"not a network that was saved, or a damaged one: .*{words}")
@@ -437,11 +363,6 @@ def test_no_code_is_run_on_loading(saved, tmp_path):
         refused(saved)
     saved.write_bytes(pickle.dumps(Bomb(mark)))
     refused(saved, "it is no .npz archive")
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("structure.npy", pickle.dumps(Bomb(mark)))
-    saved.write_bytes(stream.getvalue())
-    refused(saved)
     code = pickle.dumps(Bomb(mark))  # as long as eight bytes an entry would be
     code += bytes(-len(code) % 8)
     member = io.BytesIO()

@@ -8,23 +8,7 @@ import pytest
 
 import secondorder as so
 from harness.interrupts import Interrupter, timer
-from secondorder.optimizers import Optimizer, Wrapper
-
-
-class RMSProp(Optimizer):
-    """An author's method, as CONTRIBUTING has it."""
-
-    state_names = ("mean_square",)
-
-    def __init__(self, network, loss, learning_rate=1e-2, l2=0.0, rho=0.9):
-        super().__init__(network, loss, learning_rate, l2)
-        self.rho = rho
-        self.mean_square = np.zeros_like(network.theta)
-
-    def direction(self, evaluation):
-        g, rho = self.gradient(evaluation), self.rho
-        self.mean_square = rho * self.mean_square + (1 - rho) * g**2
-        return -g / (np.sqrt(self.mean_square) + 1e-8)
+from secondorder.optimizers import Wrapper
 
 
 class OneWeightFixed(so.Adam):
@@ -73,7 +57,6 @@ METHODS = {
     "cubic over residual partitioning": cubic(so.ResidualPartitioning, sigma=1.0),
     "ea-cg": lambda net, loss: so.EACG(net, loss, momentum=0.9, curvature="fisher-sampled", rng=0),
     "gauss-newton": lambda net, loss: so.GaussNewton(net, loss, inverse="moore-penrose"),
-    "an author's": RMSProp,
     "an author's direction": OneWeightFixed,
     "an author's search": lambda net, loss: Searching(so.Momentum(net, loss, 0.1)),
 }
@@ -139,6 +122,15 @@ def settling(file):
     """Where a step is put together, and the code of authors."""
     return "/secondorder/optimizers/" in file or file == __file__ or (
         "/secondorder/papers/" in file and file.endswith("/optimizer.py"))
+
+
+def interruptions(work, every=1):
+    """Interrupt some work at every so many operations, until it comes to its end; yields where."""
+    for at in range(0, 10**5, every):
+        if not Interrupter(settling, at)(work):
+            break
+        yield at
+    assert at > 100
 
 
 @pytest.mark.everyday(2)
@@ -207,12 +199,9 @@ def test_a_failed_step_that_is_interrupted_leaves_everything_alone(name):
         with pytest.raises(FloatingPointError, match="no room"):
             case.step()
 
-    for at in range(0, 10**5, 3):
-        came = Interrupter(settling, at)(step)
+    for at in interruptions(step, 3):
         assert case.is_at(before), f"half a step after an interrupt at operation {at}"
-        if not came:
-            break
-    assert at > 100
+    assert case.is_at(before)
 
 
 @pytest.mark.parametrize("name", ["adam", "cubic over adam", "an author's direction"])
@@ -234,16 +223,13 @@ def test_what_a_handler_saves_in_the_middle_of_a_step_is_whole(name):
 
 def test_another_thread_may_step_after_an_interrupt():
     case = Case("adam")
-    for at in range(0, 10**5, 7):
-        if not Interrupter(settling, at)(case.step):
-            break
+    for at in interruptions(case.step, 7):
         case.back()
         thread = threading.Thread(target=case.step)
         thread.start()
         thread.join()
         assert case.is_at(case.after), f"after an interrupt at operation {at}"
         case.back()
-    assert at > 100
 
 
 def test_a_direction_that_is_interrupted_leaves_memory_alone():
@@ -254,12 +240,10 @@ def test_a_direction_that_is_interrupted_leaves_memory_alone():
     optimizer.direction(evaluation)
     advanced = case.state()
     case.back()
-    for at in range(10**5):
-        if not Interrupter(settling, at)(lambda: optimizer.direction(evaluation)):
-            break
+    for _ in interruptions(lambda: optimizer.direction(evaluation)):
         assert case.is_at(case.before) or case.is_at(advanced)
         case.back()
-    assert at > 100 and case.is_at(advanced)
+    assert case.is_at(advanced)
 
 
 def test_loading_a_state_that_is_interrupted_takes_all_or_nothing():
@@ -267,22 +251,17 @@ def test_loading_a_state_that_is_interrupted_takes_all_or_nothing():
     optimizer = case.optimizer
     theta = optimizer.network.theta.copy()
     here, there = (theta, case.before[1]), (theta, case.after[1])
-    for at in range(10**5):
-        if not Interrupter(settling, at)(lambda: optimizer.load_state_dict(there[1])):
-            break
+    for at in interruptions(lambda: optimizer.load_state_dict(there[1])):
         assert case.is_at(here) or case.is_at(there), f"half a state after operation {at}"
         optimizer.load_state_dict(here[1])
-    assert at > 100 and case.is_at(there)
+    assert case.is_at(there)
 
 
 def test_the_rates_of_a_cubic_step_are_counted_with_it():
     case = Case("cubic over adam")
     optimizer = case.optimizer
-    for at in range(0, 10**5, 11):
-        steps, rates = optimizer.steps, len(optimizer.rates_taken)
-        came = Interrupter(settling, at)(case.step)
-        assert len(optimizer.rates_taken) - rates == optimizer.steps - steps
-        case.back()
-        if not came:
-            break
-    assert at > 100
+    more = len(optimizer.rates_taken) - optimizer.steps
+    for _ in interruptions(case.step, 11):
+        assert len(optimizer.rates_taken) - optimizer.steps == more
+        case.back()  # which leaves the rates
+        more = len(optimizer.rates_taken) - optimizer.steps

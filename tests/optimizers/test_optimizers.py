@@ -1,10 +1,11 @@
 """Optimizers: every first-order method against its steps written out by hand, and the contract."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from harness.forms import compiled_only, form  # noqa: F401  both forms
+from harness.forms import form  # noqa: F401  both forms
 
 import secondorder as so
 from secondorder.optimizers import Constant, ExponentialDecay, Optimizer
@@ -127,20 +128,6 @@ def test_info(method):
     assert all(type(value) in (bool, int, float) for value in info.values())
 
 
-def test_wrong_state_changes_nothing():
-    adam = so.Adam(linear(), so.SquaredError())
-    state = adam.state_dict()
-    wrong = [so.SGD(linear(), so.SquaredError()).state_dict(),
-             so.Adam(so.mlp([3, 3]), so.SquaredError()).state_dict(),
-             so.Adam(linear(dtype="float32"), so.SquaredError()).state_dict(),
-             state | {"method": "Adagrad"},
-             state | {"first": 0.0}, state | {"updates": np.zeros(3)}]
-    for other in wrong:
-        with pytest.raises(ValueError, match="state"):
-            adam.load_state_dict(other | {"steps": 9})
-    assert adam.steps == 0 and adam.state_dict().keys() == state.keys()
-
-
 def trained(kind):
     """An optimizer after two steps, and a state of another one after five."""
     optimizer, other = (kind(linear(rng), so.SquaredError(), learning_rate=0.1) for rng in (0, 1))
@@ -155,12 +142,14 @@ def trained(kind):
     (so.Adam, {"steps": "x"}, TypeError, "state: steps"),
     (so.Adam, {"steps": -5}, ValueError, "state: steps"),
     (so.Adam, {"updates": -1}, ValueError, "state: updates"),
+    (so.Adam, {"updates": np.zeros(3)}, ValueError, "state: updates"),
     (so.Adam, {"second": None}, ValueError, "state: second"),
-    (so.Adam, {"updates": None}, ValueError, "state: updates"),
+    (so.Adam, {"second": np.zeros(3)}, ValueError, "state: second has shape"),
+    (so.Adam, {"second": np.zeros(8, "float32")}, ValueError, "state: second has .*float32"),
+    (so.Adam, {"method": "Adagrad"}, ValueError, "state: belongs to Adagrad"),
+    (so.Adam, {"more": 1}, ValueError, "state: expected the entries"),
     (so.Momentum, {"buffer": "b"}, ValueError, "state: buffer"),
-    (so.TruncatedNewton, {"damping": np.nan}, ValueError, "state: damping"),
-    (so.TruncatedNewton, {"damping": -1.0}, ValueError, "state: damping"),
-    (so.TruncatedNewton, {"steps": "x"}, TypeError, "state: steps")])
+    (so.TruncatedNewton, {"damping": -1.0}, ValueError, "state: damping")])
 def test_refused_state_leaves_every_entry_alone(kind, change, error, words):
     optimizer, state = trained(kind)
     before = optimizer.state_dict()
@@ -173,7 +162,7 @@ def test_refused_state_leaves_every_entry_alone(kind, change, error, words):
     assert optimizer.steps == 5
 
 
-@pytest.mark.parametrize("wrong", [None, "state", [1], 3])
+@pytest.mark.parametrize("wrong", [None, [1]])
 def test_what_is_no_state(wrong):
     with pytest.raises(TypeError, match="state must be"):
         so.SGD(linear(), so.SquaredError()).load_state_dict(wrong)
@@ -188,45 +177,6 @@ def test_state_through_a_file_of_arrays(method, tmp_path):
     with np.load(tmp_path / "state.npz") as state:
         again.load_state_dict(state)
     assert optimizer.step(x, y) == again.step(x, y)
-
-
-class Lazy(so.SGD):
-    """A method whose memory is made in its first step."""
-
-    state_names = ("last", "best")
-
-    def __init__(self, network, loss):
-        super().__init__(network, loss, 0.1)
-        self.last, self.best = None, np.inf
-
-    def direction(self, evaluation):
-        self.last, self.best = super().direction(evaluation), min(self.best, evaluation.loss)
-        return self.last.copy()
-
-
-def test_memory_that_is_made_later():
-    optimizer, fresh = Lazy(linear(), so.SquaredError()), Lazy(linear(), so.SquaredError())
-    fresh.load_state_dict(Lazy(linear(), so.SquaredError()).state_dict())
-    assert fresh.last is None and fresh.best == np.inf
-    optimizer.step(*batches(1)[0])
-    fresh.load_state_dict(optimizer.state_dict())
-    assert np.array_equal(fresh.last, optimizer.last) and fresh.last is not optimizer.last
-    assert fresh.best == optimizer.best
-    with pytest.raises(ValueError, match="state: last"):
-        Lazy(linear(), so.SquaredError()).load_state_dict(optimizer.state_dict() | {"last": "gone"})
-
-
-def test_follows_assigned_parameters():
-    net = linear()
-    optimizer = so.SGD(net, so.SquaredError(), learning_rate=0.5)
-    x, y = batches(1)[0]
-    optimizer.step(x, y)
-    net.theta = np.arange(8.0)
-    net.layers[0].bias = [3.0, -1.0]
-    expected = np.array([0, 1, 2, 3, 4, 5, 3, -1.0])
-    expected -= 0.5 * np.array(gradient_by_hand(expected.tolist(), x, y, 0.0))
-    optimizer.step(x, y)
-    np.testing.assert_allclose(net.theta, expected, rtol=1e-13)
 
 
 def test_evaluation_of_another_point_or_network(method):
@@ -273,52 +223,47 @@ def test_not_finite_step_leaves_parameters(kind, settings):
     assert np.array_equal(net.theta, theta)
 
 
-class Overflowing(so.SGD):
-    """Plain numbers that overflow, at one place of the step or another."""
-
-    def __init__(self, network, loss, place):
-        super().__init__(network, loss, 0.1)
-        self.place, self.huge = place, 1e200
-
-    def direction(self, evaluation):
-        self.details["square"] = self.huge**2 if self.place == "direction" else 0.0
-        return super().direction(evaluation)
-
-    def change(self, evaluation, direction, rate):
-        return (self.huge**2 if self.place == "change" else rate) * direction
-
-
-class OverflowingLoss(so.SquaredError):
-    def value(self, p, target):
-        return super().value(p, target) * math.exp(1e3)
-
-
-@pytest.mark.parametrize("place", ["direction", "change", "schedule", "loss"])
+@pytest.mark.parametrize("place", ["direction", "schedule", "loss"])
 def test_overflow_of_plain_numbers_is_named(place):
+    class Overflowing(so.SGD):
+        def direction(self, evaluation):
+            self.details["square"] = 1e200 ** (2 if place == "direction" else 1)
+            return super().direction(evaluation)
+
+    class Loss(so.SquaredError):
+        def value(self, p, target):
+            return super().value(p, target) * math.exp(1e3 if place == "loss" else 1)
+
     net = linear()
-    optimizer = Overflowing(net, OverflowingLoss() if place == "loss" else so.SquaredError(), place)
-    if place == "schedule":
-        optimizer.learning_rate = ExponentialDecay(0.1, 1e200, every=1)
-        optimizer.steps = 2
-    theta, step = net.theta.copy(), optimizer.steps + 1
-    with pytest.raises(FloatingPointError,
-                       match=rf"Overflowing, step {step}: .*(out of range|range error)") as info:
+    optimizer = Overflowing(net, Loss(), ExponentialDecay(0.1, 1e200, every=1))
+    theta, optimizer.steps = net.theta.copy(), 2 if place == "schedule" else 0
+    with pytest.raises(FloatingPointError, match=r"Overflowing, step \d: overflow") as info:
         optimizer.step(*batches(1)[0])
-    assert isinstance(info.value.__cause__, OverflowError)
-    assert np.array_equal(net.theta, theta) and optimizer.steps == step - 1
+    assert isinstance(info.value.__cause__, OverflowError) and np.array_equal(net.theta, theta)
 
 
 def test_overflow_of_a_trial_counts_as_worse():
     """Truncated Newton shortens a step at whose end a loss in plain numbers overflows."""
     class Cliff(so.SquaredError):
         def value(self, p, target):
-            return super().value(p, target) * (math.exp(1e3) if np.abs(p).max() > 100 else 1.0)
+            return super().value(p, target) * math.exp(1e3 if np.abs(p).max() > 100 else 0)
 
-    x, y = batches(1)[0]
     optimizer = so.TruncatedNewton(linear(), Cliff(), learning_rate=1e6, max_halvings=60)
-    info = optimizer.step(x, y)
+    info = optimizer.step(*batches(1)[0])
     assert info["accepted"] and info["halvings"] > 10
-    assert optimizer.evaluate(x, y).loss < info["loss"]
+
+
+def test_a_direction_that_writes_into_the_gradient_is_told_to_copy():
+    class Doubled(so.SGD):
+        def direction(self, evaluation):
+            gradient = self.gradient(evaluation)
+            gradient *= 2
+            return -gradient
+
+    method = Doubled(linear(), so.SquaredError(), 0.1)
+    for one in (method, so.CubicRegularization(method)):
+        with pytest.raises(ValueError, match=r"^Doubled.direction writes into .*\.copy\(\)"):
+            one.step(*batches(1)[0])
 
 
 def test_huge_parameters_have_no_penalty_without_l2():
@@ -385,36 +330,6 @@ def test_own_method():
         Optimizer(linear(), so.SquaredError(), 0.1).step(x, y)
 
 
-class Keeping(so.SGD):
-    """Keeps the outputs of every batch, as they are and as copies."""
-
-    def __init__(self, network, loss):
-        super().__init__(network, loss, 0.1)
-        self.kept, self.copied = [], []
-
-    def direction(self, evaluation):
-        self.kept.append(evaluation.outputs)
-        self.copied.append(evaluation.outputs.copy())
-        return super().direction(evaluation)
-
-
-@compiled_only
-def test_what_a_method_keeps_of_an_evaluation_has_to_be_a_copy():
-    """As the notes of `Optimizer` say: the next step writes into the same arrays."""
-    optimizer, data = Keeping(linear(), so.SquaredError()), batches(2)
-    start = optimizer.network.copy()
-    for x, y in data:
-        optimizer.step(x, y)
-    assert np.array_equal(optimizer.copied[0], start(data[0][0]))
-    assert np.array_equal(optimizer.kept[0],
-                          optimizer.copied[1]) and "Copy what you keep" in Optimizer.__doc__
-
-
-def test_epsilon_that_vanishes_in_float32():
-    with pytest.raises(ValueError, match="epsilon.*float32"):
-        so.Adam(linear(dtype="float32"), so.SquaredError(), epsilon=1e-60)
-
-
 def test_bad_networks_and_losses(method):
     with pytest.raises(ValueError, match="no trainable parameters"):
         method(so.Network([so.Linear(3, 2, trainable=False)]), so.SquaredError())
@@ -432,21 +347,12 @@ def test_bad_networks_and_losses(method):
 PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
 
 
-@pytest.mark.parametrize("missing", [*PASSES, "gradient hessian_product"])
-def test_a_loss_of_another_family_is_told_what_it_lacks(method, missing):
-    class Own:
-        """No subclass of Loss."""
-
-    kept = set(PASSES) - set(missing.split())
-    loss = Own()
-    for name in PASSES:
-        setattr(loss, name, getattr(so.SquaredError(), name) if name in kept else None)
-    with pytest.raises(TypeError,
-                       match=f"loss must be .*, which lacks {', '.join(missing.split())}$"):
-        method(linear(), loss)
-    for name in PASSES:
-        setattr(loss, name, getattr(so.SquaredError(), name))
+def test_a_loss_of_another_family_is_told_what_it_lacks(method):
+    loss = SimpleNamespace(**{name: getattr(so.SquaredError(), name) for name in PASSES})
     assert method(linear(), loss).step(*batches(1)[0])["step_norm"] > 0
+    loss.gradient = loss.hessian_product = None
+    with pytest.raises(TypeError, match="loss must be .*, which lacks gradient, hessian_product$"):
+        method(linear(), loss)
 
 
 # -- schedules -------------------------------------------------------------------------------------

@@ -104,36 +104,6 @@ def test_negative_curvature_at_once(error, damping, limited):
     assert optimizer.evaluate(x, y).loss < info["loss"]
 
 
-def test_damping_follows_the_ratio():
-    net, loss = so.mlp([3, 5, 2], rng=1), so.SquaredError()
-    optimizer = so.TruncatedNewton(net, loss, damping=1.0)
-    x, y = batches(1)[0]
-    seen = set()
-    for step in range(30):
-        rate = 1.9 if 6 < step < 12 else 1.0  # rates near 2 make the ratio small
-        optimizer.learning_rate = rate
-        before = net.theta.copy()
-        evaluation = optimizer.evaluate(x, y)
-        used, value, g = optimizer.damping, evaluation.loss, evaluation.gradient
-        Hessian = so.exact.hessian(net, loss, x, y)
-        s = rate * optimizer.direction(evaluation)
-        info = optimizer.step(x, y)
-        assert info["damping"] == used
-        if info["halvings"] == 0:
-            np.testing.assert_allclose(net.theta - before, s, rtol=1e-7, atol=1e-12)
-        net.theta = before + s
-        ratio = (value - optimizer.evaluate(x, y).loss) / -(g @ s + s @ Hessian @ s / 2)
-        net.theta = before + (s if info["halvings"] == 0 else 0.5 ** info["halvings"] * s)
-        if "reduction_ratio" not in info:
-            assert optimizer.damping == used
-            continue
-        assert info["reduction_ratio"] == pytest.approx(max(ratio, -1), rel=1e-6, abs=1e-6)
-        growth = 1.5 if ratio < 0.25 else 2 / 3 if ratio > 0.75 else 1.0
-        assert optimizer.damping == pytest.approx(max(growth * used, 0.03), rel=1e-12)
-        seen.add(growth)
-    assert {1.5, 2 / 3} <= seen
-
-
 @pytest.mark.parametrize("ratio, factor", [(0.2, 1.5), (0.24, 1.5), (0.26, 1), (0.74, 1),
                                            (0.76, 2 / 3), (1.0, 2 / 3)])
 def test_thresholds_of_the_ratio(ratio, factor):
@@ -198,22 +168,9 @@ def test_overflowing_trial_counts_as_worse():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("before", [1.0, -8.0])
-def test_a_change_is_halved_until_it_rises_by_four_roundings_at_most(before, dtype, monkeypatch):
-    limit = before + 4 * float(np.finfo(dtype).eps) * abs(before)
-    above = before + 5 * float(np.finfo(dtype).eps) * abs(before)
-    method = SimpleNamespace(objective=lambda evaluation: before)
-
-    def halved(*objectives, most=3):
-        """Halvings, whether they were enough, and what is left of a change of 1."""
-        first, *later = objectives
-        monkeypatch.setattr(trials, "objective_after", lambda *args: later.pop(0))
-        change = np.ones(2, dtype)
-        return *trials.halved(method, None, change, first, most), change[0]
-
-    assert halved(before) == halved(before - 1) == halved(limit) == (0, True, 1)
-    assert halved(above, limit) == (1, True, 0.5)
-    assert halved(above, above, before - 1) == (2, True, 0.25)
-    assert halved(np.inf, above, above, limit) == (3, True, 0.125)
-    assert halved(above, above, above, above) == (3, False, 0.125)
-    assert halved(above, most=0) == (0, False, 1)
+def test_a_change_may_rise_by_four_roundings_in_its_precision(dtype, monkeypatch):
+    eps, change = float(np.finfo(dtype).eps), np.ones(2, dtype)
+    method = SimpleNamespace(objective=lambda evaluation: 1.0)
+    assert trials.halved(method, None, change, 1 + 4 * eps, 3) == (0, True) and change[0] == 1
+    monkeypatch.setattr(trials, "objective_after", lambda *given: 1.0)
+    assert trials.halved(method, None, change, 1 + 5 * eps, 3) == (1, True) and change[0] == 0.5

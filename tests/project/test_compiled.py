@@ -7,18 +7,10 @@ import sys
 from pathlib import Path
 
 import numba
-import numpy as np
 import pytest
 
 import secondorder
 from secondorder.compiled import compiling
-
-DTYPES = (np.dtype("float64"), np.dtype("float32"))
-
-
-def test_scalars_take_the_dtype():
-    for dtype in DTYPES:
-        assert [value.dtype for value in compiling.scalars(dtype, 0.1, 2)] == [dtype, dtype]
 
 
 def test_numba_is_loaded_only_when_needed():

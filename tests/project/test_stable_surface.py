@@ -85,7 +85,7 @@ DEFAULTS = {
     "cnn": dict(kernel_size=3), "Chain.input_hessian_from": dict(stop=0),
     "Chain.output_gradients": dict(stop=1), "BinaryCrossEntropy": dict(pos_weight=1.0),
     "BoundedCriterion": dict(delta=5.0, epsilon=0.2), "TukeyBiweight": dict(c=4.685),
-    "Huber": dict(delta=1.0), "PoissonNLL": dict(full=False),
+    "Huber": dict(delta=1.0),
     "exact.eigenpairs": dict(k=6, max_iterations=500, rng=0), "exact.solve": dict(damping=0.0),
     "exact.spectral_density": dict(probes=10, steps=80), "exact.trace": dict(products=99),
     "exact.Trace": dict(standard_error=0.0, margin=0.0),

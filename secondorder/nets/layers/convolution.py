@@ -10,7 +10,7 @@ from ...checks.randomness import generator
 from .base import Layer, parameter
 from .initialisers import draw
 from .flat_vectors import flat, moving, pieces
-from .windows import windows_back, windows
+from .windows import linear_input_hessian, windows, windows_back
 
 
 class Conv2dSaved(NamedTuple):
@@ -158,18 +158,8 @@ class Conv2d(Layer):
         return x_bar_tangent, self._gradients(weight_bars, y_bar_tangent).sum(axis=0)
 
     def input_hessian(self, saved, y_bar, H_y):
-        """H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k, as y is linear in x; rows of J are kernels at
-        their places, so that a product with J is a `convolve_back`.
-        """
-        JtH = self._rows_times_jacobian(saved, H_y.transpose(0, 2, 1)).transpose(0, 2, 1)
-        return self._rows_times_jacobian(saved, JtH)
-
-    def _rows_times_jacobian(self, saved, rows):
-        """sum_i rows_sri J_sij for rows (S, r, out): (S, r, in)."""
-        samples, count = rows.shape[:2]
-        bars = rows.reshape(-1, *saved.output.shape[1:])
-        x_bars = self.convolve_back(bars, self.weight, (len(bars), *saved.input.shape[1:]))
-        return x_bars.reshape(samples, count, -1)
+        """H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k"""
+        return linear_input_hessian(self, saved, H_y)
 
     def __repr__(self):
         notes = "".join(f", {name}={value}" for name, value, usual in (

@@ -5,6 +5,8 @@
 a number a     weights and biases uniform in +-a
 """
 
+from functools import partial
+
 import numpy as np
 
 from ...checks import function_of, initial_values, lookup, number_in
@@ -25,14 +27,9 @@ def xavier(shape, fan_in, fan_out, rng):
 LARGEST = 1e150  # of a half-width, so that neither 2a nor squares of weights overflow
 
 
-class uniform:
+def uniform(a, shape, fan_in, fan_out, rng):
     """Uniform in +-a for weights and biases."""
-
-    def __init__(self, a):
-        self.a = number_in(a, "init: the half-width", 0, LARGEST)
-
-    def __call__(self, shape, fan_in, fan_out, rng):
-        return rng.uniform(-self.a, self.a, size=shape)
+    return rng.uniform(-a, a, size=shape)
 
 
 INITIALISERS = {"uniform": uniform_fan_in, "xavier": xavier}
@@ -44,7 +41,7 @@ def initialiser(init):
         return function_of(init, "init", 4,
                            "a name, a number or a function of (shape, fan_in, fan_out, rng)")
     if isinstance(init, (int, float)) and not isinstance(init, bool):
-        return uniform(init)
+        return partial(uniform, number_in(init, "init: the half-width", 0, LARGEST))
     return lookup(INITIALISERS, init, "init")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...checks.images import pair, window_places
 from .base import Layer
 from .flat_vectors import moving
-from .windows import windows, windows_back
+from .windows import linear_input_hessian, windows, windows_back
 
 
 class AvgPool2dSaved(NamedTuple):
@@ -29,7 +29,8 @@ class MaxPool2dSaved(NamedTuple):
 
 class Pooling(Layer):
     """What both kinds share: y_scpq = sum_lk a_scpqlk z_scpqlk, linear in the windows z, with
-    fractions a that each kind gives as ``fractions(saved)``. There are no parameters.
+    fractions a that each kind gives as ``fractions(saved)``, in a shape that broadcasts. There are
+    no parameters.
     """
 
     def __init__(self, kernel_size, stride=None):
@@ -44,10 +45,6 @@ class Pooling(Layer):
     def windows(self, x):
         """z_scpqlk = x_scij with i = stride p + l and j = stride q + k."""
         return windows(x, self.kernel, self.strides)
-
-    def fractions(self, saved):
-        """a_scpqlk, in a shape that broadcasts."""
-        raise NotImplementedError("a kind of pooling must define fractions(saved)")
 
     def pool(self, saved, x):
         """sum_lk a_scpqlk z_scpqlk"""
@@ -77,14 +74,7 @@ class Pooling(Layer):
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k, as a does not change with x"""
-        JtH = self._rows_times_jacobian(saved, H_y.transpose(0, 2, 1)).transpose(0, 2, 1)
-        return self._rows_times_jacobian(saved, JtH)
-
-    def _rows_times_jacobian(self, saved, rows):
-        """sum_i rows_sri J_sij for rows (S, r, out): (S, r, in)."""
-        bars = rows.reshape(*rows.shape[:2], *saved.output.shape[1:])
-        x_bars = [self.backward(saved, bars[:, r])[0] for r in range(rows.shape[1])]
-        return np.stack(x_bars, axis=1).reshape(*rows.shape[:2], -1)
+        return linear_input_hessian(self, saved, H_y)
 
     def __repr__(self):
         step = "" if self.stride == self.kernel_size else f", stride={self.stride}"
@@ -126,16 +116,8 @@ class MaxPool2d(Pooling):
 
     Parameters
     ----------
-    kernel_size : int or pair of int
-        (down, across); one number for both.
-    stride : int or pair of int, optional
-        Default `kernel_size`: windows beside each other.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is not whole or too small. A kernel larger than the image is refused when the
-        network is made.
+    kernel_size, stride
+        As for `AvgPool2d`.
     """
 
     def forward(self, x):

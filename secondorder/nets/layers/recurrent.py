@@ -26,9 +26,7 @@ class RecurrentSaved(NamedTuple):
 
 
 def _jet(function, x):
-    """Value, slope and curvature of an activation function, which need not define the three as
-    one.
-    """
+    """Value, slope and curvature of a function, which need not define the three as one."""
     if hasattr(function, "jet"):
         return function.jet(x)
     return function.value(x), function.slope(x), function.curvature(x)

@@ -18,17 +18,8 @@ def windows(x, kernel, stride, padding=(0, 0)):
 
     z_scpqlk = x_scij  with  i = stride_0 p + l - padding_0,  j = stride_1 q + k - padding_1
 
-    and 0 outside the image ([low-rank] Eq. (45), counted from 0).
-
-    Parameters
-    ----------
-    x : (S, C, H, W) array
-    kernel, stride, padding : pairs of int
-        (down, across).
-
-    Returns
-    -------
-    (S, C, P, Q, K_0, K_1) array
+    and 0 outside the image ([low-rank] Eq. (45), counted from 0). x is (S, C, H, W), z is (S, C, P,
+    Q, K_0, K_1); kernel, stride and padding are pairs, down and across.
     """
     z = np.lib.stride_tricks.sliding_window_view(padded(x, padding), kernel, axis=(2, 3))
     return z[:, :, ::stride[0], ::stride[1]]
@@ -39,12 +30,6 @@ def windows_back(z_bar, x_shape, stride, padding=(0, 0)):
     see it,
 
     x_bar_scij = sum_pqlk z_bar_scpqlk  where  i = stride_0 p + l - padding_0  and  j likewise.
-
-    Parameters
-    ----------
-    z_bar : (S, C, P, Q, K_0, K_1) array
-    x_shape : tuple
-        (S, C, H, W).
     """
     samples, channels, height, width = x_shape
     places, kernel = z_bar.shape[2:4], z_bar.shape[4:]
@@ -54,3 +39,15 @@ def windows_back(z_bar, x_shape, stride, padding=(0, 0)):
         entries = x_bar[:, :, l::stride[0], k::stride[1]]
         entries[:, :, :places[0], :places[1]] += z_bar[..., l, k]
     return x_bar[:, :, padding[0]:padding[0] + height, padding[1]:padding[1] + width]
+
+
+def linear_input_hessian(layer, saved, H_y):
+    """sum_ii' J_sij H_y_sii' J_si'k, as y is linear in x; rows times J are `input_gradient`s."""
+    def times_jacobian(rows):
+        """sum_i rows_sri J_sij for rows (S, r, out): (S, r, in)."""
+        bars = rows.reshape(*rows.shape[:2], *saved.output.shape[1:])
+        x_bars = [layer.input_gradient(saved, bars[:, r]) for r in range(rows.shape[1])]
+        return np.stack(x_bars, axis=1).reshape(*rows.shape[:2], -1)
+
+    JtH = times_jacobian(H_y.transpose(0, 2, 1)).transpose(0, 2, 1)
+    return times_jacobian(JtH)

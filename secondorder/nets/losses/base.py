@@ -1,14 +1,4 @@
-"""Losses: value, gradient and Hessian of a criterion in the output ``p`` (S, C), row by row.
-
-``value`` (S,), ``gradient`` (S, C), ``hessian`` (S, C, C), ``hessian_product`` (S, C),
-``hessian_diagonal`` (S, C). Objectives average over the batch; a loss itself never averages or sums
-over samples.
-
-Two flags tell methods what they may rely on: ``diagonal_hessian`` (the Hessian of every sample is
-diagonal) and ``convex`` (it is positive semidefinite). Losses that are negative log-likelihoods of
-a model of the target, given the output, also give the model's second moment of the score,
-``fisher(p)`` (S, C, C), and ``sample_targets(p, rng)``.
-"""
+"""What a loss is: value, gradient and Hessian of a criterion in the output ``p`` (S, C)."""
 
 import numpy as np
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import checks
 from ...checks.randomness import generator
-from ..layers.activation_functions import logistic
+from ..layers.activation_functions import Softplus, logistic
 from .base import LARGEST, DiagonalLoss, diagonal_matrices
 
 
@@ -25,9 +25,7 @@ def capped(terms):
     return total if total.dtype.kind == "c" else np.minimum(total, np.finfo(total.dtype).max)
 
 
-def softplus(x):
-    """log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), for real and complex x."""
-    return np.maximum(x, 0) + np.log1p(np.exp(np.minimum(x, np.negative(x))))
+softplus = Softplus().value  # log(1 + exp(x))
 
 
 class BinaryCrossEntropy(DiagonalLoss):
@@ -134,43 +132,31 @@ class Huber(DiagonalLoss):
         return f"Huber(delta={self.delta})"
 
 
-LIMIT = 40.0  # log of a rate beyond which nothing is counted
-
-
 class PoissonNLL(DiagonalLoss):
     """Of every output alone, the log of a rate: exp(p) - t p, for counts t that are not negative.
 
     Above p = 40, a rate of 2e17, a straight line continues the exponential where it touches it: the
-    loss stays convex and finite.
-
-    Parameters
-    ----------
-    full : bool
-        Add Stirling's approximation t log t - t + log(2 pi t) / 2 of log t!, for t > 1. It changes
-        the value and no derivative.
+    loss stays convex and finite. The term log t!, which no derivative sees, is left out.
     """
 
     convex = True
-
-    def __init__(self, full=False):
-        self.full = checks.boolean(full, "full")
+    limit = 40.0  # log of a rate beyond which nothing is counted
 
     def prepare_target(self, target, shape, dtype):
         return checks.targets_between(super().prepare_target(target, shape, dtype), 0,
-                                      math.exp(LIMIT))
+                                      math.exp(self.limit))
 
     def _parts(self, p, target):
         """q = min(p, 40), exp(q) and p - q."""
         checks.rows(p, target)
-        q = np.minimum(p, p.dtype.type(LIMIT))
+        q = np.minimum(p, p.dtype.type(self.limit))
         return q, np.exp(q), p - q
 
     def value(self, p, target):
         """sum_i exp(q_si) - t_si q_si + (exp(q_si) - t_si) (p_si - q_si) with q = min(p, 40)"""
         q, rate, beyond = self._parts(p, target)
         with np.errstate(over="ignore"):
-            terms = rate - target * q + (rate - target) * beyond
-            return capped(terms + stirling(target) if self.full else terms)
+            return capped(rate - target * q + (rate - target) * beyond)
 
     def gradient(self, p, target):
         """exp(q_si) - t_si"""
@@ -187,14 +173,5 @@ class PoissonNLL(DiagonalLoss):
 
     def sample_targets(self, p, rng):
         rate = self._parts(p, p)[1].astype(np.float64)
-        drawn = np.minimum(generator(rng).poisson(rate), 0.99 * math.exp(LIMIT))
+        drawn = np.minimum(generator(rng).poisson(rate), 0.99 * math.exp(self.limit))
         return drawn.astype(p.dtype)
-
-    def __repr__(self):
-        return f"PoissonNLL(full={self.full})"
-
-
-def stirling(t):
-    """t log t - t + log(2 pi t) / 2 for t > 1, else 0."""
-    large = np.where(t > 1, t, 1)
-    return np.where(t > 1, large * np.log(large) - large + np.log(2 * math.pi * large) / 2, 0)
