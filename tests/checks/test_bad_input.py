@@ -262,6 +262,7 @@ def test_a_gradient_that_overflows_names_the_layer():
         so.exact.gradient(net, SQUARED, [[1e250]], [[-1e100]])
 
 
+@pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("compute", [
     lambda *case: so.exact.hessian(*case), lambda *case: so.exact.hessian(*case, method="products"),
     lambda *case: so.exact.hessian(*case, method="polarisation"), so.exact.gauss_newton,
