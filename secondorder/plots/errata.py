@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import instance_of
+from ..checks import instance_of, real_array
 from .style import BLUE, VERMILION, axes_of, finished
 
 FLOOR = 1e-17  # what is less stands here
@@ -48,11 +48,8 @@ def printed_and_corrected(errors, ax=None, title=None):
 def _pair(pair, name):
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise TypeError(f"{name} must be a pair, (printed or None, corrected), got {pair!r}")
-    for value in pair:
-        if value is None and value is pair[0]:
-            continue
-        if isinstance(value, (bool, str)) or not np.isscalar(value):
-            raise TypeError(f"{name} must hold numbers, got {value!r}")
-        if not 0 <= value < 1e290:
-            raise ValueError(f"{name} must hold finite numbers from 0, got {value!r}")
-    return tuple(pair)
+    printed, right = pair
+    known = real_array([right] if printed is None else [printed, right], name)
+    if (known < 0).any():
+        raise ValueError(f"{name} must hold numbers from 0, got {pair!r}")
+    return printed, right

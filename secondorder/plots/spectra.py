@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..checks import number_in, real_array
-from .style import BLACK, BLUE, DRAWABLE, VERMILION, axes_of, drawn, finished, style
+from .style import BLACK, BLUE, VERMILION, axes_of, drawn, finished, style
 
 EIGENVALUES, ZERO = "eigenvalues", "eigenvalues that are zero"
 ORDERS = 6  # of magnitude that are drawn logarithmically on each side of zero
@@ -55,8 +55,6 @@ def _checked(values):
     values = real_array(values, "eigenvalues").astype(float)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"eigenvalues: expected values of shape (P,), given shape {values.shape}")
-    if np.abs(values).max() > DRAWABLE[1]:
-        raise ValueError("eigenvalues: the largest is beyond what can be drawn; scale them")
     return np.sort(values)[::-1]
 
 

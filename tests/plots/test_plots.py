@@ -72,12 +72,6 @@ def test_heat_map(ax, net):
     assert edges == [5.5, 7.5, 11.5]
 
 
-@pytest.mark.parametrize("matrix", [np.ones((2, 3)), np.full((14, 14), np.nan), np.ones((3, 3))])
-def test_heat_map_refuses(ax, net, matrix):
-    with pytest.raises(ValueError, match="matrix"):
-        plots.hessian_heat_map(matrix, net, ax)
-
-
 def test_spectrum(ax):
     plots.spectrum([2.0, -1.0, 0.0, 1e-18, 5.0], ax)
     lines = {line.get_label(): line.get_ydata().tolist() for line in draw(ax).lines[:3]}
@@ -86,16 +80,6 @@ def test_spectrum(ax):
     assert ax.get_yscale() == "symlog"
     low, high = ax.get_ylim()
     assert low < -1 and high > 5
-    with pytest.raises(ValueError, match="eigenvalues"):
-        plots.spectrum([], ax)
-
-
-def test_own_axes_without_an_argument(net):
-    ax = plots.hessian_heat_map(np.eye(net.size))
-    assert ax.figure.axes
-    from matplotlib import pyplot
-
-    pyplot.close(ax.figure)
 
 
 def test_spectra_on_the_same_axes_hide_nothing(ax):
@@ -125,13 +109,6 @@ def test_learning_curves_of_a_single_run(ax):
     assert plain.lines[0].get_label() == "training"
 
 
-@pytest.mark.parametrize("histories", [None, 3, "SGD", {"A": 3}, [1, 2]])
-def test_learning_curves_of_something_else(ax, histories):
-    with pytest.raises((TypeError),
-                       match="histories must be a History, a list of records, or a dictionary"):
-        plots.learning_curves(histories, ax)
-
-
 def test_matrices_share_one_scale_and_one_colour_bar(net):
     small, large = np.diag(np.linspace(-1, 1, net.size)), 7.0 * np.eye(net.size)
     axes = plots.matrices({"small": small, "large": large}, net, Figure(layout="constrained"),
@@ -142,11 +119,8 @@ def test_matrices_share_one_scale_and_one_colour_bar(net):
     np.testing.assert_array_equal(images[0].get_array(), small)
     figure = axes[0].figure
     bars = [ax for ax in figure.axes if ax not in list(axes)]
-    assert (
-        len(bars) == 1
-        and "symmetric logarithm" in bars[0].get_ylabel()
-        and "0.007" in bars[0].get_ylabel()
-    )
+    assert len(bars) == 1
+    assert all(text in bars[0].get_ylabel() for text in ("symmetric logarithm", "0.007"))
     assert figure.get_suptitle() == "both"
 
 
@@ -164,28 +138,14 @@ def test_colour_bars_lie_over_nothing():
 
 SYMMETRIC = np.eye(3)
 BAD = {
-    "complex": (lambda: plots.hessian_heat_map(1j * SYMMETRIC), TypeError,
-                "matrix: .*real numbers"),
     "not symmetric": (lambda: plots.hessian_heat_map(np.triu(np.ones((3, 3)))), ValueError,
                       "not symmetric"),
-    "nobody's": (lambda: plots.matrices({"A": np.triu(np.ones((3, 3)))}), ValueError,
-                 "'A': .*not symmetric"),
-    "no names": (lambda: plots.matrices([SYMMETRIC]), TypeError, "named must be a dictionary"),
-    "nothing": (lambda: plots.matrices({}), TypeError, "named"),
-    "masked": (lambda: plots.hessian_heat_map(np.ma.masked_array(SYMMETRIC, SYMMETRIC > 0)),
-               TypeError, "mask"),
-    "axes": (lambda: plots.hessian_heat_map(SYMMETRIC, ax=3), TypeError,
-             "ax must be a matplotlib Axes"),
-    "network": (lambda: plots.hessian_heat_map(SYMMETRIC, network="net"), TypeError, "network"),
-    "limit": (lambda: plots.hessian_heat_map(SYMMETRIC, limit=0), ValueError, "limit"),
-    "orders": (lambda: plots.hessian_heat_map(SYMMETRIC, orders=0.5), TypeError, "orders"),
-    "figure": (lambda: plots.matrices({"A": SYMMETRIC}, figure=1), TypeError, "figure"),
-    "curvature": (lambda: plots.bound_beside_hessian(np.eye(14), np.ones(13), so.mlp([3, 2, 2])),
-                  ValueError, "curvature"),
-    "complex values": (lambda: plots.spectrum([1j]), TypeError, "eigenvalues"),
+    "of another size": (lambda: plots.hessian_heat_map(SYMMETRIC, so.mlp([3, 2])), ValueError,
+                        "network of 8 parameters"),
+    "by name": (lambda: plots.matrices({"A": np.triu(np.ones((3, 3)))}), ValueError,
+                "'A': .*not symmetric"),
+    "axes": (lambda: plots.spectrum([1.0], ax=3), TypeError, "ax must be a matplotlib Axes"),
     "no spectrum": (lambda: plots.spectrum({}), ValueError, "eigenvalues"),
-    "steps": (lambda: plots.error_against_step([1, 2], [1]), ValueError, "errors has shape"),
-    "empty steps": (lambda: plots.error_against_step([], []), ValueError, "steps has shape"),
     "text": (lambda: plots.error_against_step(["a"], [1]), TypeError, "steps"),
 }
 

@@ -39,10 +39,3 @@ def test_two_densities_have_two_colours(density):
     plots.spectral_density(density, ax=ax, label="after")
     assert ax.lines[0].get_color() != ax.lines[1].get_color()
     assert [line.get_label() for line in ax.lines] == ["before", "after"]
-
-
-def test_what_cannot_be_drawn(density):
-    with pytest.raises(TypeError, match="density must be a SpectralDensity"):
-        plots.spectral_density([1.0, 2.0])
-    with pytest.raises(ValueError, match="eigenvalues"):
-        plots.spectral_density(density, [[1.0]])
