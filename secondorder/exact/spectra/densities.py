@@ -13,7 +13,6 @@ from ..operators import operator_of
 FAR = 50  # widths beyond which the kernel is 0
 REACH = 5  # widths beyond the outermost node where the curve ends
 RESOLUTION = 60  # the spectrum's range in widths, where no width is given
-WIDEST = 1e100  # width
 LEAST = 1e-100  # size of a matrix that is not taken for zero
 POINTS = 400  # where no points are given
 GAP = 2  # widths that points may stand apart where an area is asked for
@@ -148,7 +147,7 @@ def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, w
     is no larger than possible, as a density lies between 0 and the kernel's height.
     """
     probes, steps = whole_number(probes, "probes", 2), whole_number(steps, "steps", 2)
-    width = None if width is None else positive_number(width, "width", WIDEST)
+    width = None if width is None else positive_number(width, "width")
     points = None if points is None else _checked_points(points)
     rng = generator(rng)
     A = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
