@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.exact import blocks, symmetric
+from secondorder.exact import symmetric
 
 MATRICES = {
     "hessian": lambda *problem: so.exact.hessian(*problem, method="blocks"),
@@ -42,11 +42,6 @@ def test_parts_give_the_whole(name, monkeypatch):
     )
     np.testing.assert_allclose(MATRICES[name](*given), whole, atol=1e-15)
     assert len(parts) == 37
-
-
-def test_how_many_numbers_the_hessian_holds_for_each_sample():
-    """One row, and J, T, S with what makes them: at most the widest layer by all units."""
-    assert blocks._numbers(problem([5, 7, 6, 3], 1)[0]) == 111 + 4 * 7 * (7 + 6 + 3)
 
 
 @pytest.mark.parametrize("name", MATRICES)
