@@ -106,11 +106,17 @@ def boolean(value, name):
 
 
 def check_l2(l2):
-    """Return the factor of a penalty as a float; ValueError unless finite and not negative."""
-    real = isinstance(l2, numbers.Real) and not isinstance(l2, (bool, np.bool_))
-    if not (real and np.isfinite(l2) and l2 >= 0):
-        raise ValueError(f"l2 must be a finite number that is not negative, got {l2!r}")
-    return float(l2)
+    """Return the factor of a penalty as a float from 0; TypeError or ValueError otherwise."""
+    return non_negative(l2, "l2")
+
+
+def increasing(value, name):
+    """Return `value`, two or more increasing numbers, as floats; TypeError or ValueError otherwise.
+    """
+    value = real_array(value, name).astype(float)
+    if value.ndim != 1 or len(value) < 2 or (np.diff(value) <= 0).any():
+        raise ValueError(f"{name} must be two or more increasing numbers, got shape {value.shape}")
+    return value
 
 
 def require_bytes(what, shape, dtype, max_bytes, instead=None):
@@ -232,8 +238,6 @@ def path(value, name):
         raise TypeError(f"{name} must be a path, got {value!r}")
     if not str(value):
         raise ValueError(f"{name} must be a path, got an empty text")
-    if "\0" in str(value):
-        raise ValueError(f"{name} must be a path, got {value!r}, which holds a null character")
     return pathlib.Path(value)
 
 

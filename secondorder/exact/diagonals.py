@@ -12,7 +12,7 @@ from ..checks import check_l2, instance_of, one_of
 from ..nets import Activation, Chain, Linear, Network, Skip
 from .chunks import Chunks
 from .columns import hessian_rows
-from .curvature import evaluate_once, mean_of, product_sum
+from .curvature import evaluated, mean_of, product_sum
 from .dense import drawn_scores
 from .parameter_slices import parameter_slice
 from .symmetric import part_of, slices
@@ -99,15 +99,16 @@ def squares_sum(network, loss, x, y, kind, block, *scores):
     """Sum over samples of the diagonal of J^T M J, (P,), in the layers of a block and zero
     elsewhere: a task for :class:`Chunks`.
     """
-    evaluation = evaluate_once(network, loss, x, y)
-    p, y, total = evaluation.outputs, evaluation.y, np.zeros_like(network.theta)
-    if kind == "fisher-empirical":
-        scores = [loss.gradient(p, y)]
-    if scores:
-        columns = [(score, np.full(len(p), 1 / len(scores), p.dtype)) for score in scores]
-    else:
-        columns = _columns_of(loss.fisher(p) if kind == "fisher" else loss.hessian(p, y))
-    with np.errstate(over="ignore", invalid="ignore"):
+    total = np.zeros_like(network.theta)
+    with (evaluated(network, loss, x, y) as evaluation,
+          np.errstate(over="ignore", invalid="ignore")):
+        p, y = evaluation.outputs, evaluation.y
+        if kind == "fisher-empirical":
+            scores = [loss.gradient(p, y)]
+        if scores:
+            columns = [(score, np.full(len(p), 1 / len(scores), p.dtype)) for score in scores]
+        else:
+            columns = _columns_of(loss.fisher(p) if kind == "fisher" else loss.hessian(p, y))
         for r, sign in columns:
             add_squares(network.chain, evaluation.saved, r, sign, total, block)
     return total
@@ -217,14 +218,14 @@ def recursion_sum(network, loss, x, y, methods):
     """Diagonal of the Hessian of the sum of the losses, in the layers whose method is "recursion":
     a task for :class:`Chunks`.
     """
-    evaluation = evaluate_once(network, loss, x, y)
-    first = methods.index("recursion")
-    widest = max(inner_saved.output[0].size for inner_saved in evaluation.saved[first:])
-    total, length = np.zeros_like(network.theta), max(1, ROOM // widest**2)
-    for where in slices(evaluation.samples, length):
-        part = part_of(evaluation, where) if length < evaluation.samples else evaluation
-        H = loss.hessian(part.outputs, part.y)
-        with np.errstate(over="ignore", invalid="ignore"):
+    first, total = methods.index("recursion"), np.zeros_like(network.theta)
+    with (evaluated(network, loss, x, y) as evaluation,
+          np.errstate(over="ignore", invalid="ignore")):
+        widest = max(inner_saved.output[0].size for inner_saved in evaluation.saved[first:])
+        length = max(1, ROOM // widest**2)
+        for where in slices(evaluation.samples, length):
+            part = part_of(evaluation, where) if length < evaluation.samples else evaluation
+            H = loss.hessian(part.outputs, part.y)
             add_diagonal_of_chain(network.chain, part.saved, part.deltas, H, total, first)
     return total
 

@@ -44,9 +44,9 @@ def parameter_slice(network, layer=None, parameter=None):
         raise ValueError(f"parameter: the {parameter} of {layer!r} is not trained")
     for name, value in layer.parameters.items():
         if name == parameter:
-            return slice(start, start + value.size)
+            break
         start += value.size
-    return None
+    return slice(start, start + value.size)
 
 
 def _slice_of_several(network, layers, parameter):

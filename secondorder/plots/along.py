@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..checks import check_l2, function_of, instance_of
+from ..checks import check_l2, function_of, increasing, instance_of
 from ..exact import objective, two_jet
 from ..nets import Network
-from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, finished, rising, style
+from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, finished, style
 
 POINTS = 61
 STYLES = (":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)))
@@ -56,7 +56,7 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     """
     instance_of(network, Network, "network").require_parameters()
     directions, models = _directions(direction, network), _models(models)
-    steps = np.linspace(-1.0, 2.0, POINTS) if steps is None else rising(steps, "steps")
+    steps = np.linspace(-1.0, 2.0, POINTS) if steps is None else increasing(steps, "steps")
     if models and len(directions) > 1:
         raise ValueError("models are drawn along one direction, got several")
     options = {"l2": check_l2(l2), "batch_size": batch_size, "executor": executor}

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..checks import (instance_of, non_negative, plain_array, positive_number, real_array,
-                      real_number)
-from .style import BLACK, BLUE, GREEN, VERMILION, axes_of, drawn, finished, rising, style
+from ..checks import (increasing, instance_of, non_negative, plain_array, positive_number,
+                      real_array, real_number)
+from .style import BLACK, BLUE, GREEN, VERMILION, axes_of, drawn, finished, style
 
 RATES = "rates"  # mark of the lines of this kind of picture
 
@@ -68,7 +68,7 @@ def cubic_model(steps, objective, slope, curvature, norm, sigma, ax=None, title=
 
 
 def _ray(steps, objective):
-    steps = rising(steps, "steps")
+    steps = increasing(steps, "steps")
     objective = real_array(objective, "objective", steps.shape, ": one value a step").astype(float)
     if not steps[0] <= 0 <= steps[-1]:
         raise ValueError(f"steps must reach from 0 or below to 0 or above, got {steps[0]:g} to "

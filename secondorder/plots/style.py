@@ -1,8 +1,6 @@
-"""One palette, the axes and steps of a picture, legends, and curves that hide each other."""
+"""One palette, the axes of a picture, legends, and curves that hide each other."""
 
 import numpy as np
-
-from ..checks import real_array
 
 LEGENDS = ("right", "below", "none")
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK = ("#0072B2", "#D55E00", "#009E73", "#E69F00",
@@ -44,14 +42,6 @@ def figure_of(figure, size):
     if not isinstance(figure, FigureBase):
         raise TypeError(f"figure must be a matplotlib Figure, got {figure!r}")
     return figure
-
-
-def rising(steps, name):
-    """Steps as floats, two or more in rising order."""
-    steps = real_array(steps, name).astype(float)
-    if steps.ndim != 1 or len(steps) < 2 or (np.diff(steps) <= 0).any():
-        raise ValueError(f"{name} must be two or more increasing numbers, got shape {steps.shape}")
-    return steps
 
 
 def legend(ax, **options):
