@@ -1,6 +1,5 @@
 """Checks of numbers, names and shapes, and of arrays for a purpose."""
 
-import copy
 import difflib
 import inspect
 import math
@@ -82,8 +81,6 @@ def interval(value, name):
     if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
         raise TypeError(f"{name} must be two numbers (low, high), got {value!r}")
     low, high = (real_number(end, name) for end in value)
-    if high - low == np.inf:
-        raise ValueError(f"{name} is too wide, got {value!r}")
     if not low < high:
         raise ValueError(f"{name} must be two numbers, the smaller first, got {value!r}")
     return low, high
@@ -336,13 +333,3 @@ def converted(array, dtype, name):
     if np.isinf(result).any() and not np.isinf(array).any():
         raise ValueError(f"{name} holds numbers too large for {np.dtype(dtype)}")
     return result
-
-
-def copied(value, what):
-    """Return a deep copy of `value`; TypeError, named, if it holds what cannot be copied."""
-    try:
-        return copy.deepcopy(value)
-    except Exception as error:  # whatever an author's own class raises
-        raise TypeError(f"{what} must be something that copy.deepcopy can copy, so that later "
-                        f"changes of it have no effect; for this {type(value).__name__} it raises "
-                        f"{type(error).__name__}: {error}") from error

@@ -1,10 +1,12 @@
 """Curvature matrices as SciPy linear operators, so that `eigsh`, `cg` and `minres` work."""
 
+import copy
+
 import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import (check_l2, copied, finite, fitting, instance_of, one_of, plain_array,
+from ..checks import (check_l2, finite, fitting, instance_of, one_of, plain_array,
                       require_bytes, unchanged)
 from ..nets import Evaluation
 from .chunks import Chunks
@@ -57,7 +59,7 @@ class CurvatureOperator(LinearOperator):
                  executor=None):
         l2 = check_l2(l2)
         check_network(network)
-        self._then, loss = copied(network, "the network"), copied(loss, "the loss")
+        self._then, loss = network.copy(), copy.deepcopy(loss)
         chunks = Chunks(self._then, loss, x, y, batch_size, executor, own=True)
         evaluation = evaluate(self._then, loss, x, y) if chunks.is_whole else None
         self._set(network, evaluation, chunks, l2, layer, parameter)
@@ -111,27 +113,13 @@ class CurvatureOperator(LinearOperator):
 
     def dot(self, x):
         """Product with a vector (P,) or with the columns of a matrix (P, K): what ``@`` calls."""
-        self._require_shape(x)
+        # a multiple or a product of operators, or refused by SciPy
+        if not (np.isscalar(x) or isinstance(x, LinearOperator) or issparse(x)):
+            shape, size = plain_array(x, "v").shape, self.shape[1]
+            if len(shape) not in (1, 2) or shape[0] != size:
+                raise ValueError(f"v has shape {shape}, expected ({size},): one entry per "
+                                 f"parameter; or ({size}, K) for K vectors")
         return super().dot(x)
-
-    def matvec(self, x):
-        """Product with a vector (P,)."""
-        self._require_shape(x)
-        return super().matvec(x)
-
-    def matmat(self, X):
-        """Product with the columns of a matrix (P, K)."""
-        self._require_shape(X)
-        return super().matmat(X)
-
-    def _require_shape(self, v):
-        """ValueError, with the shapes, for what is no vector and no matrix of vectors."""
-        if np.isscalar(v) or isinstance(v, LinearOperator) or issparse(v):
-            return  # a multiple or a product of operators, or refused by SciPy
-        shape, size = plain_array(v, "v").shape, self.shape[1]
-        if len(shape) not in (1, 2) or shape[0] != size:
-            raise ValueError(f"v has shape {shape}, expected ({size},): one entry per parameter; "
-                             f"or ({size}, K) for K vectors")
 
     def _matvec(self, v):
         v = self._embedded(np.asarray(v).reshape(1, -1))[0]

@@ -107,15 +107,6 @@ class Own(so.SoftmaxCrossEntropy):
         return super().value(p, target)
 
 
-def test_compiled_images_take_one_direction_after_the_other(monkeypatch):
-    rng = np.random.default_rng(0)
-    net = so.cnn((1, 8, 8), [4, 4], 10, padding=1, rng=0)
-    A = so.exact.HessianOperator(net, so.SoftmaxCrossEntropy(), rng.normal(size=(9, 1, 8, 8)),
-                                 rng.integers(0, 10, 9))
-    passes, V = watched(monkeypatch, A), rng.normal(size=(net.size, 20))
-    assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-13 and not passes
-
-
 def test_images_take_several_directions_a_pass(monkeypatch):
     """One direction of all 300 digits would fill the cache; of three directions each goes alone.
     """

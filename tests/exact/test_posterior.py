@@ -166,12 +166,6 @@ def test_an_indefinite_hessian_is_refused(structure):
     assert lowest < 0 and f"{lowest:.3g}" in str(error.value)
 
 
-def test_kronecker_factors_belong_to_a_paper():
-    net, x, y, _ = linear()
-    with pytest.raises(ValueError, match="use so.eacg.posterior"):
-        of(net, x, y, structure="kronecker")
-
-
 @pytest.mark.parametrize("loss", [so.Huber(), so.BinaryCrossEntropy(pos_weight=2.0)])
 def test_no_evidence_without_a_model(loss):
     net, x, y, _ = linear()

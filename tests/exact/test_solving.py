@@ -1,8 +1,6 @@
 """Systems with curvature matrices: against dense linear algebra, retrained linear models, and what
 is not positive definite refused with its smallest eigenvalue."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
@@ -76,14 +74,6 @@ def test_a_block_of_a_layer(problem, method):
     v = np.arange(10.0)
     found = so.exact.solve(*problem, v, "gauss-newton", 0.1, method, layer="2")
     assert relative(found.solution, np.linalg.solve(C, v)) < 1e-9
-
-
-def test_the_same_bits_by_an_executor(problem):
-    v = np.ones(problem[0].size)
-    with ThreadPoolExecutor(2) as pool:
-        one, other = (so.exact.solve(*problem, v, "gauss-newton", 0.1, "cg", batch_size=4,
-                                     executor=who).solution for who in (None, pool))
-    assert (one == other).all()
 
 
 def test_zero_has_the_solution_zero(problem):

@@ -1,7 +1,5 @@
 """What estimates state of their own error, measured: networks of several kinds, many seeds."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -207,17 +205,3 @@ def test_huge_numbers_of_draws_are_refused_with_their_name():
 def test_a_trace_that_overflows_is_refused(method):
     with pytest.raises(FloatingPointError, match="overflow|not finite"):
         so.exact.trace(*problem(0), method=method, products=12, l2=1e307, rng=0)
-
-
-class Locked(so.SquaredError):
-    """A loss that cannot be copied."""
-
-    def __init__(self):
-        self.lock = threading.Lock()
-
-
-@pytest.mark.parametrize("make", [so.exact.HessianOperator, so.exact.objective])
-def test_a_loss_that_cannot_be_copied_is_named(make):
-    net, _, x, y = problem(1)
-    with pytest.raises(TypeError, match="the loss must be something .* this Locked it raises"):
-        make(net, Locked(), x, y)
