@@ -11,6 +11,7 @@ import secondorder as so
 from harness.cases import relative
 from harness.chunked import CALLS, Deadly, Here, Infinite, Waiting, problem
 from harness.everyday import all_but
+from secondorder.exact import chunks
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,16 @@ def test_one_chunk_at_a_time_and_in_order(monkeypatch):
     for _ in range(2):
         H @ np.ones(net.size)
     assert len(seen) == 6 and H.evaluation is None
+
+
+def test_arrays_go_to_a_task_row_by_row(monkeypatch):
+    """As they would come out of a pickle, also where nothing is pickled."""
+    net, loss, x, y = problem(11)
+    seen, attempt = [], chunks._attempt
+    monkeypatch.setattr(chunks, "_attempt", lambda task, *given: (
+        seen.extend(one for one in given if isinstance(one, np.ndarray)), attempt(task, *given))[1])
+    so.exact.gradient(net, loss, np.asfortranarray(x), y, batch_size=4)
+    assert len(seen) >= 3 and all(one.flags.c_contiguous for one in seen)
 
 
 def test_single_precision_and_lists():

@@ -193,3 +193,13 @@ def test_points_reach_five_widths_beyond_the_outermost_nodes_of_all_probes(case)
     assert len(density.points) == 400
     ends = [low - 5 * density.width, high + 5 * density.width]
     assert density.points[[0, -1]] == pytest.approx(ends, rel=1e-12)
+
+
+def test_what_rounding_leaves_open_of_a_density():
+    """Five times the identity: the probes agree, and the slope tells what a move of 5 changes."""
+    A, points = aslinearoperator(5.0 * np.eye(3)), np.linspace(3, 7, 9)
+    rules = [densities.lanczos(A, np.array(start), 3) for start in ([1.0, 1, 1], [1.0, -1, 1])]
+    found = densities._density(A, rules, 3, 0.5, points)
+    slope = abs(points - 5) / 0.25 * np.exp(-(points - 5) ** 2 / 0.5) / (0.5 * np.sqrt(2 * np.pi))
+    known = np.sqrt(3) * np.finfo(float).eps * 5
+    np.testing.assert_allclose(found.error, slope * known, rtol=1e-9, atol=1e-25)
