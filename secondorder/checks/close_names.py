@@ -64,14 +64,7 @@ INSTEAD = {
 
 
 def error(module, name):
-    """The AttributeError for a name that a module does not have.
-
-    Parameters
-    ----------
-    module : str
-        As ``__name__`` has it.
-    name : str
-    """
+    """The AttributeError for a name that a module, named as in ``__name__``, does not have."""
     text = f"module {module!r} has no attribute {name!r}"
     if name.startswith("_"):
         return AttributeError(text, name=name, obj=sys.modules.get(module))

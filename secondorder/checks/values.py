@@ -144,14 +144,8 @@ def did_you_mean(name, names):
 
 
 def lookup(table, name, what):
-    """Return ``table[name]``; `what` is the argument's name.
-
-    Raises
-    ------
-    TypeError
-        If `name` is not a string.
-    ValueError
-        If the table does not hold it; the message names close matches and all choices.
+    """Return ``table[name]``; TypeError if `name` is no string, ValueError, with close matches and
+    all choices, if the table does not hold it. `what` is the argument's name.
     """
     if not isinstance(name, str):
         raise TypeError(f"{what} must be a string, got {type(name).__name__}")

@@ -65,22 +65,13 @@ class Chunks:
         return len(self.x)
 
     def total(self, task, *arguments, shape, dtype=None, rows=()):
-        """Sum over the chunks of ``task(network, loss, x, y, *arguments, *rows)``, a new array.
+        """Sum over the chunks of ``task(network, loss, x, y, *arguments, *rows)``, a new array of
+        this shape, and of the network's dtype unless another is given.
 
-        Parameters
-        ----------
-        task : callable
-            A function of a module, so that other processes find it by its name.
-        shape, dtype
-            Of the sum; the dtype is the network's unless another is given.
-        rows : sequence of (S, ...) arrays
-            What has a row for every sample, and is cut like x and y.
-
-        Raises
-        ------
-        RuntimeError
-            If the executor fails, or brings something of another shape. The error of a task comes
-            as it is, with a note of the chunk.
+        The task is a function of a module, so that other processes find it by its name. `rows` have
+        a row for every sample, and are cut like x and y. RuntimeError if the executor fails, or
+        brings something of another shape; the error of a task comes as it is, with a note of the
+        chunk.
         """
         if self.is_whole:
             return task(self.network, self.loss, self.x, self.y, *arguments, *rows)

@@ -5,15 +5,10 @@ from scipy.linalg import cholesky, eigvalsh
 
 
 def factor(A, what, remedy):
-    """L (n, n), in float64 and lower triangular, with A = L L^T.
+    """L (n, n), in float64 and lower triangular, with A = L L^T; LinAlgError, with the smallest
+    eigenvalue, if A is not positive definite.
 
     What is singular to the rounding of A's own precision is not taken for positive definite.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If A is not positive definite, or is singular to rounding. The message has its smallest
-        eigenvalue.
     """
     rounding = len(A) * np.finfo(A.dtype).eps * np.abs(A.diagonal()).max()
     A = np.asarray(A, dtype=np.float64)
