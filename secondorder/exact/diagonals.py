@@ -21,13 +21,12 @@ NAMES = {"hessian": "the Hessian", "gauss-newton": "the Gauss-Newton matrix",
          "fisher": "the Fisher matrix", "fisher-empirical": "the empirical Fisher matrix",
          "fisher-sampled": "the sampled Fisher matrix"}
 KINDS = tuple(NAMES)
-METHODS = ("auto", "recursion", "products")
 ROOM = 2**22  # numbers that the Hessians in the outputs of a layer may take
 UNITS = 64  # unit vectors that are multiplied at a time
 
 
-def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws=1, l2=0.0,
-             layer=None, parameter=None, batch_size=None, executor=None):
+def diagonal(network, loss, x, y, kind="hessian", rng=None, draws=1, l2=0.0, layer=None,
+             parameter=None, batch_size=None, executor=None):
     """Diagonal of a curvature matrix, exact, without the matrix.
 
     Parameters
@@ -35,13 +34,10 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     network, loss, x, y
         As for :func:`gradient`.
     kind : {"hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled"}
-        The Fisher matrices as in :func:`fisher`; ``"fisher"`` is the exact Fisher matrix.
-    method : {"auto", "recursion", "products"}
-        For the Hessian. ``"recursion"``: from the Hessians of each sample's loss in the outputs of
-        the layers; for `Linear` layers, also inside `Chain` and `Skip`. ``"products"``: a product
-        with a unit vector for every parameter. ``"auto"``: whichever :func:`diagonal_methods` names
-        for the layer. The other kinds take one backward pass for every output (for every draw, or
-        just one for the empirical Fisher matrix), whatever the layers.
+        The Fisher matrices as in :func:`fisher`; ``"fisher"`` is the exact Fisher matrix. How the
+        Hessian's is found, :func:`diagonal_methods` says for each layer. The other kinds take one
+        backward pass for every output (for every draw, or just one for the empirical Fisher
+        matrix), whatever the layers.
     rng : None, int or numpy.random.Generator
         For ``"fisher-sampled"``, as `draws`.
     draws : int
@@ -61,7 +57,7 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     Raises
     ------
     TypeError
-        ``"recursion"`` for a layer that it does not know; a Fisher matrix for a loss that has none.
+        A Fisher matrix for a loss that has none.
     ValueError, FloatingPointError, RuntimeError
         As :func:`gradient`; unknown names.
 
@@ -80,12 +76,11 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     """
     l2 = check_l2(l2)
     one_of(KINDS, kind, "kind")
-    one_of(METHODS, method, "method")
     block = parameter_slice(instance_of(network, Network, "network"), layer, parameter)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     shape, what = (network.size,), f"the diagonal of {NAMES[kind]}"
     if kind == "hessian":
-        total = _hessian_diagonal(chunks, method, block)
+        total = _hessian_diagonal(chunks, block)
     else:
         scores = drawn_scores(chunks, rng, draws) if kind == "fisher-sampled" else []
         total = chunks.total(squares_sum, kind, block, shape=shape, rows=scores)
@@ -161,7 +156,9 @@ def diagonal_methods(network):
     Returns
     -------
     tuple of str or None
-        ``"recursion"``, ``"products"``, or None for a layer without trained parameters.
+        ``"recursion"``: from the Hessians of each sample's loss in the outputs of the layers; for
+        `Linear` layers, also inside `Chain` and `Skip`. ``"products"``: a product with a unit
+        vector for every parameter. None for a layer without trained parameters.
 
     Raises
     ------
@@ -178,24 +175,19 @@ def _is_known(layer):
     return all(type(inner) in (Linear, Chain, Skip) for inner in layer.sublayers() if inner.size)
 
 
-def _hessian_diagonal(chunks, method, block):
+def _hessian_diagonal(chunks, block):
     """Diagonal of the Hessian of the sum of the losses, (P,); right in the layers of a block."""
     network = chunks.network
-    methods = [(possible and (possible if method == "auto" else method))
-               if _meet(where, block) else None
-               for where, possible in zip(network.slices, diagonal_methods(network))]
+    methods = [method if _meet(where, block) else None
+               for where, method in zip(network.slices, diagonal_methods(network))]
     total = np.zeros_like(network.theta)
     if "recursion" in methods:
-        for layer, chosen in zip(network.layers, methods):
-            if chosen == "recursion" and not _is_known(layer):
-                raise TypeError(f"method='recursion' does not know the layer {layer!r}; "
-                                "use method='auto' or 'products'")
         straight = all(map(_is_straight, network.chain.sublayers()))
         task, *own = ((squares_sum, "gauss-newton", block) if straight
                       else (recursion_sum, tuple(methods)))
         total = chunks.total(task, *own, shape=total.shape)
-    for where, chosen in zip(network.slices, methods):
-        if chosen == "products":
+    for where, method in zip(network.slices, methods):
+        if method == "products":
             for block in slices(where.stop - where.start, UNITS):
                 first, count = where.start + block.start, block.stop - block.start
                 units = np.eye(count, network.size, first, dtype=network.dtype)
