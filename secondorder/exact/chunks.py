@@ -164,12 +164,8 @@ def chunk_name(slices, where):
             f"{where.stop - 1})")
 
 
-def chunk_note(slices, where):
-    """What is added to the error of a chunk."""
-    return note_of(chunk_name(slices, where))
-
-
 def note_of(name):
+    """What is added to the error of a chunk."""
     return f"in {name}, whose samples are counted from 0"
 
 

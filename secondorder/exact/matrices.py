@@ -8,7 +8,7 @@ part of the upper triangle.
 
 import numpy as np
 
-from .chunks import chunk_note
+from .chunks import chunk_name, note_of
 from .curvature import evaluated
 from .symmetric import mirror, slices
 
@@ -75,7 +75,7 @@ def _rows_sum(network, loss, x, y, wheres, compute, block, rows, *others):
                 part = compute(evaluation, block, *(a[where] for a in others), only=rows)
                 part *= evaluation.samples
         except Exception as error:
-            error.add_note(chunk_note(wheres, where))
+            error.add_note(note_of(chunk_name(wheres, where)))
             raise
         total = part if total is None else np.add(total, part, out=total)
     return total

@@ -109,13 +109,6 @@ def test_bad_targets(loss, what):
         so.exact.gradient(NET, loss, X, y)
 
 
-@pytest.mark.parametrize("l2", [0, 1, np.float32(0.5), np.int64(2)])
-def test_l2_may_be_any_real_number(l2):
-    expected = so.exact.gradient(NET, SOFTMAX, X, LABELS) + float(l2) * NET.theta
-    np.testing.assert_allclose(so.exact.gradient(NET, SOFTMAX, X, LABELS, l2=l2), expected,
-                               rtol=1e-13)
-
-
 @pytest.mark.parametrize("v, error, message", [
     (V + 1j, TypeError, "v must hold float64, got complex128"),
     (with_entry(V, np.inf), ValueError, "v holds NaN or infinite"),
@@ -225,10 +218,6 @@ def test_overflow_names_the_layer():
     net.layers[2].weight = np.full((2, 4), 1e308)
     with pytest.raises(FloatingPointError, match=r"layer 2, Linear\(4, 2\)"):
         net(X * 10)
-    net = so.mlp([3, 4, 2], activation="relu", rng=0)
-    net.layers[0].weight = np.full((4, 3), 1e308)
-    with pytest.raises(FloatingPointError, match=r"layer 0, Linear\(3, 4\)"):
-        net.evaluate(SQUARED, np.full((2, 3), 10.0), np.zeros((2, 2)))
 
 
 def test_nan_in_the_parameters_is_found_at_its_layer():

@@ -193,8 +193,6 @@ def test_block_of_a_layer_by_number_or_itself():
     G = so.exact.GaussNewtonOperator.at(evaluation, layer=0, parameter="bias")
     expected = so.exact.gauss_newton(net, *data)[8:12, 8:12]
     assert relative(G.dense(), expected) < 1e-12
-    F = so.exact.FisherOperator.at(evaluation, kind="empirical", layer=0, parameter="bias")
-    assert relative(F.dense(), so.exact.fisher(net, *data, kind="empirical")[8:12, 8:12]) < 1e-12
 
 
 @pytest.mark.parametrize("layer, parameter, error, words", [

@@ -7,7 +7,6 @@ import pytest
 
 import secondorder as so
 from harness.cases import MIDDLE, network, off_kinks, relative
-from secondorder.nets import Activation, Chain, Linear, Network
 
 
 def draw(middle, samples=4):
@@ -36,23 +35,6 @@ def test_into_an_array_of_the_caller(dtype):
     assert np.array_equal(out, so.exact.sample_gradients(net, loss, x, y, l2=0.1))
     out[...] = 7
     assert (room == 7).all(), "nothing is written outside"
-
-
-def test_layers_that_know_nothing_of_lent_arrays():
-    """A layer of one's own returns rows of its own; they are copied to their place."""
-    class Own(Linear):
-        def parameter_gradients(self, saved, y_bar):
-            return np.array(super().parameter_gradients(saved, y_bar), dtype=np.float64)
-
-    rng = np.random.default_rng(0)
-    layers = [Linear(3, 4, rng=rng), Activation("tanh"), Chain([Own(4, 4, rng=rng)]),
-              Own(4, 2, rng=rng)]
-    for dtype in ("float64", "float32"):
-        net = Network([layer.copy() for layer in layers], dtype=dtype)
-        x, y = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
-        rows = so.exact.sample_gradients(net, so.SquaredError(), x, y)
-        assert rows.dtype == dtype
-        assert relative(rows.mean(axis=0), so.exact.gradient(net, so.SquaredError(), x, y)) < 1e-6
 
 
 def test_no_second_array_of_the_size_of_the_result():
@@ -109,17 +91,3 @@ def test_a_warm_product_holds_its_result_and_a_few_arrays_of_a_layer():
             tracemalloc.stop()
         of_a_layer = 40 * 600 * 8
         assert v.nbytes < most < v.nbytes + 6 * of_a_layer
-
-
-def test_products_with_a_loss_that_promotes():
-    """A Hessian in float64 in a float32 network: the result is there, and in float32."""
-    class Promoting(so.SquaredError):
-        def hessian_product(self, p, target, v):
-            return super().hessian_product(p, target, v).astype(np.float64)
-
-    net, _, x, _ = draw("tanh")
-    net, y = net.astype("float32"), np.ones((4, 3))
-    v = np.random.default_rng(0).normal(size=net.size).astype(np.float32)
-    for operator in (so.exact.HessianOperator, so.exact.GaussNewtonOperator):
-        ours, plain = (operator(net, loss, x, y) @ v for loss in (Promoting(), so.SquaredError()))
-        assert ours.dtype == np.float32 and relative(ours, plain) < 1e-5
