@@ -4,6 +4,7 @@ import numpy as np
 
 from ..checks import boolean, instance_of, one_of, positive_number, real_array, whole_number
 from ..nets import Network
+from .spectra import spectrum
 from .style import BLACK, axes_of, figure_of, give_layout
 
 SCALES = ("common", "own")  # of several matrices
@@ -124,6 +125,35 @@ def matrices(named, network=None, figure=None, title=None, columns=None, scale="
         _colour_bar(image, end, ax=list(axes))
     if title is not None:
         figure.suptitle(title)
+    return axes
+
+
+def bound_beside_hessian(bounded_hessian, curvature, network, figure=None):
+    """The diagonal bound of residual partitioning beside the Hessian that it bounds.
+
+    Two panels show the Hessian and the diagonal bound, each with its own colour scale: the bound is
+    many times larger. The third shows the eigenvalues of bound minus Hessian; none may be negative.
+
+    Parameters
+    ----------
+    bounded_hessian : ndarray, shape (P, P)
+    curvature : ndarray, shape (P,)
+        The bound's diagonal.
+    network : Network
+    figure : matplotlib.figure.Figure, optional
+
+    Returns
+    -------
+    ndarray of three matplotlib.axes.Axes
+    """
+    H = _checked(bounded_hessian, network, "bounded_hessian")
+    D = np.diag(real_array(curvature, "curvature", H.shape[:1]).astype(float))
+    figure = figure_of(figure, (15, 4.2))
+    left, middle, right = axes = figure.subplots(1, 3, width_ratios=(1.1, 1.1, 1))
+    hessian_heat_map(H, network, left, "Hessian that is bounded")
+    hessian_heat_map(D, network, middle, "diagonal bound")
+    gaps = np.linalg.eigvalsh(D - H)
+    spectrum(gaps, right, title=f"eigenvalues of bound - Hessian\nsmallest: {gaps[0]:.2g}")
     return axes
 
 

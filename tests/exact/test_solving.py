@@ -9,8 +9,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.exact.spectra.definite import factor
-from secondorder.exact.spectra.solving import _Guarded
+from secondorder.exact.spectra.solving import _Guarded, factor
 
 DENSE = {"hessian": so.exact.hessian, "gauss-newton": so.exact.gauss_newton,
          "fisher": so.exact.fisher,
