@@ -16,30 +16,11 @@ class Chunks:
     the sum over one chunk, and the sums are added from the first chunk to the last. The result
     depends on `batch_size` in its last digits, and not at all on who works the chunks out.
 
-    Parameters
-    ----------
-    network, loss, x, y
-        As for :func:`~secondorder.exact.gradient`; loss and y may both be None for tasks that do
-        without.
-    batch_size : int, optional
-        None: all samples at once.
-    executor : concurrent.futures.Executor, optional
-        Who works the chunks out: anything with ``submit`` that returns futures, such as a pool of
-        processes or ``dask.distributed``'s ``client.get_executor()``. It is left running.
-    own : bool
-        Whether to keep copies of x and y, so that later changes of the caller's arrays change
-        nothing here.
-
-    Attributes
-    ----------
-    samples : int
-    slices : list of slice
-        The chunks, first to last.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Bad arguments, of any chunk, before any work; an executor without a batch size.
+    The arguments are those of :func:`~secondorder.exact.gradient`, checked here for all chunks; loss
+    and y may both be None for tasks that do without. The `executor` is anything with ``submit`` that
+    returns futures, such as a pool of processes or ``dask.distributed``'s
+    ``client.get_executor()``; it is left running. With `own`, copies of x and y are kept, so that
+    later changes of the caller's arrays change nothing here. `slices` are the chunks.
     """
 
     def __init__(self, network, loss, x, y, batch_size=None, executor=None, own=False):

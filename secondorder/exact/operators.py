@@ -239,13 +239,11 @@ class FisherOperator(CurvatureOperator):
         if kind == "sampled":
             self._others = drawn_scores(self.evaluation or self.chunks, rng, draws)
         elif self.evaluation is not None:  # made once for all products
-            e = self.evaluation
-            self._others = (MIDDLES[kind](e.loss_function, e.outputs, e.y),)
+            loss, p, y = self.evaluation.loss_function, self.evaluation.outputs, self.evaluation.y
+            self._others = (loss.fisher(p) if kind == "exact" else loss.gradient(p, y),)
 
 
 ROWS_OF = {"exact": fisher_rows, "empirical": score_rows, "sampled": score_rows}
-MIDDLES = {"exact": lambda loss, p, y: loss.fisher(p),
-           "empirical": lambda loss, p, y: loss.gradient(p, y)}
 
 
 def operator_of(kind, network, loss, x, y, rng=None, draws=1, **options):

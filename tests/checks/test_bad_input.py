@@ -237,18 +237,14 @@ def test_overflow_inside_a_skip_names_it():
         net(X * 10)
 
 
-def test_a_loss_that_overflows_names_the_sample():
+@pytest.mark.parametrize("theta, x, y, message", [
+    (1.0, [[1.0], [1e200]], [[0.0], [0.0]], "SquaredError: the loss of sample 1 is inf"),
+    (1e-200, [[1e250]], [[-1e100]], r"gradient.*layer 0, Linear\(1, 1")])
+def test_a_loss_and_a_gradient_that_overflow(theta, x, y, message):
     net = so.mlp([1, 1], bias=False)
-    net.theta = [1.0]
-    with pytest.raises(FloatingPointError, match="SquaredError: the loss of sample 1 is inf"):
-        so.exact.gradient(net, SQUARED, [[1.0], [1e200]], [[0.0], [0.0]])
-
-
-def test_a_gradient_that_overflows_names_the_layer():
-    net = so.mlp([1, 1], bias=False)
-    net.theta = [1e-200]
-    with pytest.raises(FloatingPointError, match=r"gradient.*layer 0, Linear\(1, 1"):
-        so.exact.gradient(net, SQUARED, [[1e250]], [[-1e100]])
+    net.theta = [theta]
+    with pytest.raises(FloatingPointError, match=message):
+        so.exact.gradient(net, SQUARED, x, y)
 
 
 @pytest.mark.filterwarnings("ignore:overflow")

@@ -100,11 +100,6 @@ def test_pairs_that_do_not_converge(problem, by_products):
         so.exact.eigenpairs(*problem, 5, "SA", max_iterations=1)
 
 
-def test_more_pairs_than_parameters(problem):
-    with pytest.raises(ValueError, match="k must be at most 93, the number of parameters, got 94"):
-        so.exact.eigenpairs(*problem, 94)
-
-
 def test_a_line_on_the_terminal_if_asked_for(problem, by_products, capfd, monkeypatch):
     monkeypatch.setattr(so.exact.progress, "PATIENCE", 0.0)
     so.exact.eigenpairs(*problem, 3)

@@ -495,7 +495,7 @@ OWN = {
                                            ({"a": (1.0, None)}, TypeError, "numbers"),
                                            ({"a": (np.nan, 1.0)}, ValueError, "NaN")],
     "plots.along.models": [(3, TypeError), ({"a": 3}, TypeError), ({"a": lambda: 1.0}, TypeError),
-                           ({"a": lambda d: d}, TypeError, "models: 'a' must return a number")],
+                           ({"a": lambda d: d}, TypeError, "scalar")],
     "plots.rates.named": [([1.0], TypeError), ({"a": [-1.0]}, ValueError),
                           ({"a": [0.0]}, ValueError, "nothing to draw"), ({}, ValueError),
                           ({"a": ["b"]}, TypeError), ({"a": 3.0}, ValueError),
