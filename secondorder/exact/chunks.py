@@ -16,9 +16,9 @@ class Chunks:
     the sum over one chunk, and the sums are added from the first chunk to the last. The result
     depends on `batch_size` in its last digits, and not at all on who works the chunks out.
 
-    The arguments are those of :func:`~secondorder.exact.gradient`, checked here for all chunks; loss
-    and y may both be None for tasks that do without. The `executor` is anything with ``submit`` that
-    returns futures, such as a pool of processes or ``dask.distributed``'s
+    The arguments are those of :func:`~secondorder.exact.gradient`, checked here for all chunks.
+    For tasks that do without, loss and y may both be None. The `executor` is anything with
+    ``submit`` that returns futures, such as a pool of processes or ``dask.distributed``'s
     ``client.get_executor()``; it is left running. With `own`, copies of x and y are kept, so that
     later changes of the caller's arrays change nothing here. `slices` are the chunks.
     """

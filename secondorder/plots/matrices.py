@@ -75,7 +75,7 @@ def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, colo
     return image.axes
 
 
-def matrices(named, network=None, figure=None, title=None, columns=None, scale="common"):
+def matrices(named, network=None, figure=None, columns=None, scale="common"):
     """Several symmetric matrices in rows, on one signed scale or each on its own.
 
     Parameters
@@ -85,8 +85,6 @@ def matrices(named, network=None, figure=None, title=None, columns=None, scale="
     network : Network, optional
         Draws and names its weight and bias blocks.
     figure : matplotlib.figure.Figure, optional
-    title : str, optional
-        Of the whole figure.
     columns : int, optional
         Matrices in a row; at most four by default.
     scale : {"common", "own"}
@@ -110,7 +108,7 @@ def matrices(named, network=None, figure=None, title=None, columns=None, scale="
     own = one_of(SCALES, scale, "scale") == "own"
     columns = min(4, len(checked)) if columns is None else whole_number(columns, "columns", 1)
     rows = -(-len(checked) // columns)
-    size = (4 + own) * columns + 1.5 * (not own), 4.2 * rows + 0.4 * bool(title)
+    size = (4 + own) * columns + 1.5 * (not own), 4.2 * rows
     figure = figure_of(figure, size)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     axes, spare = grid[:len(checked)], grid[len(checked):]
@@ -123,8 +121,6 @@ def matrices(named, network=None, figure=None, title=None, columns=None, scale="
             _colour_bar(image, end, ax=ax)
     if not own:
         _colour_bar(image, end, ax=list(axes))
-    if title is not None:
-        figure.suptitle(title)
     return axes
 
 

@@ -112,8 +112,7 @@ def test_learning_curves_of_a_single_run(ax):
 
 def test_matrices_share_one_scale_and_one_colour_bar(net):
     small, large = np.diag(np.linspace(-1, 1, net.size)), 7.0 * np.eye(net.size)
-    axes = plots.matrices({"small": small, "large": large}, net, Figure(layout="constrained"),
-                          title="both")
+    axes = plots.matrices({"small": small, "large": large}, net, Figure(layout="constrained"))
     images = [ax.images[0] for ax in axes]
     assert [ax.get_title() for ax in axes] == ["small", "large"]
     assert all((image.norm.vmin, image.norm.vmax) == (-7.0, 7.0) for image in images)
@@ -122,7 +121,6 @@ def test_matrices_share_one_scale_and_one_colour_bar(net):
     bars = [ax for ax in figure.axes if ax not in list(axes)]
     assert len(bars) == 1
     assert all(text in bars[0].get_ylabel() for text in ("symmetric logarithm", "0.007"))
-    assert figure.get_suptitle() == "both"
 
 
 @pytest.mark.thorough
