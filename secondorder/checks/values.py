@@ -173,8 +173,7 @@ def instance_with(value, methods, expected):
     """Return `value`; TypeError, with `expected` and what it lacks, unless it has these methods."""
     missing = [name for name in methods if not callable(getattr(value, name, None))]
     if isinstance(value, type) or missing:
-        some = not isinstance(value, type) and len(missing) < len(methods)
-        lacks = f", which lacks {', '.join(missing)}" if some else ""
+        lacks = f", which lacks {', '.join(missing)}" if missing else ""
         raise TypeError(f"{expected}, got {value!r}{lacks}")
     return value
 
@@ -207,8 +206,7 @@ def function_of(value, name, count, what):
     """Return `value`; TypeError unless it takes `count` arguments. `what` says what it is."""
     if not callable(value):
         raise TypeError(f"{name} must be {what}, got {value!r}")
-    called = value if inspect.isroutine(value) else getattr(value, "__call__", value)
-    if inspect.isgeneratorfunction(called) or inspect.iscoroutinefunction(called):
+    if inspect.isgeneratorfunction(value) or inspect.iscoroutinefunction(value):
         raise TypeError(f"{name} must be {what}; {value!r} is a generator or coroutine, of which a "
                         "call runs nothing")
     try:

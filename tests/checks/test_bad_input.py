@@ -2,8 +2,6 @@
 before any work. What refuses it everywhere stands in harness/malformed_calls.py.
 """
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -51,22 +49,20 @@ def test_parameters_too_large_for_float32():
         net.astype("float32")
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_mean_loss_that_overflows():
     """Every loss is finite, their sum is not: for class weights near the largest numbers."""
     evaluation = so.mlp([3, 2], rng=0).evaluate(so.SoftmaxCrossEntropy(), np.zeros((6, 3)),
                                                 np.full((6, 2), 5e307))
     assert np.isfinite(evaluation.losses).all()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(FloatingPointError, match="mean of the losses"):
-            print(evaluation.loss)
+    with pytest.raises(FloatingPointError, match="mean of the losses"):
+        print(evaluation.loss)
 
 
+@pytest.mark.filterwarnings("error")
 def test_inputs_too_large_for_float32():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError, match="x holds numbers too large for float32"):
-            so.mlp([3, 2], dtype="float32")(np.full((1, 3), 1e200))
+    with pytest.raises(ValueError, match="x holds numbers too large for float32"):
+        so.mlp([3, 2], dtype="float32")(np.full((1, 3), 1e200))
 
 
 BAD_LABELS = {

@@ -1,7 +1,6 @@
 """Sums over chunks of the batch: the same as over the whole, and the same bits whoever adds."""
 
 import multiprocessing
-import tracemalloc
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from harness.chunked import CALLS, Deadly, Here, Infinite, Waiting, problem
+from harness.chunked import CALLS, Deadly, Here, Infinite, Waiting, peak, problem
 from harness.everyday import all_but
 from secondorder.exact import chunks
 
@@ -90,15 +89,6 @@ def test_a_chunked_operator_is_refused_when_a_fixed_layer_moves():
 
 
 # -- memory ----------------------------------------------------------------------------------------
-
-
-def peak(compute):
-    tracemalloc.start()
-    try:
-        compute()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.everyday(1)

@@ -1,11 +1,10 @@
 """Dense matrices are summed over parts of the batch, in memory that follows their size."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
 import secondorder as so
+from harness.chunked import peak
 from secondorder.exact import symmetric
 
 MATRICES = {
@@ -51,26 +50,17 @@ def test_every_matrix_is_exactly_symmetric(name):
     assert len(matrix) > sum(symmetric.TILE) and np.array_equal(matrix, matrix.T) and matrix.any()
 
 
-def peak(compute):
-    """Most bytes held at a time, and what was computed."""
-    tracemalloc.start()
-    try:
-        return compute(), tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 @pytest.mark.parametrize("name", MATRICES)
 def test_memory_follows_the_matrix(name, monkeypatch):
     """Half of it beside it, some rows, an evaluation; each breaks the limit if not split."""
     net, loss, x, y = given = problem([12, 22, 10], 700)
     limit = 8 * (net.size**2 + max(symmetric.SMALLEST_PART, net.size**2 // 2) + 128 * net.size)
     net.evaluate(loss, x, y).gradient  # what is compiled, is now
-    _, held = peak(lambda: net.evaluate(loss, x, y).gradient)
-    matrix, most = peak(lambda: MATRICES[name](*given))
-    assert matrix.nbytes < most < limit + 2 * held
+    held = peak(lambda: net.evaluate(loss, x, y).gradient)
+    most = peak(lambda: MATRICES[name](*given))
+    assert 8 * net.size**2 < most < limit + 2 * held
     monkeypatch.setattr(symmetric, "SMALLEST_PART", 10**9)
-    assert peak(lambda: MATRICES[name](*given))[1] > limit + 2 * held
+    assert peak(lambda: MATRICES[name](*given)) > limit + 2 * held
 
 
 @pytest.mark.parametrize("name", MATRICES)

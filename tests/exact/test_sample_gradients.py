@@ -1,12 +1,11 @@
 """`exact.sample_gradients`: one row a sample, written straight to its place."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
 import secondorder as so
 from harness.cases import MIDDLE, network, off_kinks, relative
+from harness.chunked import peak
 
 
 def draw(middle, samples=4):
@@ -41,15 +40,8 @@ def test_no_second_array_of_the_size_of_the_result():
     net, x, y = so.mlp([20, 30, 10], rng=0), np.ones((200, 20)), np.zeros((200, 10))
     out = np.empty((200, net.size))
     so.exact.sample_gradients(net, so.SquaredError(), x, y, out=out)  # what is compiled, is now
-    tracemalloc.start()
-    try:
-        so.exact.sample_gradients(net, so.SquaredError(), x, y, out=out)
-        own = tracemalloc.get_traced_memory()[1]
-        tracemalloc.reset_peak()
-        so.exact.jacobian(net, x)
-        whole = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    own = peak(lambda: so.exact.sample_gradients(net, so.SquaredError(), x, y, out=out))
+    whole = peak(lambda: so.exact.jacobian(net, x))
     assert own < out.nbytes / 2 and 10 * out.nbytes < whole < 11.5 * out.nbytes
 
 
@@ -83,11 +75,5 @@ def test_a_warm_product_holds_its_result_and_a_few_arrays_of_a_layer():
     for operator in (so.exact.HessianOperator, so.exact.GaussNewtonOperator):
         H = operator(net, loss, x, y)
         H.matvec(v), H.matvec(v)
-        tracemalloc.start()
-        try:
-            H.matvec(v)
-            most = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
         of_a_layer = 40 * 600 * 8
-        assert v.nbytes < most < v.nbytes + 6 * of_a_layer
+        assert v.nbytes < peak(lambda: H.matvec(v)) < v.nbytes + 6 * of_a_layer

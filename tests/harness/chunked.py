@@ -1,15 +1,27 @@
-"""Calls that take `batch_size` and `executor`, executors that fail, and losses that spoil a chunk.
+"""Calls that take `batch_size` and `executor`, executors that fail, losses that spoil a chunk, and
+the most memory that a call holds.
 
 It is a module so that other processes can import what is in it.
 """
 
 import os
 import signal
+import tracemalloc
 from concurrent.futures import Executor, Future
 
 import numpy as np
 
 import secondorder as so
+
+
+def peak(compute):
+    """Most bytes that are held at a time."""
+    tracemalloc.start()
+    try:
+        compute()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def problem(samples=23, sizes=(3, 3, 3), seed=0):
