@@ -173,7 +173,8 @@ def instance_with(value, methods, expected):
     """Return `value`; TypeError, with `expected` and what it lacks, unless it has these methods."""
     missing = [name for name in methods if not callable(getattr(value, name, None))]
     if isinstance(value, type) or missing:
-        lacks = f", which lacks {', '.join(missing)}" if missing else ""
+        some = not isinstance(value, type) and len(missing) < len(methods)
+        lacks = f", which lacks {', '.join(missing)}" if some else ""
         raise TypeError(f"{expected}, got {value!r}{lacks}")
     return value
 
