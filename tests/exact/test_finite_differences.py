@@ -132,7 +132,7 @@ def test_taylor_order_reads_the_order(order):
 
 
 @pytest.mark.parametrize("remainders, steps",
-                         [([1.0], [1.0]), ([1.0, 0.0], [1, 2]), ([1.0, np.nan], [1, 2])])
+                         [([1.0], [1.0]), ([1.0, 0.0], [1, 2]), ([1.0, np.inf], [1, 2])])
 def test_taylor_order_refuses_what_has_none(remainders, steps):
     with pytest.raises(ValueError, match="remainders"):
         fd.taylor_order(remainders, steps)
