@@ -25,14 +25,8 @@ def _losses():
 
 
 def plain_array(value, name):
-    """Return `value` as an array.
-
-    Raises
-    ------
-    TypeError
-        For a masked array: nothing here would see its mask.
-    ValueError
-        For nested sequences of different lengths.
+    """Return `value` as an array; TypeError for a masked array, whose mask nothing here would see,
+    ValueError for nested sequences of different lengths.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be a plain array, got a masked one, whose mask would be lost")
@@ -82,14 +76,9 @@ def like(value, target, what):
 
 
 def batch(x, shape, dtype):
-    """Return inputs x (S, *shape) in `dtype`.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers (complex ones pass where `dtype` is complex).
-    ValueError
-        Wrong shape, no sample, NaN or infinite entries, numbers too large for `dtype`.
+    """Return inputs x (S, *shape) in `dtype`; TypeError unless they are real numbers (complex ones
+    pass where `dtype` is complex), ValueError for another shape, no sample, NaN or infinite
+    entries, numbers too large for `dtype`.
     """
     x = x if type(x) is np.ndarray else plain_array(x, "x")
     if x.dtype.kind not in ("buifc" if dtype.kind == "c" else "buif"):
@@ -203,13 +192,8 @@ def _form(value):
 
 
 def outputs(p, saved, network):
-    """Return the outputs of a network.
-
-    Raises
-    ------
-    TypeError, FloatingPointError
-        Names the first layer whose outputs have another dtype, or are not finite; `saved` is what
-        the layers saved.
+    """Return the outputs of a network; TypeError or FloatingPointError, which names the first layer
+    whose outputs have another dtype, or are not finite; `saved` is what the layers saved.
     """
     if p.dtype == network.dtype and all_finite(p):
         return p

@@ -4,12 +4,8 @@ from .values import one_of, whole_number
 
 
 def pair(value, name, smallest):
-    """Return a whole number, or two of them (down, across), as a pair.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Something else, or a number below `smallest`.
+    """Return a whole number, or two of them (down, across), as a pair; TypeError or ValueError for
+    something else, or a number below `smallest`.
     """
     if not hasattr(value, "__len__"):
         return (whole_number(value, name, smallest),) * 2
@@ -19,13 +15,8 @@ def pair(value, name, smallest):
 
 
 def window_places(layer, input_shape, kernel, stride, padding=(0, 0), channels=None):
-    """Return the number of places (down, across) where a kernel fits into an image.
-
-    Raises
-    ------
-    ValueError
-        If one sample is not an image (C, H, W) with that number of `channels` (any, if None), or if
-        the kernel is larger than the image with its padding.
+    """Return the number of places (down, across) where a kernel fits into an image; ValueError if
+    one sample is no image (C, H, W) with that number of `channels` (any, if None), or is too small.
     """
     wanted = f"({'C' if channels is None else channels}, H, W)"
     if len(input_shape) != 3 or channels not in (None, input_shape[0]):

@@ -1,6 +1,5 @@
 """Checks of numbers, names and shapes, and of arrays for a purpose."""
 
-import copy
 import difflib
 import inspect
 import math
@@ -82,8 +81,6 @@ def interval(value, name):
     if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
         raise TypeError(f"{name} must be two numbers (low, high), got {value!r}")
     low, high = (real_number(end, name) for end in value)
-    if high - low == np.inf:
-        raise ValueError(f"{name} is too wide, got {value!r}")
     if not low < high:
         raise ValueError(f"{name} must be two numbers, the smaller first, got {value!r}")
     return low, high
@@ -106,11 +103,17 @@ def boolean(value, name):
 
 
 def check_l2(l2):
-    """Return the factor of a penalty as a float; ValueError unless finite and not negative."""
-    real = isinstance(l2, numbers.Real) and not isinstance(l2, (bool, np.bool_))
-    if not (real and np.isfinite(l2) and l2 >= 0):
-        raise ValueError(f"l2 must be a finite number that is not negative, got {l2!r}")
-    return float(l2)
+    """Return the factor of a penalty as a float from 0; TypeError or ValueError otherwise."""
+    return non_negative(l2, "l2")
+
+
+def increasing(value, name):
+    """Return `value`, two or more increasing numbers, as floats; TypeError or ValueError otherwise.
+    """
+    value = real_array(value, name).astype(float)
+    if value.ndim != 1 or len(value) < 2 or (np.diff(value) <= 0).any():
+        raise ValueError(f"{name} must be two or more increasing numbers, got shape {value.shape}")
+    return value
 
 
 def require_bytes(what, shape, dtype, max_bytes, instead=None):
@@ -141,14 +144,8 @@ def did_you_mean(name, names):
 
 
 def lookup(table, name, what):
-    """Return ``table[name]``; `what` is the argument's name.
-
-    Raises
-    ------
-    TypeError
-        If `name` is not a string.
-    ValueError
-        If the table does not hold it; the message names close matches and all choices.
+    """Return ``table[name]``; TypeError if `name` is no string, ValueError, with close matches and
+    all choices, if the table does not hold it. `what` is the argument's name.
     """
     if not isinstance(name, str):
         raise TypeError(f"{what} must be a string, got {type(name).__name__}")
@@ -210,8 +207,7 @@ def function_of(value, name, count, what):
     """Return `value`; TypeError unless it takes `count` arguments. `what` says what it is."""
     if not callable(value):
         raise TypeError(f"{name} must be {what}, got {value!r}")
-    called = value if inspect.isroutine(value) else getattr(value, "__call__", value)
-    if inspect.isgeneratorfunction(called) or inspect.iscoroutinefunction(called):
+    if inspect.isgeneratorfunction(value) or inspect.iscoroutinefunction(value):
         raise TypeError(f"{name} must be {what}; {value!r} is a generator or coroutine, of which a "
                         "call runs nothing")
     try:
@@ -232,8 +228,6 @@ def path(value, name):
         raise TypeError(f"{name} must be a path, got {value!r}")
     if not str(value):
         raise ValueError(f"{name} must be a path, got an empty text")
-    if "\0" in str(value):
-        raise ValueError(f"{name} must be a path, got {value!r}, which holds a null character")
     return pathlib.Path(value)
 
 
@@ -332,13 +326,3 @@ def converted(array, dtype, name):
     if np.isinf(result).any() and not np.isinf(array).any():
         raise ValueError(f"{name} holds numbers too large for {np.dtype(dtype)}")
     return result
-
-
-def copied(value, what):
-    """Return a deep copy of `value`; TypeError, named, if it holds what cannot be copied."""
-    try:
-        return copy.deepcopy(value)
-    except Exception as error:  # whatever an author's own class raises
-        raise TypeError(f"{what} must be something that copy.deepcopy can copy, so that later "
-                        f"changes of it have no effect; for this {type(value).__name__} it raises "
-                        f"{type(error).__name__}: {error}") from error

@@ -16,30 +16,11 @@ class Chunks:
     the sum over one chunk, and the sums are added from the first chunk to the last. The result
     depends on `batch_size` in its last digits, and not at all on who works the chunks out.
 
-    Parameters
-    ----------
-    network, loss, x, y
-        As for :func:`~secondorder.exact.gradient`; loss and y may both be None for tasks that do
-        without.
-    batch_size : int, optional
-        None: all samples at once.
-    executor : concurrent.futures.Executor, optional
-        Who works the chunks out: anything with ``submit`` that returns futures, such as a pool of
-        processes or ``dask.distributed``'s ``client.get_executor()``. It is left running.
-    own : bool
-        Whether to keep copies of x and y, so that later changes of the caller's arrays change
-        nothing here.
-
-    Attributes
-    ----------
-    samples : int
-    slices : list of slice
-        The chunks, first to last.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Bad arguments, of any chunk, before any work; an executor without a batch size.
+    The arguments are those of :func:`~secondorder.exact.gradient`, checked here for all chunks.
+    For tasks that do without, loss and y may both be None. The `executor` is anything with
+    ``submit`` that returns futures, such as a pool of processes or ``dask.distributed``'s
+    ``client.get_executor()``; it is left running. With `own`, copies of x and y are kept, so that
+    later changes of the caller's arrays change nothing here. `slices` are the chunks.
     """
 
     def __init__(self, network, loss, x, y, batch_size=None, executor=None, own=False):
@@ -55,7 +36,8 @@ class Chunks:
         self.y = None if loss is None else checks.plain_array(y, "targets")
         self.slices = slices(len(self.x), length)
         if loss is not None:
-            self._check_targets()
+            shape = self.samples, network.output_shape[-1]
+            self.loss.prepare_target(self.y, shape, network.dtype)
         if own:
             self.x, self.y = self.x.copy(), self.y.copy()
 
@@ -63,41 +45,14 @@ class Chunks:
     def samples(self):
         return len(self.x)
 
-    def _check_targets(self):
-        """Refuse bad targets of any chunk; only one chunk of prepared ones is held at a time."""
-        width = self.network.output_shape[-1]
-
-        def prepare(targets, samples):
-            self.loss.prepare_target(targets, (samples, width), self.network.dtype)
-
-        if len(np.atleast_1d(self.y)) != self.samples:
-            prepare(self.y, self.samples)
-            raise ValueError(f"targets have shape {self.y.shape}, expected one row for each of the "
-                             f"{self.samples} samples")
-        try:
-            for where in self.slices:
-                prepare(self.y[where], where.stop - where.start)
-        except (TypeError, ValueError):
-            prepare(self.y, self.samples)  # the message then counts the samples of the whole batch
-            raise
-
     def total(self, task, *arguments, shape, dtype=None, rows=()):
-        """Sum over the chunks of ``task(network, loss, x, y, *arguments, *rows)``, a new array.
+        """Sum over the chunks of ``task(network, loss, x, y, *arguments, *rows)``, a new array of
+        this shape, and of the network's dtype unless another is given.
 
-        Parameters
-        ----------
-        task : callable
-            A function of a module, so that other processes find it by its name.
-        shape, dtype
-            Of the sum; the dtype is the network's unless another is given.
-        rows : sequence of (S, ...) arrays
-            What has a row for every sample, and is cut like x and y.
-
-        Raises
-        ------
-        RuntimeError
-            If the executor fails, or brings something of another shape. The error of a task comes
-            as it is, with a note of the chunk.
+        The task is a function of a module, so that other processes find it by its name. `rows` have
+        a row for every sample, and are cut like x and y. RuntimeError if the executor fails, or
+        brings something of another shape; the error of a task comes as it is, with a note of the
+        chunk.
         """
         if self.is_whole:
             return task(self.network, self.loss, self.x, self.y, *arguments, *rows)
@@ -190,12 +145,8 @@ def chunk_name(slices, where):
             f"{where.stop - 1})")
 
 
-def chunk_note(slices, where):
-    """What is added to the error of a chunk."""
-    return note_of(chunk_name(slices, where))
-
-
 def note_of(name):
+    """What is added to the error of a chunk."""
     return f"in {name}, whose samples are counted from 0"
 
 

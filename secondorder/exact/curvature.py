@@ -11,7 +11,7 @@ import numpy as np
 
 from ..checks import check_l2, finite, instance_of, own_array, plain_array, require_bytes
 from ..compiled.arrays import fresh
-from ..nets import Network, Workspace
+from ..nets import Network
 from ..nets.evaluation import run
 from .chunks import Chunks
 from .columns import hessian_rows
@@ -46,15 +46,9 @@ def outputs_of(network, loss, x, y):
     return network.forward(x)[0]
 
 
-def evaluate_once(network, loss, x, y):
-    """As `evaluate`, for a caller who alone sees it and drops it: nothing is copied or compared."""
-    check_network(network)
-    return network.evaluate(loss, x, y, Workspace())
-
-
 @contextlib.contextmanager
 def evaluated(network, loss, x, y):
-    """As `evaluate_once`, within a ``with``: its arrays are lent, and used again after that."""
+    """As `evaluate`, within a ``with``: its arrays are lent, and used again after that."""
     check_network(network)
     x = plain_array(x, "x")
     with network.workspaces.lend(len(x) if x.ndim else 0) as workspace:
@@ -182,15 +176,9 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, exec
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    x : (S, *input_shape) array
-    y : targets in the form that the loss takes
-        (S, C) numbers, or (S,) integer labels for losses of classes.
-    v : (P,) array
-    l2 : float
-    batch_size, executor
+    network, loss, x, y, l2, batch_size, executor
         As for :func:`gradient`.
+    v : (P,) array
 
     Raises
     ------
@@ -249,15 +237,9 @@ def two_jet(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    x : (S, *input_shape) array
-    y : targets in the form that the loss takes
-        (S, C) numbers, or (S,) integer labels for losses of classes.
-    v : (P,) array
-    l2 : float
-    batch_size, executor
+    network, loss, x, y, l2, batch_size, executor
         As for :func:`gradient`.
+    v : (P,) array
 
     Returns
     -------
@@ -290,18 +272,13 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, bat
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    x : (S, *input_shape) array
-    y : targets, as for :func:`gradient`
-    l2 : float
+    network, loss, x, y, l2, batch_size, executor
+        As for :func:`gradient`.
     out : (S, P) array, optional
         Where the result goes, in the network's dtype. To write so many numbers into an array that
         is there already can take half the time of making a new one.
     max_bytes : int
         Limit of a new array.
-    batch_size, executor
-        As for :func:`gradient`.
 
     Returns
     -------
@@ -362,11 +339,9 @@ def jacobian(network, x, max_bytes=2**30, batch_size=None, executor=None):
 
     Parameters
     ----------
-    network : Network
-    x : (S, *input_shape) array
-    max_bytes : int
-    batch_size, executor
+    network, x, batch_size, executor
         As for :func:`gradient`.
+    max_bytes : int
 
     Raises
     ------

@@ -128,17 +128,10 @@ def gauss_newton(network, loss, x, y, l2=0.0, layer=None, parameter=None, max_by
 
     Parameters
     ----------
-    network : Network
-    loss : Loss
-    x : (S, *input_shape) array
-    y : targets of the loss
-    l2 : float
-    layer, parameter
-        Only the block of a layer, as for :func:`hessian`.
-    max_bytes : int
-        Refuse, with `MemoryError`, a matrix larger than this.
-    batch_size, executor
+    network, loss, x, y, l2, batch_size, executor
         As for :func:`gradient`.
+    layer, parameter, max_bytes
+        As for :func:`hessian`.
 
     Returns
     -------

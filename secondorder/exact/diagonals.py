@@ -12,7 +12,7 @@ from ..checks import check_l2, instance_of, one_of
 from ..nets import Activation, Chain, Linear, Network, Skip
 from .chunks import Chunks
 from .columns import hessian_rows
-from .curvature import evaluate_once, mean_of, product_sum
+from .curvature import evaluated, mean_of, product_sum
 from .dense import drawn_scores
 from .parameter_slices import parameter_slice
 from .symmetric import part_of, slices
@@ -21,13 +21,12 @@ NAMES = {"hessian": "the Hessian", "gauss-newton": "the Gauss-Newton matrix",
          "fisher": "the Fisher matrix", "fisher-empirical": "the empirical Fisher matrix",
          "fisher-sampled": "the sampled Fisher matrix"}
 KINDS = tuple(NAMES)
-METHODS = ("auto", "recursion", "products")
 ROOM = 2**22  # numbers that the Hessians in the outputs of a layer may take
 UNITS = 64  # unit vectors that are multiplied at a time
 
 
-def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws=1, l2=0.0,
-             layer=None, parameter=None, batch_size=None, executor=None):
+def diagonal(network, loss, x, y, kind="hessian", rng=None, draws=1, l2=0.0, layer=None,
+             parameter=None, batch_size=None, executor=None):
     """Diagonal of a curvature matrix, exact, without the matrix.
 
     Parameters
@@ -35,13 +34,10 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     network, loss, x, y
         As for :func:`gradient`.
     kind : {"hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled"}
-        The Fisher matrices as in :func:`fisher`; ``"fisher"`` is the exact Fisher matrix.
-    method : {"auto", "recursion", "products"}
-        For the Hessian. ``"recursion"``: from the Hessians of each sample's loss in the outputs of
-        the layers; for `Linear` layers, also inside `Chain` and `Skip`. ``"products"``: a product
-        with a unit vector for every parameter. ``"auto"``: whichever :func:`diagonal_methods` names
-        for the layer. The other kinds take one backward pass for every output (for every draw, or
-        just one for the empirical Fisher matrix), whatever the layers.
+        The Fisher matrices as in :func:`fisher`; ``"fisher"`` is the exact Fisher matrix. How the
+        Hessian's is found, :func:`diagonal_methods` says for each layer. The other kinds take one
+        backward pass for every output (for every draw, or just one for the empirical Fisher
+        matrix), whatever the layers.
     rng : None, int or numpy.random.Generator
         For ``"fisher-sampled"``, as `draws`.
     draws : int
@@ -61,7 +57,7 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     Raises
     ------
     TypeError
-        ``"recursion"`` for a layer that it does not know; a Fisher matrix for a loss that has none.
+        A Fisher matrix for a loss that has none.
     ValueError, FloatingPointError, RuntimeError
         As :func:`gradient`; unknown names.
 
@@ -80,12 +76,11 @@ def diagonal(network, loss, x, y, kind="hessian", method="auto", rng=None, draws
     """
     l2 = check_l2(l2)
     one_of(KINDS, kind, "kind")
-    one_of(METHODS, method, "method")
     block = parameter_slice(instance_of(network, Network, "network"), layer, parameter)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     shape, what = (network.size,), f"the diagonal of {NAMES[kind]}"
     if kind == "hessian":
-        total = _hessian_diagonal(chunks, method, block)
+        total = _hessian_diagonal(chunks, block)
     else:
         scores = drawn_scores(chunks, rng, draws) if kind == "fisher-sampled" else []
         total = chunks.total(squares_sum, kind, block, shape=shape, rows=scores)
@@ -99,15 +94,16 @@ def squares_sum(network, loss, x, y, kind, block, *scores):
     """Sum over samples of the diagonal of J^T M J, (P,), in the layers of a block and zero
     elsewhere: a task for :class:`Chunks`.
     """
-    evaluation = evaluate_once(network, loss, x, y)
-    p, y, total = evaluation.outputs, evaluation.y, np.zeros_like(network.theta)
-    if kind == "fisher-empirical":
-        scores = [loss.gradient(p, y)]
-    if scores:
-        columns = [(score, np.full(len(p), 1 / len(scores), p.dtype)) for score in scores]
-    else:
-        columns = _columns_of(loss.fisher(p) if kind == "fisher" else loss.hessian(p, y))
-    with np.errstate(over="ignore", invalid="ignore"):
+    total = np.zeros_like(network.theta)
+    with (evaluated(network, loss, x, y) as evaluation,
+          np.errstate(over="ignore", invalid="ignore")):
+        p, y = evaluation.outputs, evaluation.y
+        if kind == "fisher-empirical":
+            scores = [loss.gradient(p, y)]
+        if scores:
+            columns = [(score, np.full(len(p), 1 / len(scores), p.dtype)) for score in scores]
+        else:
+            columns = _columns_of(loss.fisher(p) if kind == "fisher" else loss.hessian(p, y))
         for r, sign in columns:
             add_squares(network.chain, evaluation.saved, r, sign, total, block)
     return total
@@ -160,7 +156,9 @@ def diagonal_methods(network):
     Returns
     -------
     tuple of str or None
-        ``"recursion"``, ``"products"``, or None for a layer without trained parameters.
+        ``"recursion"``: from the Hessians of each sample's loss in the outputs of the layers; for
+        `Linear` layers, also inside `Chain` and `Skip`. ``"products"``: a product with a unit
+        vector for every parameter. None for a layer without trained parameters.
 
     Raises
     ------
@@ -177,24 +175,19 @@ def _is_known(layer):
     return all(type(inner) in (Linear, Chain, Skip) for inner in layer.sublayers() if inner.size)
 
 
-def _hessian_diagonal(chunks, method, block):
+def _hessian_diagonal(chunks, block):
     """Diagonal of the Hessian of the sum of the losses, (P,); right in the layers of a block."""
     network = chunks.network
-    methods = [(possible and (possible if method == "auto" else method))
-               if _meet(where, block) else None
-               for where, possible in zip(network.slices, diagonal_methods(network))]
+    methods = [method if _meet(where, block) else None
+               for where, method in zip(network.slices, diagonal_methods(network))]
     total = np.zeros_like(network.theta)
     if "recursion" in methods:
-        for layer, chosen in zip(network.layers, methods):
-            if chosen == "recursion" and not _is_known(layer):
-                raise TypeError(f"method='recursion' does not know the layer {layer!r}; "
-                                "use method='auto' or 'products'")
         straight = all(map(_is_straight, network.chain.sublayers()))
         task, *own = ((squares_sum, "gauss-newton", block) if straight
                       else (recursion_sum, tuple(methods)))
         total = chunks.total(task, *own, shape=total.shape)
-    for where, chosen in zip(network.slices, methods):
-        if chosen == "products":
+    for where, method in zip(network.slices, methods):
+        if method == "products":
             for block in slices(where.stop - where.start, UNITS):
                 first, count = where.start + block.start, block.stop - block.start
                 units = np.eye(count, network.size, first, dtype=network.dtype)
@@ -217,14 +210,14 @@ def recursion_sum(network, loss, x, y, methods):
     """Diagonal of the Hessian of the sum of the losses, in the layers whose method is "recursion":
     a task for :class:`Chunks`.
     """
-    evaluation = evaluate_once(network, loss, x, y)
-    first = methods.index("recursion")
-    widest = max(inner_saved.output[0].size for inner_saved in evaluation.saved[first:])
-    total, length = np.zeros_like(network.theta), max(1, ROOM // widest**2)
-    for where in slices(evaluation.samples, length):
-        part = part_of(evaluation, where) if length < evaluation.samples else evaluation
-        H = loss.hessian(part.outputs, part.y)
-        with np.errstate(over="ignore", invalid="ignore"):
+    first, total = methods.index("recursion"), np.zeros_like(network.theta)
+    with (evaluated(network, loss, x, y) as evaluation,
+          np.errstate(over="ignore", invalid="ignore")):
+        widest = max(inner_saved.output[0].size for inner_saved in evaluation.saved[first:])
+        length = max(1, ROOM // widest**2)
+        for where in slices(evaluation.samples, length):
+            part = part_of(evaluation, where) if length < evaluation.samples else evaluation
+            H = loss.hessian(part.outputs, part.y)
             add_diagonal_of_chain(network.chain, part.saved, part.deltas, H, total, first)
     return total
 

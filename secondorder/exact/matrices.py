@@ -8,7 +8,7 @@ part of the upper triangle.
 
 import numpy as np
 
-from .chunks import chunk_note
+from .chunks import chunk_name, note_of
 from .curvature import evaluated
 from .symmetric import mirror, slices
 
@@ -17,17 +17,11 @@ PARTS = 6  # of the rows; that the first ones are the longest lets several worke
 
 def mean_matrix(chunks, compute, block, *others, by_rows=True):
     """``compute(evaluation, block, *others)``, a symmetric mean over samples, (n, n), over all
-    chunks; `others` have a row for each sample.
+    chunks.
 
-    Parameters
-    ----------
-    chunks : Chunks
-    compute : callable
-        With ``only=rows``, a slice, it makes ``matrix[rows, rows.start:]``.
-    block : slice
-        Where the parameters of the matrix stand in ``network.theta``.
-    by_rows : bool
-        Whether it heeds ``only``.
+    `block` is where the parameters of the matrix stand in ``network.theta``; `others` have a row
+    for each sample. With ``only=rows``, a slice, `compute` makes ``matrix[rows, rows.start:]``,
+    unless `by_rows` is False.
     """
     if chunks.is_whole:
         with evaluated(chunks.network, chunks.loss, chunks.x, chunks.y) as evaluation:
@@ -81,7 +75,7 @@ def _rows_sum(network, loss, x, y, wheres, compute, block, rows, *others):
                 part = compute(evaluation, block, *(a[where] for a in others), only=rows)
                 part *= evaluation.samples
         except Exception as error:
-            error.add_note(chunk_note(wheres, where))
+            error.add_note(note_of(chunk_name(wheres, where)))
             raise
         total = part if total is None else np.add(total, part, out=total)
     return total

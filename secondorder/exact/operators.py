@@ -1,13 +1,14 @@
 """Curvature matrices as SciPy linear operators, so that `eigsh`, `cg` and `minres` work."""
 
+import copy
+
 import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import (check_l2, copied, finite, fitting, instance_of, one_of, plain_array,
+from ..checks import (check_l2, finite, fitting, instance_of, one_of, plain_array,
                       require_bytes, unchanged)
 from ..nets import Evaluation
-from ..nets.overriding import Follows
 from .chunks import Chunks
 from .columns import fisher_rows, gauss_newton_rows, hessian_rows, score_rows
 from .curvature import (check_network, evaluate, gauss_newton_product_at, hessian_vector_product_at,
@@ -19,7 +20,7 @@ from .parameter_slices import parameter_slice
 BLOCK = 64  # columns of a dense matrix that are made at a time
 
 
-class CurvatureOperator(Follows, LinearOperator):
+class CurvatureOperator(LinearOperator):
     """A symmetric (P, P) operator at one point of a network, or its block of a layer.
 
     It stands for the point at which it was made: after a change of the network's parameters its
@@ -54,14 +55,11 @@ class CurvatureOperator(Follows, LinearOperator):
         The forward pass that is kept; None with `batch_size`.
     """
 
-    follows = {"_products": ("_product",)}
-    rows_of = None  # ``rows_of(evaluation, rows, *others)``, a sum over samples times every row
-
     def __init__(self, network, loss, x, y, l2=0.0, layer=None, parameter=None, batch_size=None,
                  executor=None):
         l2 = check_l2(l2)
         check_network(network)
-        self._then, loss = copied(network, "the network"), copied(loss, "the loss")
+        self._then, loss = network.copy(), copy.deepcopy(loss)
         chunks = Chunks(self._then, loss, x, y, batch_size, executor, own=True)
         evaluation = evaluate(self._then, loss, x, y) if chunks.is_whole else None
         self._set(network, evaluation, chunks, l2, layer, parameter)
@@ -93,18 +91,17 @@ class CurvatureOperator(Follows, LinearOperator):
 
     # -- products ----------------------------------------------------------------------------------
 
+    @staticmethod
+    def rows_of(evaluation, rows, *others):
+        """A sum over samples, times every row of `rows` (K, P): what a kind of matrix defines."""
+        raise NotImplementedError
+
     def _product(self, v):
         """Product of the whole matrix with v (P,), a new array."""
-        if self.rows_of is None:
-            raise TypeError(f"{type(self).__name__} does not define _product(v)")
-        return self._mean_products(v[None])[0]
+        return self._products(v[None])[0]
 
     def _products(self, rows):
         """Products of the whole matrix with every row of `rows` (K, P): (K, P)."""
-        return np.stack([self._product(row) for row in rows])
-
-    def _mean_products(self, rows):
-        """``self.rows_of(evaluation, rows)``, a sum over samples, as a mean with the penalty."""
         if self.evaluation is not None:
             total = self.rows_of(self.evaluation, rows, *self._others)
             samples = self.evaluation.samples
@@ -116,27 +113,13 @@ class CurvatureOperator(Follows, LinearOperator):
 
     def dot(self, x):
         """Product with a vector (P,) or with the columns of a matrix (P, K): what ``@`` calls."""
-        self._require_shape(x)
+        # a multiple or a product of operators, or refused by SciPy
+        if not (np.isscalar(x) or isinstance(x, LinearOperator) or issparse(x)):
+            shape, size = plain_array(x, "v").shape, self.shape[1]
+            if len(shape) not in (1, 2) or shape[0] != size:
+                raise ValueError(f"v has shape {shape}, expected ({size},): one entry per "
+                                 f"parameter; or ({size}, K) for K vectors")
         return super().dot(x)
-
-    def matvec(self, x):
-        """Product with a vector (P,)."""
-        self._require_shape(x)
-        return super().matvec(x)
-
-    def matmat(self, X):
-        """Product with the columns of a matrix (P, K)."""
-        self._require_shape(X)
-        return super().matmat(X)
-
-    def _require_shape(self, v):
-        """ValueError, with the shapes, for what is no vector and no matrix of vectors."""
-        if np.isscalar(v) or isinstance(v, LinearOperator) or issparse(v):
-            return  # a multiple or a product of operators, or refused by SciPy
-        shape, size = plain_array(v, "v").shape, self.shape[1]
-        if len(shape) not in (1, 2) or shape[0] != size:
-            raise ValueError(f"v has shape {shape}, expected ({size},): one entry per parameter; "
-                             f"or ({size}, K) for K vectors")
 
     def _matvec(self, v):
         v = self._embedded(np.asarray(v).reshape(1, -1))[0]
@@ -216,8 +199,6 @@ class HessianOperator(CurvatureOperator):
 
     rows_of = staticmethod(hessian_rows)
 
-    _products = CurvatureOperator._mean_products
-
     def _product(self, v):
         if self.evaluation is None:
             return super()._product(v)
@@ -228,8 +209,6 @@ class GaussNewtonOperator(CurvatureOperator):
     """Generalised Gauss-Newton matrix, mean of J^T H_loss J."""
 
     rows_of = staticmethod(gauss_newton_rows)
-
-    _products = CurvatureOperator._mean_products
 
     def _product(self, v):
         if self.evaluation is None:
@@ -242,8 +221,6 @@ class FisherOperator(CurvatureOperator):
 
     The targets of ``kind="sampled"`` are drawn once, when the operator is made.
     """
-
-    _products = CurvatureOperator._mean_products
 
     def __init__(self, network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, layer=None,
                  parameter=None, batch_size=None, executor=None):
@@ -262,13 +239,11 @@ class FisherOperator(CurvatureOperator):
         if kind == "sampled":
             self._others = drawn_scores(self.evaluation or self.chunks, rng, draws)
         elif self.evaluation is not None:  # made once for all products
-            e = self.evaluation
-            self._others = (MIDDLES[kind](e.loss_function, e.outputs, e.y),)
+            loss, p, y = self.evaluation.loss_function, self.evaluation.outputs, self.evaluation.y
+            self._others = (loss.fisher(p) if kind == "exact" else loss.gradient(p, y),)
 
 
 ROWS_OF = {"exact": fisher_rows, "empirical": score_rows, "sampled": score_rows}
-MIDDLES = {"exact": lambda loss, p, y: loss.fisher(p),
-           "empirical": lambda loss, p, y: loss.gradient(p, y)}
 
 
 def operator_of(kind, network, loss, x, y, rng=None, draws=1, **options):

@@ -7,23 +7,11 @@ from ..nets import Chain, Layer, Skip
 
 
 def parameter_slice(network, layer=None, parameter=None):
-    """Slice of ``network.theta`` that holds a layer's parameters, or one of them.
+    """Slice of ``network.theta`` that holds the parameters of a layer, or one of them.
 
-    Parameters
-    ----------
-    network : Network
-    layer : int, str, slice or Layer, optional
-        A number counts ``network.layers``, activations included. A name is as in a
-        ``state_dict``: ``"2"``, ``"0.1"`` for a layer inside another, ``"2.weight"`` for one
-        parameter. A slice of ``network.layers`` takes several in a row. A layer of the network may
-        be deep inside others. None: all parameters.
-    parameter : str, optional
-        ``"weight"``, ``"bias"``, or as the layer names it. None: all of the layer.
-
-    Raises
-    ------
-    ValueError, TypeError
-        No such layer or parameter, or none that is trained; `parameter` without one layer.
+    `layer` and `parameter` are as :class:`CurvatureOperator` says; None means all. A layer may be
+    deep inside others. ValueError or TypeError where there is no such layer or parameter, or none
+    that is trained, and for a `parameter` without one layer.
     """
     if layer is None:
         if parameter is not None:
@@ -44,9 +32,9 @@ def parameter_slice(network, layer=None, parameter=None):
         raise ValueError(f"parameter: the {parameter} of {layer!r} is not trained")
     for name, value in layer.parameters.items():
         if name == parameter:
-            return slice(start, start + value.size)
+            break
         start += value.size
-    return None
+    return slice(start, start + value.size)
 
 
 def _slice_of_several(network, layers, parameter):

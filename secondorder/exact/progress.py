@@ -11,21 +11,10 @@ PATIENCE = 1.0  # seconds before the first line, and a fifth of it between two
 
 
 class Counted(LinearOperator):
-    """A symmetric operator with a multiple of the identity, C + damping I; each product is counted.
+    """A symmetric operator with a multiple of the identity, C + damping I, that counts its
+    `products`.
 
-    Parameters
-    ----------
-    C : LinearOperator
-    what : str
-        What the products are for, at the beginning of the line.
-    damping : float
-    show : bool
-        Whether the line is written, as `shown` says.
-
-    Attributes
-    ----------
-    products : int
-        How many were made.
+    With `show` a line says on the terminal how many there were, after `what` they are for.
     """
 
     def __init__(self, C, what, damping=0.0, show=False):

@@ -10,35 +10,18 @@ def symmetric_sum(evaluation, numbers, rows_of, what, block, only=None):
     """A symmetric matrix, (P, P) or a block of it, as a sum over the batch, written where it
     belongs.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-    numbers : int
-        How many numbers `rows_of` holds at a time for each sample. Parts of the batch are such that
-        this stays below half of the matrix (or `SMALLEST_PART`); a part has at least one sample.
-    rows_of : callable
-        ``rows_of(part, where)``, with `part` the evaluation of a part of the batch and `where` its
-        slice, yields ``rows, left, right`` for slices of rows that cover the matrix, the same for
-        every part: the part's share of ``matrix[rows, rows.start:]`` is left^T right, with left
-        (n, rows) and right (n, P - rows.start), P the size of the block. Arrays may be used again
-        for the next rows.
-    what : str
-        The matrix, for errors.
-    block : slice
-        Where the parameters of the matrix stand in ``network.theta``.
-    only : slice, optional
-        Rows that are wanted; those that `rows_of` yields need not be others.
+    ``rows_of(part, where)``, with `part` the evaluation of a part of the batch and `where` its
+    slice, yields ``rows, left, right`` for slices of rows that cover the matrix, the same for every
+    part. The part's share of ``matrix[rows, rows.start:]`` is left^T right, with left (n, rows) and
+    right (n, P - rows.start), P the size of the block. Arrays may be used again for the next rows.
 
-    Returns
-    -------
-    (P, P) array
-        Exactly symmetric; with `only`, ``matrix[only, only.start:]``, of which entries below
-        the diagonal have no meaning.
+    `numbers` is how many of them `rows_of` holds at a time for each sample: parts of the batch, of
+    one sample at least, are such that this stays below half of the matrix (or `SMALLEST_PART`).
 
-    Raises
-    ------
-    FloatingPointError
-        If an entry is not finite; the message names the first layer where that is so.
+    With `only`, a slice of rows, the result is ``matrix[only, only.start:]``, of which entries
+    below the diagonal have no meaning; the rows that `rows_of` yields need not be others. `block`
+    is where the parameters stand in ``network.theta``. FloatingPointError, which names the matrix
+    as `what` and the first layer, if an entry is not finite.
     """
     network, size = evaluation.network, block.stop - block.start
     if only is None:

@@ -9,18 +9,15 @@ first function is called.
 
 from ..checks import close_names
 from .along import along
-from .bounds import bound_beside_hessian
 from .curves import error_against_step, learning_curves
-from .densities import spectral_density
-from .errata import printed_and_corrected
+from .errors import errors_by_layer, errors_over_steps, printed_and_corrected
 from .kernels import kernels
-from .layers import errors_by_layer, errors_over_steps
 from .lines import lines
-from .matrices import hessian_heat_map, matrices, parameter_blocks
+from .matrices import bound_beside_hessian, hessian_heat_map, matrices, parameter_blocks
 from .planes import plane
 from .rays import cubic_model, rates
 from .rows import row
-from .spectra import spectrum
+from .spectra import spectral_density, spectrum
 from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 
 __all__ = ["BLACK", "BLUE", "COLOURS", "GREEN", "MARKERS", "ORANGE", "PURPLE", "SKY", "VERMILION",

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..checks import check_l2, function_of, instance_of
+from ..checks import check_l2, function_of, increasing, instance_of
 from ..exact import objective, two_jet
 from ..nets import Network
-from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, finished, rising, style
+from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, finished, style
 
 POINTS = 61
 STYLES = (":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)))
@@ -56,7 +56,7 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     """
     instance_of(network, Network, "network").require_parameters()
     directions, models = _directions(direction, network), _models(models)
-    steps = rising(steps, "steps", np.linspace(-1.0, 2.0, POINTS))
+    steps = np.linspace(-1.0, 2.0, POINTS) if steps is None else increasing(steps, "steps")
     if models and len(directions) > 1:
         raise ValueError("models are drawn along one direction, got several")
     options = {"l2": check_l2(l2), "batch_size": batch_size, "executor": executor}
@@ -64,7 +64,7 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
             for d in directions.values()]
     f = objective(network, loss, x, y, **options)
     values = np.array([[f.fun(f.start + t * d) for t in steps] for d in directions.values()])
-    values[~(np.abs(values) < DRAWABLE[1])] = np.nan
+    values[~(np.abs(values) < DRAWABLE)] = np.nan
     ax, start = axes_of(ax), jets[0][0]
     for number, (name, own, jet) in enumerate(zip(directions, values, jets)):
         _ray(ax, steps, own, jet, name, number)
@@ -72,7 +72,7 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
         ax.plot([], [], color=BLACK, linestyle="--", linewidth=1, label="quadratic models")
     for number, (name, model) in enumerate(models.items(), start=1):
         (d,) = directions.values()
-        ax.plot(steps, [_value(model, name, t * d) for t in steps],
+        ax.plot(steps, [float(model(t * d)) for t in steps],
                 color=COLOURS[number % len(COLOURS)], linestyle=STYLES[number % len(STYLES)],
                 label=name)
     ax.plot([0], [start], color=BLACK, marker="o", linestyle="none")
@@ -108,18 +108,7 @@ def _ray(ax, steps, values, jet, name, number):
 
 
 def _models(models):
-    if models is None:
-        return {}
-    if not isinstance(models, dict):
-        raise TypeError("models must be a dictionary of functions by name, got "
-                        f"{type(models).__name__}")
+    models = {} if models is None else instance_of(models, dict, "models")
     for name, model in models.items():
         function_of(model, f"models: {name!r}", 1, "a function of the change of theta")
     return models
-
-
-def _value(model, name, change):
-    value = np.asarray(model(change))
-    if value.shape != () or value.dtype.kind not in "biuf":
-        raise TypeError(f"models: {name!r} must return a number, got {value!r}")
-    return float(value)

@@ -1,7 +1,5 @@
 """Quantities over epochs, and errors over step sizes."""
 
-import numbers
-
 import numpy as np
 
 from ..checks import boolean, did_you_mean, real_array
@@ -89,9 +87,6 @@ def _points(records, x, key):
     """Places and values of the records that have both."""
     points = [(record[x], record[key]) for record in records if record.get(x) is not None
               and record.get(key) is not None]
-    if any(isinstance(number, bool) or not isinstance(number, numbers.Real)
-           for point in points for number in point):
-        raise TypeError(f"histories: {x!r} and {key!r} of a record must be numbers")
     return np.array(points, float).reshape(-1, 2).T
 
 
@@ -114,8 +109,7 @@ def error_against_step(steps, errors, ax=None, predicted=None, label="measured",
     Raises
     ------
     TypeError, ValueError
-        If steps and errors are not finite numbers of one shape (n,), the steps above 0, the errors
-        not below, one of them above.
+        If steps and errors are not finite numbers of one shape (n,), the steps above 0.
     """
     steps = real_array(steps, "steps")
     if steps.ndim != 1 or steps.size == 0:
@@ -123,8 +117,6 @@ def error_against_step(steps, errors, ax=None, predicted=None, label="measured",
     errors = real_array(errors, "errors", steps.shape)
     if steps.min() <= 0:
         raise ValueError(f"steps must be above 0, got {steps.min():g}")
-    if errors.min() < 0 or not errors.any():
-        raise ValueError("errors must be sizes, not below 0, and one of them above")
     if predicted is not None:
         predicted = real_array(predicted, "predicted", steps.shape)
     ax = axes_of(ax)

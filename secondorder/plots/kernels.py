@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from ..checks import real_array, whole_number
+from ..checks import real_array
 from .style import axes_of, finished
 
 GAP = 1  # pixels between two
+COLUMNS = 3
 
 
-def kernels(weights, ax=None, columns=3, title=None):
+def kernels(weights, ax=None, title=None):
     """Draw small images on one colour scale, blue below zero and red above.
 
     Parameters
@@ -16,7 +17,6 @@ def kernels(weights, ax=None, columns=3, title=None):
     weights : (n, h, w) array
         Such as ``layer.weight[:, 0]`` of a `so.Conv2d`.
     ax : matplotlib.axes.Axes, optional
-    columns : int
     title : str, optional
 
     Returns
@@ -26,13 +26,13 @@ def kernels(weights, ax=None, columns=3, title=None):
     Raises
     ------
     TypeError, ValueError
-        No images of finite numbers; no columns.
+        No images of finite numbers.
     """
     weights = real_array(weights, "weights").astype(float)
     if weights.ndim != 3 or 0 in weights.shape:
         raise ValueError(f"weights has shape {weights.shape}, expected (n, h, w), none of them 0")
-    columns = min(whole_number(columns, "columns", 1), len(weights))
     count, h, w = weights.shape
+    columns = min(COLUMNS, count)
     rows = -(-count // columns)
     whole = np.full((rows * (h + GAP) - GAP, columns * (w + GAP) - GAP), np.nan)
     for k, image in enumerate(weights):

@@ -94,4 +94,4 @@ def _curve(curve, name):
         raise ValueError(f"{name} has shape {y.shape}, expected (n,) with n above 0")
     x = np.arange(len(y)) if x is None else real_array(x, name, y.shape)
     y = y.astype(float)
-    return x, np.where(np.abs(y) < DRAWABLE[1], y, np.nan)
+    return x, np.where(np.abs(y) < DRAWABLE, y, np.nan)

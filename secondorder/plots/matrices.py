@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from ..checks import boolean, instance_of, one_of, plain_array, positive_number, whole_number
+from ..checks import boolean, instance_of, one_of, positive_number, real_array, whole_number
 from ..nets import Network
-from .style import BLACK, DRAWABLE, axes_of, figure_of, give_layout
+from .spectra import spectrum
+from .style import BLACK, axes_of, figure_of, give_layout
 
 SCALES = ("common", "own")  # of several matrices
+ORDERS = 3  # of magnitude below the end of a scale at which it becomes linear
 POINTS = 700  # rows of a heat map that a picture can show
 SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the largest entry
 
@@ -35,8 +37,7 @@ def parameter_blocks(network):
     return blocks
 
 
-def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, orders=3,
-                     colour_bar=True):
+def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, colour_bar=True):
     """Symmetric matrix over the parameters as a signed picture: red above zero, blue below.
 
     White is zero. The colour scale is linear near zero and logarithmic beyond (the colour bar says
@@ -52,8 +53,6 @@ def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, orde
     title : str, optional
     limit : float, optional
         Value at the ends of the scale; the largest absolute entry by default.
-    orders : int
-        Orders of magnitude below `limit` at which the scale becomes linear.
     colour_bar : bool
 
     Returns
@@ -68,16 +67,15 @@ def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, orde
         If it is not square, not symmetric, not finite, or of another size than the parameters.
     """
     matrix = _checked(matrix, network, "matrix")
-    limit, orders = _limit([matrix], limit), whole_number(orders, "orders", 1)
+    limit = _largest([matrix]) if limit is None else positive_number(limit, "limit")
     colour_bar = boolean(colour_bar, "colour_bar")
-    image = _draw(matrix, network, axes_of(ax), title, limit, orders)
+    image = _draw(matrix, network, axes_of(ax), title, limit)
     if colour_bar:
-        _colour_bar(image, limit, orders, ax=image.axes)
+        _colour_bar(image, limit, ax=image.axes)
     return image.axes
 
 
-def matrices(named, network=None, figure=None, title=None, limit=None, orders=3, columns=None,
-             scale="common"):
+def matrices(named, network=None, figure=None, columns=None, scale="common"):
     """Several symmetric matrices in rows, on one signed scale or each on its own.
 
     Parameters
@@ -87,12 +85,6 @@ def matrices(named, network=None, figure=None, title=None, limit=None, orders=3,
     network : Network, optional
         Draws and names its weight and bias blocks.
     figure : matplotlib.figure.Figure, optional
-    title : str, optional
-        Of the whole figure.
-    limit : float, optional
-        Value at the ends of the common scale; the largest absolute entry of all by default.
-    orders : int
-        Orders of magnitude below `limit` at which the scale becomes linear.
     columns : int, optional
         Matrices in a row; at most four by default.
     scale : {"common", "own"}
@@ -107,44 +99,65 @@ def matrices(named, network=None, figure=None, title=None, limit=None, orders=3,
     Raises
     ------
     TypeError, ValueError
-        As for :func:`hessian_heat_map`; a `limit` for scales of their own.
+        As for :func:`hessian_heat_map`.
     """
     if not isinstance(named, dict) or not named:
         raise TypeError("named must be a dictionary of matrices by name, got "
                         f"{type(named).__name__}")
     checked = {name: _checked(matrix, network, repr(name)) for name, matrix in named.items()}
-    orders, own = whole_number(orders, "orders", 1), one_of(SCALES, scale, "scale") == "own"
+    own = one_of(SCALES, scale, "scale") == "own"
     columns = min(4, len(checked)) if columns is None else whole_number(columns, "columns", 1)
-    if own and limit is not None:
-        raise ValueError(f"limit={limit} is the end of a common scale: not with scale='own'")
-    limit = None if own else _limit(checked.values(), limit)
     rows = -(-len(checked) // columns)
-    size = (4 + own) * columns + 1.5 * (not own), 4.2 * rows + 0.4 * bool(title)
+    size = (4 + own) * columns + 1.5 * (not own), 4.2 * rows
     figure = figure_of(figure, size)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     axes, spare = grid[:len(checked)], grid[len(checked):]
     for ax in spare:
         ax.remove()
     for ax, (name, matrix) in zip(axes, checked.items()):
-        end = _limit([matrix], None) if own else limit
-        image = _draw(matrix, network, ax, name, end, orders)
+        end = _largest([matrix] if own else checked.values())
+        image = _draw(matrix, network, ax, name, end)
         if own:
-            _colour_bar(image, end, orders, ax=ax)
+            _colour_bar(image, end, ax=ax)
     if not own:
-        _colour_bar(image, limit, orders, ax=list(axes))
-    if title is not None:
-        figure.suptitle(title)
+        _colour_bar(image, end, ax=list(axes))
+    return axes
+
+
+def bound_beside_hessian(bounded_hessian, curvature, network, figure=None):
+    """The diagonal bound of residual partitioning beside the Hessian that it bounds.
+
+    Two panels show the Hessian and the diagonal bound, each with its own colour scale: the bound is
+    many times larger. The third shows the eigenvalues of bound minus Hessian; none may be negative.
+
+    Parameters
+    ----------
+    bounded_hessian : ndarray, shape (P, P)
+    curvature : ndarray, shape (P,)
+        The bound's diagonal.
+    network : Network
+    figure : matplotlib.figure.Figure, optional
+
+    Returns
+    -------
+    ndarray of three matplotlib.axes.Axes
+    """
+    H = _checked(bounded_hessian, network, "bounded_hessian")
+    D = np.diag(real_array(curvature, "curvature", H.shape[:1]).astype(float))
+    figure = figure_of(figure, (15, 4.2))
+    left, middle, right = axes = figure.subplots(1, 3, width_ratios=(1.1, 1.1, 1))
+    hessian_heat_map(H, network, left, "Hessian that is bounded")
+    hessian_heat_map(D, network, middle, "diagonal bound")
+    gaps = np.linalg.eigvalsh(D - H)
+    spectrum(gaps, right, title=f"eigenvalues of bound - Hessian\nsmallest: {gaps[0]:.2g}")
     return axes
 
 
 def _checked(matrix, network, name):
     """The matrix as floats, finite, square, symmetric, and of the network's size."""
-    matrix = plain_array(matrix, name)
-    if matrix.dtype.kind not in "biuf":
-        raise TypeError(f"{name}: the matrix must hold real numbers, got {matrix.dtype}")
-    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and matrix.size
-    if not square or not np.isfinite(matrix).all():
-        raise ValueError(f"{name}: expected a finite square matrix, given shape {matrix.shape}")
+    matrix = real_array(matrix, name)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ValueError(f"{name}: expected a square matrix, given shape {matrix.shape}")
     if network is not None and len(matrix) != instance_of(network, Network, "network").size:
         raise ValueError(f"{name}: shape {matrix.shape} for a network of {network.size} parameters")
     matrix = matrix.astype(float)
@@ -154,20 +167,15 @@ def _checked(matrix, network, name):
     return matrix
 
 
-def _limit(given, limit):
-    if limit is not None:
-        return positive_number(limit, "limit", DRAWABLE[1])
-    largest = max(float(np.abs(matrix).max()) for matrix in given)
-    if largest and not DRAWABLE[0] <= largest <= DRAWABLE[1]:
-        raise ValueError(f"the largest entry, {largest:.2g}, is beyond what can be drawn; scale "
-                         "the matrix")
-    return largest or 1.0
+def _largest(given):
+    """The largest absolute entry of some matrices, 1 if all are zero."""
+    return max(float(np.abs(matrix).max()) for matrix in given) or 1.0
 
 
-def _draw(matrix, network, ax, title, limit, orders):
+def _draw(matrix, network, ax, title, limit):
     from matplotlib.colors import SymLogNorm
 
-    norm = SymLogNorm(linthresh=limit * 10.0**-orders, linscale=0.5, vmin=-limit, vmax=limit)
+    norm = SymLogNorm(linthresh=limit * 10.0**-ORDERS, linscale=0.5, vmin=-limit, vmax=limit)
     end = len(matrix) - 0.5
     image = ax.imshow(_fewer(matrix), cmap="RdBu_r", norm=norm, interpolation="nearest",
                       extent=(-0.5, end, end, -0.5))
@@ -195,11 +203,11 @@ def _fewer(matrix):
     return np.where(high >= -low, high, low)
 
 
-def _colour_bar(image, limit, orders, **place):
+def _colour_bar(image, limit, **place):
     """The colour bar, with the powers of ten below the limit, and what kind of scale it is."""
-    powers = limit * 10.0 ** -np.arange(orders)
+    powers = limit * 10.0 ** -np.arange(ORDERS)
     ticks = np.concatenate([-powers, [0.0], powers[::-1]])
-    label = f"second derivative (symmetric logarithm,\nlinear within ±{limit * 10.0**-orders:.2g})"
+    label = f"second derivative (symmetric logarithm,\nlinear within ±{limit * 10.0**-ORDERS:.2g})"
     figure = image.axes.figure
     give_layout(figure)
     bar = figure.colorbar(image, shrink=0.85, **place)

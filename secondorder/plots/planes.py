@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..checks import check_l2, instance_of, real_array
+from ..checks import check_l2, increasing, instance_of, real_array
 from ..exact import objective
 from ..nets import Network
-from .style import axes_of, finished, legend, rising, style
+from .style import axes_of, finished, legend, style
 
 
 def plane(network, loss, x, y, across, up, points=None, x_steps=None, y_steps=None, l2=0.0, ax=None,
@@ -50,7 +50,7 @@ def plane(network, loss, x, y, across, up, points=None, x_steps=None, y_steps=No
     """
     instance_of(network, Network, "network").require_parameters()
     u, v = _frame(network.vector(across, "across"), network.vector(up, "up"))
-    a, b = (rising(steps, name, np.linspace(-2.0, 2.0, 41))
+    a, b = (np.linspace(-2.0, 2.0, 41) if steps is None else increasing(steps, name)
             for steps, name in ((x_steps, "x_steps"), (y_steps, "y_steps")))
     shown = _points(points, network)
     f = objective(network, loss, x, y, l2=check_l2(l2), batch_size=batch_size, executor=executor)
@@ -84,10 +84,8 @@ def _frame(across, up):
 
 
 def _points(points, network):
-    if points is None:
-        return {}
-    checked = {}
-    for name, changes in instance_of(points, dict, "points").items():
+    checked, points = {}, {} if points is None else instance_of(points, dict, "points")
+    for name, changes in points.items():
         changes = np.atleast_2d(real_array(changes, f"points: {name!r}").astype(float))
         if changes.ndim != 2 or changes.shape[1] != network.size:
             raise ValueError(f"points: {name!r} has shape {changes.shape}, expected (n, "

@@ -1,12 +1,11 @@
 """Pictures side by side."""
 
-from ..checks import boolean, function_of, plain_array, positive_number
-from .style import figure_of
+from ..checks import boolean, function_of, positive_number, real_array
 
 WIDTH = 6.4  # inches of a picture; legends beside it come to that
 
 
-def row(*pictures, widths=None, height=4.6, share_y=False, figure=None):
+def row(*pictures, widths=None, height=4.6, share_y=False):
     """Draw pictures side by side in one figure.
 
     Parameters
@@ -19,7 +18,6 @@ def row(*pictures, widths=None, height=4.6, share_y=False, figure=None):
         In inches.
     share_y : bool
         One vertical axis for all.
-    figure : matplotlib.figure.Figure, optional
 
     Returns
     -------
@@ -28,7 +26,7 @@ def row(*pictures, widths=None, height=4.6, share_y=False, figure=None):
     Raises
     ------
     TypeError, ValueError
-        No pictures, one that is no function, widths that are not positive or not one a picture.
+        No pictures, one that is no function, widths that are not numbers, one a picture.
 
     Examples
     --------
@@ -43,14 +41,9 @@ def row(*pictures, widths=None, height=4.6, share_y=False, figure=None):
     for number, picture in enumerate(pictures):
         function_of(picture, f"pictures[{number}]", 1, "a function of matplotlib axes")
     if widths is not None:
-        widths = plain_array(widths, "widths")
-        if widths.dtype.kind not in "iuf":
-            raise TypeError("widths must be numbers")
-        if widths.shape != (len(pictures),) or not (widths > 0).all():
-            raise ValueError(f"widths must be {len(pictures)} numbers above 0, got {widths}")
+        widths = real_array(widths, "widths", (len(pictures),))
     size = min(1.6 + WIDTH * len(pictures), 14.5), positive_number(height, "height", 100)
-    figure = Figure(figsize=size, layout="constrained") if figure is None else figure_of(figure,
-                                                                                         size)
+    figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(1, len(pictures), width_ratios=widths, squeeze=False,
                            sharey=boolean(share_y, "share_y"))[0]
     for picture, ax in zip(pictures, axes):

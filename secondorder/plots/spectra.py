@@ -1,12 +1,14 @@
-"""Eigenvalues of either sign over many orders of magnitude."""
+"""Eigenvalues of either sign over many orders of magnitude, and how they are distributed."""
 
 import numpy as np
 
-from ..checks import number_in, real_array
-from .style import BLACK, BLUE, DRAWABLE, VERMILION, axes_of, drawn, finished, style
+from ..checks import instance_of, number_in, real_array
+from ..exact import SpectralDensity
+from .style import BLACK, BLUE, VERMILION, axes_of, drawn, finished, style
 
 EIGENVALUES, ZERO = "eigenvalues", "eigenvalues that are zero"
-ORDERS = 6  # of magnitude that are drawn logarithmically on each side of zero
+DENSITY = "density"  # mark of the lines of this kind of picture
+ORDERS = 6  # of magnitude that are drawn logarithmically
 
 
 def spectrum(eigenvalues, ax=None, zero=None, title=None, label=None):
@@ -55,8 +57,6 @@ def _checked(values):
     values = real_array(values, "eigenvalues").astype(float)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"eigenvalues: expected values of shape (P,), given shape {values.shape}")
-    if np.abs(values).max() > DRAWABLE[1]:
-        raise ValueError("eigenvalues: the largest is beyond what can be drawn; scale them")
     return np.sort(values)[::-1]
 
 
@@ -100,3 +100,43 @@ def _scale(ax):
     powers = 10.0 ** np.arange(first, last + 1, 2 if last - first > 2 else 1)
     ticks = np.concatenate([-powers[::-1], [0.0], powers])
     ax.set_yticks(ticks[(ticks >= low) & (ticks <= high)])
+
+
+def spectral_density(density, eigenvalues=None, ax=None, title=None, label=None):
+    """A spectral density with its stated error, on a logarithmic axis.
+
+    Parameters
+    ----------
+    density : SpectralDensity
+        What :func:`secondorder.exact.spectral_density` returns.
+    eigenvalues : array_like, shape (P,), optional
+        The exact spectrum; it is smoothed in the same way and drawn beside the estimate.
+    ax : matplotlib.axes.Axes, optional
+    title, label : str, optional
+        Title of the axes, and name of the curve.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        Something else than a density; eigenvalues that are not finite real numbers (P,).
+    """
+    instance_of(density, SpectralDensity, "density")
+    exact = None if eigenvalues is None else density.smoothed(eigenvalues)
+    ax = axes_of(ax)
+    points, curve, error = density.points, density.density, density.error
+    lowest = curve.max() * 10.0**-ORDERS
+    colour = style(len(drawn(ax, DENSITY)))[0]
+    ax.fill_between(points, np.maximum(curve - error, lowest), np.maximum(curve + error, lowest),
+                    color=colour, alpha=0.2, linewidth=0)
+    ax.plot(points, np.maximum(curve, lowest), color=colour, gid=DENSITY,
+            label=label or f"estimate, {len(density.nodes)} probes")
+    if exact is not None:
+        ax.plot(points, np.maximum(exact, lowest), "--", color=BLACK, linewidth=1,
+                label="exact spectrum, smoothed")
+    ax.set(yscale="log", xlabel="eigenvalue",
+           ylabel=f"density (kernel of width {density.width:.2g})")
+    return finished(ax, title, "both")

@@ -1,14 +1,12 @@
-"""One palette, the axes and steps of a picture, legends, and curves that hide each other."""
+"""One palette, the axes of a picture, legends, and curves that hide each other."""
 
 import numpy as np
-
-from ..checks import real_array
 
 LEGENDS = ("right", "below", "none")
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK = ("#0072B2", "#D55E00", "#009E73", "#E69F00",
                                                       "#CC79A7", "#56B4E9", "#000000")
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-DRAWABLE = 1e-290, 1e290  # sizes of numbers that matplotlib's scales can take
+DRAWABLE = 1e290  # numbers up to which matplotlib's scales can take
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx")  # of bars, when the colours begin again
 HIDDEN = 0.006  # of the height of a picture: curves that are nearer than this look like one
@@ -46,28 +44,9 @@ def figure_of(figure, size):
     return figure
 
 
-def rising(steps, name, default):
-    """Steps as floats, two or more in rising order; the default for None."""
-    if steps is None:
-        return default
-    steps = real_array(steps, name).astype(float)
-    if steps.ndim != 1 or len(steps) < 2 or (np.diff(steps) <= 0).any():
-        raise ValueError(f"{name} must be two or more rising numbers, got shape {steps.shape}")
-    return steps
-
-
 def legend(ax, **options):
-    """The legend on the right of the axes, where it lies over nothing.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    **options
-        Of matplotlib's legend.
-
-    Returns
-    -------
-    matplotlib.legend.Legend
+    """The legend on the right of the axes, where it lies over nothing; `options` are those of
+    matplotlib's legend.
     """
     give_layout(ax.figure)
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
@@ -75,35 +54,24 @@ def legend(ax, **options):
 
 
 def finished(ax, title, grid=None, where="right"):
-    """The axes with a title, if there is one, grid lines ("x", "y" or "both") and their legend."""
+    """The axes with a title, if there is one, grid lines ("x", "y" or "both") and their legend:
+    "right" of them, "below" in two columns where its names are short, or "none".
+    """
     if title is not None:
         ax.set_title(title)
     if grid is not None:
         ax.grid(alpha=0.3, axis=grid)
-    place_legend(ax, where)
-    return ax
-
-
-def place_legend(ax, where):
-    """The legend "right" of the axes, "below" them, or "none".
-
-    Below it stands in two columns where its names are short.
-    """
     if where == "right":
         legend(ax)
     elif where == "below":
         names = ax.get_legend_handles_labels()[1]
         legend(ax, loc="upper left", bbox_to_anchor=(0, -0.16),
                ncols=2 if max(map(len, names), default=0) < 25 else 1)
+    return ax
 
 
 def plain_numbers(axis):
-    """Plain numbers (0.5, 20) on a logarithmic axis that spans a few powers of ten.
-
-    Parameters
-    ----------
-    axis : matplotlib.axis.Axis
-    """
+    """Plain numbers (0.5, 20) on a logarithmic axis that spans a few powers of ten."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = sorted(axis.get_view_interval())
@@ -124,14 +92,8 @@ def give_layout(figure):
 
 
 def reveal(ax, lines):
-    """Make a curve wide and pale where a later one lies on it, so that both can be seen.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Its scales and limits say what is near.
-    lines : list of matplotlib.lines.Line2D
-        In the order of drawing.
+    """Make a curve wide and pale where a later one of the `lines` lies on it, so that both can be
+    seen. The scales and limits of the axes say what is near.
     """
     places = [ax.transAxes.inverted().transform(ax.transData.transform(
         np.column_stack([line.get_xdata(), line.get_ydata()]))) for line in lines]

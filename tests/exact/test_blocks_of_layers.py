@@ -71,17 +71,6 @@ def test_a_layer_inside_others_by_its_name():
                     so.exact.fisher(*problem).diagonal()[12:24]) < 1e-12
 
 
-def test_the_block_of_a_diagonal_in_a_straight_network():
-    """There the recursion is left for squares of gradients."""
-    rng = np.random.default_rng(0)
-    net = so.mlp([3, 5, 4, 2], activation="relu", rng=0)
-    problem = net, so.SquaredError(), rng.normal(size=(6, 3)), rng.normal(size=(6, 2))
-    whole = so.exact.hessian(*problem).diagonal()
-    for number in (0, 2, 4):
-        own = so.exact.diagonal(*problem, layer=number)
-        assert relative(own, whole[net.slices[number]]) < 1e-12
-
-
 @pytest.mark.parametrize("form", MATRICES)
 def test_a_block_needs_no_room_for_the_rest(problem, form):
     """The limit of bytes is that of the block, 8 x 8 numbers."""

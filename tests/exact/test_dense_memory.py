@@ -1,12 +1,11 @@
 """Dense matrices are summed over parts of the batch, in memory that follows their size."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.exact import blocks, symmetric
+from harness.chunked import peak
+from secondorder.exact import symmetric
 
 MATRICES = {
     "hessian": lambda *problem: so.exact.hessian(*problem, method="blocks"),
@@ -44,25 +43,11 @@ def test_parts_give_the_whole(name, monkeypatch):
     assert len(parts) == 37
 
 
-def test_how_many_numbers_the_hessian_holds_for_each_sample():
-    """One row, and J, T, S with what makes them: at most the widest layer by all units."""
-    assert blocks._numbers(problem([5, 7, 6, 3], 1)[0]) == 111 + 4 * 7 * (7 + 6 + 3)
-
-
 @pytest.mark.parametrize("name", MATRICES)
 def test_every_matrix_is_exactly_symmetric(name):
     """Also where it is larger than a tile that is copied at a time."""
     matrix = MATRICES[name](*problem([9, 20, 20, 5], 4))
     assert len(matrix) > sum(symmetric.TILE) and np.array_equal(matrix, matrix.T) and matrix.any()
-
-
-def peak(compute):
-    """Most bytes held at a time, and what was computed."""
-    tracemalloc.start()
-    try:
-        return compute(), tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", MATRICES)
@@ -71,11 +56,11 @@ def test_memory_follows_the_matrix(name, monkeypatch):
     net, loss, x, y = given = problem([12, 22, 10], 700)
     limit = 8 * (net.size**2 + max(symmetric.SMALLEST_PART, net.size**2 // 2) + 128 * net.size)
     net.evaluate(loss, x, y).gradient  # what is compiled, is now
-    _, held = peak(lambda: net.evaluate(loss, x, y).gradient)
-    matrix, most = peak(lambda: MATRICES[name](*given))
-    assert matrix.nbytes < most < limit + 2 * held
+    held = peak(lambda: net.evaluate(loss, x, y).gradient)
+    most = peak(lambda: MATRICES[name](*given))
+    assert 8 * net.size**2 < most < limit + 2 * held
     monkeypatch.setattr(symmetric, "SMALLEST_PART", 10**9)
-    assert peak(lambda: MATRICES[name](*given))[1] > limit + 2 * held
+    assert peak(lambda: MATRICES[name](*given)) > limit + 2 * held
 
 
 @pytest.mark.parametrize("name", MATRICES)

@@ -1,7 +1,5 @@
 """The spectral density: within its stated error of the exact spectrum, and its parts literally."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from scipy.sparse.linalg import aslinearoperator
@@ -46,15 +44,6 @@ def stated_and_off(case, steps, seeds, probes=6):
              for seed in range(seeds)]
     off = np.array([density.distance(eigenvalues) for density in found])
     return np.array([density.total_error for density in found]), off, found[-1]
-
-
-@pytest.mark.thorough
-def test_few_steps_are_within_the_stated_error(case):
-    """The area between the density and the exact one, in 95 of 100 seeds at least. Twelve steps are
-    few for this width, and the stated error says so."""
-    stated, off, _ = stated_and_off(case, 12, 100)
-    assert (off <= stated).sum() >= 95
-    assert stated.mean() < min(10 * off.mean(), 1.5)
 
 
 @pytest.mark.parametrize("seeds", [12, pytest.param(100, marks=pytest.mark.slow)])
@@ -145,16 +134,6 @@ def test_lanczos_ends_where_the_space_does(rank):
     np.testing.assert_allclose(weights, [1 - rank / 20, *rank * [1 / 20]], atol=1e-13)
 
 
-def test_lanczos_ends_by_the_rounding_of_the_largest_eigenvalue():
-    """1 and 1e-9: after two steps only what rounding makes of the 1 is left."""
-    rng = np.random.default_rng(0)
-    Q = np.linalg.qr(rng.normal(size=(12, 12)))[0]
-    A = (Q * [1, *11 * [1e-9]]) @ Q.T
-    a, b = densities.lanczos(aslinearoperator(A), Q[:, 0] + 1e-6 * Q[:, 1], 12)
-    np.testing.assert_allclose(a, [1, 1e-9], atol=1e-11)
-    np.testing.assert_allclose(b, [1e-6], rtol=1e-3)
-
-
 def test_lanczos_ends_by_the_rounding_of_what_stands_beside_the_diagonal():
     """1, -1, 1e-9 and -1e-9, in pairs that leave the diagonal zero."""
     A, rng = np.zeros((12, 12)), np.random.default_rng(0)
@@ -206,29 +185,6 @@ def test_points_and_width_of_ones_own(case):
     assert np.abs(density.density - density.smoothed(eigenvalues)).max() < density.error.max()
 
 
-@pytest.mark.parametrize("options, words", [
-    ({"probes": 1}, "probes must be at least 2"),
-    ({"steps": 1}, "steps must be at least 2"),
-    ({"width": 0}, "width must be above 0"),
-    ({"points": [1.0]}, "points must be at least two numbers in rising order"),
-    ({"points": [1.0, 1.0]}, "points must be at least two numbers in rising order"),
-    ({"points": [[1.0, 2.0]]}, "points"),
-    ({"points": [1.0, np.nan]}, "points")])
-def test_bad_options(case, options, words):
-    with pytest.raises(ValueError, match=words):
-        so.exact.spectral_density(*case[0], **options)
-
-
-def test_bad_eigenvalues(case):
-    density = so.exact.spectral_density(*case[0], steps=2, rng=0)
-    for bad in ([], [[1.0]], ["a"], [np.inf]):
-        with pytest.raises((ValueError, TypeError), match="eigenvalues"):
-            density.distance(bad)
-
-
-# -- the ends of its rules -------------------------------------------------
-
-
 def test_points_reach_five_widths_beyond_the_outermost_nodes_of_all_probes(case):
     density = so.exact.spectral_density(*case[0], probes=4, steps=3, rng=0)
     low, high = density.nodes.min(), density.nodes.max()
@@ -239,52 +195,11 @@ def test_points_reach_five_widths_beyond_the_outermost_nodes_of_all_probes(case)
     assert density.points[[0, -1]] == pytest.approx(ends, rel=1e-12)
 
 
-@pytest.mark.parametrize("low, high, width", [
-    (-2.0, 4.0, 0.1), (5.0, 5.0, 5 / 60), (-5.0, -5.0, 5 / 60), (0.1, 0.1, 1 / 60),
-    (0.0, 60e-3, 1 / 60), (0.0, 61e-3, 61e-3 / 60)])
-def test_a_width_is_a_part_of_the_range_or_of_the_only_eigenvalue(low, high, width):
-    """Where rounding, of 1e-3 here, is above the range's part, there is but one eigenvalue."""
-    assert densities._checked_width(None, low, high, 1e-3, True) == pytest.approx(width, rel=1e-12)
-
-
-def test_the_least_width_is_a_width():
-    known, least = 1e-3, 7.88 / (2 * 399 - 10)
-    for evenly, smallest in ((False, known), (True, least)):
-        assert densities._checked_width(smallest, -3.0, 4.88, known, evenly) == smallest
-        with pytest.raises(ValueError, match=f"width must be at least {smallest:.3g}"):
-            densities._checked_width(smallest * (1 - 1e-9), -3.0, 4.88, known, evenly)
-
-
-@pytest.mark.parametrize("values, size", [([-5.0, -1.0, 2.0], 5.0), ([-2.0, 1.0, 6.0], 6.0),
-                                          ([0.0, 0.0, 0.0], 1e-100)])
-def test_rounding_is_that_of_the_largest_eigenvalue(values, size):
-    A = aslinearoperator(np.diag(values))
-    known = np.sqrt(3) * np.finfo(float).eps * size
-    rules = [densities.lanczos(A, np.ones(3), 3)] * 2
-    with pytest.raises(ValueError, match=f"width must be at least {known:.3g}, as rounding"):
-        densities._density(A, rules, 3, known / 2, None)
-
-
 def test_what_rounding_leaves_open_of_a_density():
     """Five times the identity: the probes agree, and the slope tells what a move of 5 changes."""
     A, points = aslinearoperator(5.0 * np.eye(3)), np.linspace(3, 7, 9)
-    rules = [densities.lanczos(A, np.array(start, dtype=float), 3)
-             for start in ([1, 1, 1], [1, -1, 1], [1, 1, -1], [-1, 1, 1])]
+    rules = [densities.lanczos(A, np.array(start), 3) for start in ([1.0, 1, 1], [1.0, -1, 1])]
     found = densities._density(A, rules, 3, 0.5, points)
     slope = abs(points - 5) / 0.25 * np.exp(-(points - 5) ** 2 / 0.5) / (0.5 * np.sqrt(2 * np.pi))
     known = np.sqrt(3) * np.finfo(float).eps * 5
     np.testing.assert_allclose(found.error, slope * known, rtol=1e-9, atol=1e-25)
-
-
-def test_areas_need_points_two_widths_apart_and_are_two_at_most(case):
-    problem, _ = case
-    points = np.arange(-8.0, 8.5, 0.5)
-    density = so.exact.spectral_density(*problem, points=points, width=0.25, steps=30, rng=0)
-    assert density.distance(np.full(77, 7.0)) == pytest.approx(2, abs=0.01)
-    assert density._area(np.ones(33)) == 2 and density._area(np.full(33, 0.1)) == pytest.approx(1.6)
-    points[9] += 1e-9
-    narrow = dataclasses.replace(density, points=points)
-    with pytest.raises(ValueError, match="areas need points at most 2 widths apart"):
-        narrow._area(np.ones(33))
-    with pytest.raises(ValueError, match="width 0.25|width is 0.25"):
-        narrow.distance([0.0])

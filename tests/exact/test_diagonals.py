@@ -54,11 +54,11 @@ def test_the_recursion_in_parts(monkeypatch):
         assert [part.stop - part.start for part in parts] == lengths
 
 
-def test_unit_vectors_in_blocks(monkeypatch):
-    problem = draw("chain")
+def test_unit_vectors_in_blocks_and_chunks(monkeypatch):
+    problem = draw("chain-image")
     expected = so.exact.diagonal(*problem)
     monkeypatch.setattr(diagonals, "UNITS", 4)
-    assert relative(so.exact.diagonal(*problem, method="products"), expected) < 1e-12
+    assert relative(so.exact.diagonal(*problem, batch_size=3), expected) < 1e-12
 
 
 def test_which_method_is_taken():
@@ -76,28 +76,16 @@ def test_which_method_is_taken():
     assert so.exact.diagonal_methods(net) == (None, "products", "products", None)
 
 
-def count_products(monkeypatch):
+def test_products_only_where_they_are_needed(monkeypatch):
     vectors, rows_of = [], diagonals.hessian_rows
     monkeypatch.setattr(diagonals, "hessian_rows",
                         lambda e, rows: vectors.extend(rows) or rows_of(e, rows))
-    return vectors
-
-
-def test_products_only_where_they_are_needed(monkeypatch):
-    problem, vectors = draw("chain-image"), count_products(monkeypatch)
+    problem = draw("chain-image")
     so.exact.diagonal(*problem)
     assert len(vectors) == problem[0].layers[2].size
     vectors.clear()
-    so.exact.diagonal(*problem, method="products")
-    assert len(vectors) == problem[0].size
-    vectors.clear()
-    so.exact.diagonal(*draw("skip-nested"), method="recursion")
+    so.exact.diagonal(*draw("skip-nested"))
     assert not vectors
-
-
-def test_recursion_is_refused_where_it_is_not_known():
-    with pytest.raises(TypeError, match="method='recursion' does not know the layer Chain"):
-        so.exact.diagonal(*draw("chain-image"), method="recursion")
 
 
 def test_straight_networks_need_no_hessians(monkeypatch):
@@ -114,11 +102,6 @@ def test_straight_networks_need_no_hessians(monkeypatch):
 def test_no_model_no_fisher():
     with pytest.raises(TypeError, match="no exact or sampled Fisher matrix"):
         so.exact.diagonal(*draw("linear", "tukey"), kind="fisher")
-    for call in (so.exact.diagonal, so.exact.trace, so.exact.spectral_density):
-        with pytest.raises(ValueError, match="unknown kind 'fischer': did you mean 'fisher'"):
-            call(*draw("linear"), kind="fischer")
-    with pytest.raises(ValueError, match="unknown method 'recursive': did you mean 'recursion'"):
-        so.exact.diagonal(*draw("linear"), method="recursive")
 
 
 def test_overflow_is_named():

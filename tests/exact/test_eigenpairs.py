@@ -100,11 +100,6 @@ def test_pairs_that_do_not_converge(problem, by_products):
         so.exact.eigenpairs(*problem, 5, "SA", max_iterations=1)
 
 
-def test_more_pairs_than_parameters(problem):
-    with pytest.raises(ValueError, match="k must be at most 93, the number of parameters, got 94"):
-        so.exact.eigenpairs(*problem, 94)
-
-
 def test_a_line_on_the_terminal_if_asked_for(problem, by_products, capfd, monkeypatch):
     monkeypatch.setattr(so.exact.progress, "PATIENCE", 0.0)
     so.exact.eigenpairs(*problem, 3)
@@ -118,27 +113,3 @@ def test_a_line_on_the_terminal_if_asked_for(problem, by_products, capfd, monkey
 def test_the_same_pairs_every_time(problem, by_products):
     one, other = (so.exact.eigenpairs(*problem, 3) for _ in range(2))
     assert (one.vectors == other.vectors).all()
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_two_thirds_of_the_digits_are_asked_for_by_default(problem, dtype, monkeypatch):
-    """Of eigenpairs, and of systems by conjugate gradients, in ten iterations a parameter."""
-    net, *data = problem
-    net, digits, asked = net.astype(dtype), {"float64": 3.67e-11, "float32": 2.42e-5}[dtype], []
-
-    def stop(*args):
-        asked.extend(args)
-        raise InterruptedError
-
-    for name, function, call in (
-            ("eigenpairs", "_by_eigsh", lambda: so.exact.eigenpairs(net, *data, k=2)),
-            ("solving", "by_conjugate_gradients",
-             lambda: so.exact.solve(net, *data, np.ones(93), damping=1.0, method="cg"))):
-        module = importlib.import_module(f"secondorder.exact.spectra.{name}")
-        monkeypatch.setattr(module, "SMALL", 1, raising=False)
-        monkeypatch.setattr(module, function, stop)
-        with pytest.raises(InterruptedError):
-            call()
-    (_, k, which, _, tolerance, iterations), (_, _, again, most, _) = asked[:6], asked[6:]
-    assert (k, which, iterations, most) == (2, "LA", 500, 930)
-    assert [tolerance, again] == pytest.approx([digits] * 2, rel=2e-3, abs=0)

@@ -1,20 +1,15 @@
 """Systems with curvature matrices: against dense linear algebra, retrained linear models, and what
 is not positive definite refused with its smallest eigenvalue."""
 
-import importlib
-from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import Mock
+import contextlib
 
 import numpy as np
 import pytest
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, aslinearoperator
+from scipy.sparse.linalg import aslinearoperator
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.exact.spectra.definite import factor
-from secondorder.exact.spectra.solving import _Guarded
-
-solving = importlib.import_module("secondorder.exact.spectra.solving")
+from secondorder.exact.spectra.solving import _Guarded, factor
 
 DENSE = {"hessian": so.exact.hessian, "gauss-newton": so.exact.gauss_newton,
          "fisher": so.exact.fisher,
@@ -84,14 +79,6 @@ def test_a_block_of_a_layer(problem, method):
     assert relative(found.solution, np.linalg.solve(C, v)) < 1e-9
 
 
-def test_the_same_bits_by_an_executor(problem):
-    v = np.ones(problem[0].size)
-    with ThreadPoolExecutor(2) as pool:
-        one, other = (so.exact.solve(*problem, v, "gauss-newton", 0.1, "cg", batch_size=4,
-                                     executor=who).solution for who in (None, pool))
-    assert (one == other).all()
-
-
 def test_zero_has_the_solution_zero(problem):
     for method in ("cholesky", "cg"):
         found = so.exact.solve(*problem, np.zeros(problem[0].size), "gauss-newton", 0.1, method)
@@ -154,42 +141,20 @@ def test_a_matrix_that_is_singular_to_rounding():
     assert factor(np.diag([1, 1, 1, 2.0**-48]), "A", "do this")[3, 3] == 2.0**-24
 
 
-@pytest.mark.parametrize("least, refused", [(1e-17, True), (2 * np.finfo(float).eps, True),
-                                            (3 * np.finfo(float).eps, False)])
-def test_conjugate_gradients_stop_where_a_direction_is_flat_to_rounding(least, refused):
+def test_conjugate_gradients_stop_where_a_direction_is_flat_to_rounding():
     """Beside the largest curvature that was seen: two eps of it, for two parameters."""
     first, second = np.eye(2)
-    guarded = _Guarded(aslinearoperator(np.diag([1.0, least])), "A")
-    assert (guarded @ second)[1] == least, "nothing larger was seen yet"
-    guarded @ first
-    if not refused:
-        assert (guarded @ second)[1] == least
-        return
-    with pytest.raises(np.linalg.LinAlgError, match="A is not positive definite"):
-        guarded @ second
-
-
-def test_the_smallest_eigenvalue_of_a_search_that_fails(monkeypatch):
-    """What it has found so far, or what was known before."""
-    A = aslinearoperator(np.eye(2))
-    for error, found in ((ArpackError(-9), 5.0), (ArpackNoConvergence("", np.ones(0), []), 5.0),
-                         (ArpackNoConvergence("", np.array([-2.0]), []), -2.0),
-                         (ArpackNoConvergence("", np.array([7.0]), []), 5.0)):
-        monkeypatch.setattr(solving, "eigsh", Mock(side_effect=error))
-        assert solving._smallest_eigenvalue(A, 5.0) == found
+    for least, refused in ((2 * np.finfo(float).eps, True), (3 * np.finfo(float).eps, False)):
+        guarded = _Guarded(aslinearoperator(np.diag([1.0, least])), "A")
+        guarded @ first
+        with pytest.raises(np.linalg.LinAlgError) if refused else contextlib.nullcontext():
+            guarded @ second
 
 
 def test_iterations_that_do_not_suffice_are_an_error(problem):
     with pytest.raises(RuntimeError, match="2 iterations left a residual of"):
         so.exact.solve(*problem, np.ones(problem[0].size), "gauss-newton", 1e-3, "cg",
                        max_iterations=2)
-
-
-@pytest.mark.parametrize("v", [np.ones(3), np.ones((2, 26)), np.ones((26, 2, 1)), 1.0,
-                               np.ones((26, 0))])
-def test_right_sides_of_another_shape(problem, v):
-    with pytest.raises(ValueError, match=r"v has shape .*, expected \(26,\) or \(26, K\)"):
-        so.exact.solve(*problem, v)
 
 
 def test_a_line_on_the_terminal_if_asked_for(problem, capfd, monkeypatch):

@@ -57,7 +57,7 @@ def test_hutchinson_literally(products):
     assert found.margin == pytest.approx(quantile * error, rel=1e-7)
 
 
-@pytest.mark.parametrize("products", [31, 32, 33, 34, 64, 65, 97])
+@pytest.mark.parametrize("products", [32, 33, 97])
 def test_every_probe_has_a_say_whatever_their_number(products):
     """Worked through some at a time; the literal mean of z^T A z over all of them."""
     A = np.random.default_rng(0).normal(size=(7, 7))
@@ -82,24 +82,6 @@ def test_hutchinson_is_exact_for_a_diagonal_matrix():
     assert float(found) == pytest.approx(2.5, rel=1e-15) and found.standard_error == 0
 
 
-def test_what_rounding_leaves_open_of_a_trace():
-    """Sixteen eps |v| |A v|, in the mean over probes; of all vectors of the subspace, the sum."""
-    eps, rng = np.finfo(float).eps, np.random.default_rng(0)
-    found = traces.hutchinson(plain(np.diag([3.0, -1.0, 0.5])), 5, rng)
-    assert found.margin / eps == pytest.approx(16 * np.sqrt(3) * np.sqrt(10.25), rel=1e-12)
-    found = traces.hutch_plus_plus(plain(-2 * np.eye(3)), 9, rng)
-    assert found.margin / eps == pytest.approx(16 * 3 * 2, rel=1e-6)
-
-
-@pytest.mark.parametrize("diagonal", [2.0, 1.0])
-def test_the_error_of_a_trace_does_not_overflow(diagonal):
-    A = np.array([[diagonal, 1.0], [1.0, diagonal]])
-    small, large = (traces.hutchinson(plain(size * A), 8, np.random.default_rng(1))
-                    for size in (-1.0, -1e300))
-    assert large.standard_error == pytest.approx(1e300 * small.standard_error, rel=1e-12)
-    assert small.standard_error > 0.1
-
-
 def test_hutch_plus_plus_is_exact_for_low_rank():
     """Rank 3 and 5 products for the subspace: nothing is left to estimate."""
     B = np.random.default_rng(1).normal(size=(40, 3))
@@ -109,7 +91,7 @@ def test_hutch_plus_plus_is_exact_for_low_rank():
     assert found.standard_error < 1e-12 * abs(A.trace())
 
 
-def test_hutch_plus_plus_literally(monkeypatch):
+def test_hutch_plus_plus_literally():
     """By dense projections, from the same draws."""
     A = np.random.default_rng(0).normal(size=(12, 12))
     A, rng = A + A.T, np.random.default_rng(9)
@@ -121,11 +103,6 @@ def test_hutch_plus_plus_literally(monkeypatch):
     found = traces.hutch_plus_plus(plain(A), 14, np.random.default_rng(9))
     assert float(found) == pytest.approx((Q.T @ A @ Q).trace() + terms.mean(), rel=1e-12)
     assert found.standard_error == pytest.approx(terms.std(ddof=1) / np.sqrt(6), rel=1e-10)
-    monkeypatch.setattr(traces, "_estimate", lambda known, terms, rounding, method: rounding)
-    rounding = traces.hutch_plus_plus(plain(A), 14, np.random.default_rng(9))
-    sizes = [np.linalg.norm(V, axis=0) * np.linalg.norm(A @ V, axis=0) for V in (Q, P @ G)]
-    assert rounding / np.finfo(float).eps == pytest.approx(
-        16 * (sizes[0].sum() + sizes[1].mean()), rel=1e-10)
 
 
 def test_hutch_plus_plus_is_better_where_few_eigenvalues_are_large():
@@ -145,7 +122,7 @@ def test_products_that_are_taken(case, monkeypatch):
     monkeypatch.setattr(so.exact.HessianOperator, "_embedded",
                         lambda self, rows: seen.append(len(rows)) or embedded(self, rows))
     for method in ("hutchinson", "hutch++"):
-        for products in (4, 5, 6, 31, 32, 33, 64, 65, 98, 99, 100):
+        for products in (4, 5, 32, 33, 98):
             seen.clear()
             so.exact.trace(*problem, method=method, products=products, rng=0)
             assert sum(seen) == products
@@ -169,15 +146,3 @@ def test_estimates_of_a_block_in_chunks(case):
     assert so.exact.trace(*problem, batch_size=7, **options) == pytest.approx(whole, rel=1e-12)
     exact = so.exact.trace(*problem, layer=2, l2=0.1)
     assert abs(whole - exact) < whole.margin
-
-
-@pytest.mark.parametrize("method, products", [("hutchinson", 1), ("hutch++", 3), ("exact", 0)])
-def test_too_few_products(case, method, products):
-    with pytest.raises(ValueError, match="products must be at least"):
-        so.exact.trace(*case[0], method=method, products=products)
-
-
-@pytest.mark.parametrize("number", [-1e300, 1e300, -3.0, 1e-3, 0.0])
-def test_the_length_of_a_column_does_not_overflow(number):
-    V = np.array([[number, 1.0], [number, 2.0], [0.0, -2.0]])
-    np.testing.assert_allclose(traces._norms(V), [abs(number) * np.sqrt(2), 3], rtol=1e-15)

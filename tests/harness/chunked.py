@@ -1,15 +1,27 @@
-"""Calls that take `batch_size` and `executor`, executors that fail, and losses that spoil a chunk.
+"""Calls that take `batch_size` and `executor`, executors that fail, losses that spoil a chunk, and
+the most memory that a call holds.
 
 It is a module so that other processes can import what is in it.
 """
 
 import os
 import signal
+import tracemalloc
 from concurrent.futures import Executor, Future
 
 import numpy as np
 
 import secondorder as so
+
+
+def peak(compute):
+    """Most bytes that are held at a time."""
+    tracemalloc.start()
+    try:
+        compute()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def problem(samples=23, sizes=(3, 3, 3), seed=0):
@@ -57,7 +69,6 @@ CALLS = {
        for kind in ("exact", "empirical", "sampled")},
     **{f"diagonal, {kind}": function("diagonal", kind=kind, rng=3, draws=2)
        for kind in ("hessian", "gauss-newton", "fisher", "fisher-empirical", "fisher-sampled")},
-    "diagonal by products": function("diagonal", method="products"),
     "trace": function("trace"),
     **{f"{name} of a block": function(name, layer="2.weight")
        for name in ("hessian", "gauss_newton", "fisher", "diagonal")},
@@ -102,11 +113,10 @@ class Here(Executor):
 
 
 class Waiting(Executor):
-    """Begins nothing. Submission number `fails_at` fails, or, if that is None, the first result;
-    else the first result is `first`."""
+    """Begins nothing. Submission number `fails_at` fails, or, if that is None, the first result."""
 
-    def __init__(self, fails_at, first=None):
-        self.futures, self.fails_at, self.first = [], fails_at, first
+    def __init__(self, fails_at):
+        self.futures, self.fails_at = [], fails_at
 
     def submit(self, function, /, *arguments, **options):
         if len(self.futures) == self.fails_at:
@@ -114,8 +124,6 @@ class Waiting(Executor):
         self.futures.append(Future())
         if len(self.futures) == 1 and self.fails_at is None:
             self.futures[0].set_exception(OSError("the line is cut"))
-        elif len(self.futures) == 1 and self.first is not None:
-            self.futures[0].set_result(self.first)
         return self.futures[-1]
 
 

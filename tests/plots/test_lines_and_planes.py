@@ -14,6 +14,7 @@ from secondorder import plots
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(12, 3)), RNG.integers(0, 2, 12)
 NET, LOSS = so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy()
+D = RNG.normal(size=NET.size)
 
 
 @pytest.fixture(autouse=True)
@@ -49,13 +50,12 @@ def test_what_is_not_finite_is_left_out():
     assert np.isnan(drawn(ax)["a"][:, 1]).tolist() == [False, True, True, False]
 
 
-@pytest.mark.parametrize("logarithmic, x, y", [
-    ("linear", "linear", "linear"), ("x", "log", "linear"), ("y", "linear", "log"),
-    ("xy", "log", "log")])
-def test_scales_limits_and_names(logarithmic, x, y):
-    ax = plots.lines({"a": ([1.0, 2.0], [1.0, 3.0])}, logarithmic=logarithmic, x_limits=(4, 1),
-                     y_limits=(0.5, 5), x_label="across", y_label="up", title="one")
-    assert (ax.get_xscale(), ax.get_yscale()) == (x, y)
+def test_scales_limits_and_names():
+    for logarithmic in ("linear", "x", "y", "xy"):
+        ax = plots.lines({"a": ([1.0, 2.0], [1.0, 3.0])}, logarithmic=logarithmic, x_limits=(4, 1),
+                         y_limits=(0.5, 5), x_label="across", y_label="up", title="one")
+        assert (ax.get_xscale() == "log", ax.get_yscale() == "log") == (
+            "x" in logarithmic, "y" in logarithmic)
     assert ax.get_xlim() == (4, 1) and ax.get_ylim() == (0.5, 5)
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("across", "up", "one")
 
@@ -90,26 +90,58 @@ def test_a_row_hands_every_picture_its_axes():
     assert left > 1.5 * right and figure.get_figheight() == 3
     shared = plots.row(lambda ax: ax.set_ylim(0, 7), lambda ax: None, share_y=True)
     assert shared.axes[1].get_ylim() == (0, 7)
-    mine = Figure()
-    assert plots.row(given.append, figure=mine) is mine
 
 
 def test_a_row_refuses():
     for pictures, options, error, words in (
             ((), {}, ValueError, "pictures: there is nothing"),
-            ((3,), {}, TypeError, "pictures[0]"),
             ((lambda: None,), {}, TypeError, "pictures[0]"),
-            ((print,), {"widths": (1, 2)}, ValueError, "widths must be 1 numbers"),
-            ((print,), {"widths": (-1,)}, ValueError, "widths"),
-            ((print,), {"widths": ("a",)}, TypeError, "widths"),
+            ((print,), {"widths": (1, 2)}, ValueError, "widths has shape"),
             ((print,), {"height": 0}, ValueError, "height"),
-            ((print,), {"share_y": "no"}, TypeError, "share_y"),
-            ((print,), {"figure": 3}, TypeError, "figure")):
+            ((print,), {"share_y": "no"}, TypeError, "share_y")):
         with pytest.raises(error, match=re.escape(words)):
             plots.row(*pictures, **options)
 
 
-# -- several directions ----------------------------------------------------------------------------
+# -- the objective along directions: the curves are the numbers that they claim to be --------------
+
+
+@pytest.mark.parametrize("batch_size", [None, 5])
+def test_objective_and_quadratic_model(batch_size):
+    before = NET.theta.copy()
+    found = drawn(so.plots.along(NET, LOSS, X, Y, D, l2=0.2, batch_size=batch_size))
+    net = NET.copy()
+    for t, value in found["objective"]:
+        net.theta = before + t * D
+        expected = net.evaluate(LOSS, X, Y).loss + 0.1 * net.theta @ net.theta
+        assert value == pytest.approx(expected, rel=1e-12)
+    steps = found["quadratic model"][:, 0]
+    g, H = (made(NET, LOSS, X, Y, l2=0.2) for made in (so.exact.gradient, so.exact.hessian))
+    start = NET.evaluate(LOSS, X, Y).loss + 0.1 * before @ before
+    model = start + steps * (g @ D) + steps**2 / 2 * (D @ H @ D)
+    assert np.allclose(found["quadratic model"][:, 1], model, rtol=1e-12)
+    assert steps[0] == -1 and steps[-1] == 2 and (NET.theta == before).all()
+
+
+def test_a_bound_as_another_model():
+    bound = so.residual_partitioning.bound(NET, LOSS, X, Y)
+    ax = so.plots.along(NET, LOSS, X, Y, D / 10, steps=[0.0, 0.5, 1.0], title="a ray",
+                        models={"bound": bound.value, "zero": lambda d: 0.0})
+    found = drawn(ax)
+    assert np.allclose(found["bound"][:, 1], [bound.value(t * D / 10) for t in (0, 0.5, 1)])
+    assert (found["zero"][:, 1] == 0).all() and ax.get_title() == "a ray"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "objective", "quadratic model", "bound", "zero"]
+    colours = {line.get_color() for line in ax.lines[:4]}
+    assert len(colours) == 4
+
+
+def test_where_the_objective_overflows_the_line_ends():
+    net = so.mlp([3, 4, 2], activation="identity", rng=0)
+    ax = so.plots.along(net, so.SquaredError(), X, np.zeros((12, 2)), D, steps=[0.0, 1.0, 1e90])
+    values = drawn(ax)["objective"][:, 1]
+    assert np.isfinite(values[:2]).all() and np.isnan(values[2])
+    assert np.isfinite(ax.get_ylim()).all()
 
 
 def test_the_objective_along_several_directions():
@@ -169,11 +201,11 @@ def test_a_plane_is_the_objective_and_points_lie_where_they_are(monkeypatch):
 
 def test_kernels_stand_side_by_side_on_one_scale():
     weights = np.arange(5 * 2 * 3, dtype=float).reshape(5, 2, 3) - 7
-    (image,) = plots.kernels(weights, columns=2).images
+    (image,) = plots.kernels(weights).images
     whole = np.asarray(image.get_array().filled(np.nan))
-    assert whole.shape == (3 * 3 - 1, 2 * 4 - 1)
-    np.testing.assert_array_equal(whole[3:5, 4:7], weights[3])
-    for gap in (whole[2], whole[5], whole[:, 3], whole[6:, 4:]):
+    assert whole.shape == (2 * 3 - 1, 3 * 4 - 1)
+    np.testing.assert_array_equal(whole[3:5, 4:7], weights[4])
+    for gap in (whole[2], whole[:, 3], whole[:, 7], whole[3:, 8:]):
         assert np.isnan(gap).all()
     assert image.get_clim() == (-22, 22)
 
@@ -188,8 +220,3 @@ def test_printed_beside_corrected():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["(1)", "(2)", "(3)"]
     assert ax.yaxis_inverted() and ax.get_xscale() == "log"
     assert not faults(figure)
-
-
-def test_nothing_printed_wrong():
-    ax = plots.printed_and_corrected({"(1)": (None, 1e-15)})
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["corrected"]

@@ -6,14 +6,13 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import stdtrit
 
-from ...checks import positive_number, real_array, require_bytes, whole_number
+from ...checks import increasing, positive_number, real_array, require_bytes, whole_number
 from ...checks.randomness import generator
 from ..operators import operator_of
 
 FAR = 50  # widths beyond which the kernel is 0
 REACH = 5  # widths beyond the outermost node where the curve ends
 RESOLUTION = 60  # the spectrum's range in widths, where no width is given
-WIDEST = 1e100  # width
 LEAST = 1e-100  # size of a matrix that is not taken for zero
 POINTS = 400  # where no points are given
 GAP = 2  # widths that points may stand apart where an area is asked for
@@ -148,8 +147,8 @@ def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, w
     is no larger than possible, as a density lies between 0 and the kernel's height.
     """
     probes, steps = whole_number(probes, "probes", 2), whole_number(steps, "steps", 2)
-    width = None if width is None else positive_number(width, "width", WIDEST)
-    points = None if points is None else _checked_points(points)
+    width = None if width is None else positive_number(width, "width")
+    points = None if points is None else increasing(points, "points")
     rng = generator(rng)
     A = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     batch_size=batch_size, executor=executor)
@@ -251,11 +250,3 @@ def _moved(points, nodes, weights, width):
     """
     scaled = np.minimum(np.abs(points[:, None] - nodes) / width, FAR)
     return (scaled * np.exp(-scaled * scaled / 2)) @ weights / (width * width * np.sqrt(2 * np.pi))
-
-
-def _checked_points(points):
-    points = real_array(points, "points").astype(float)
-    if points.ndim != 1 or len(points) < 2 or (np.diff(points) <= 0).any():
-        raise ValueError("points must be at least two numbers in rising order, got "
-                         f"shape {points.shape}")
-    return points

@@ -14,8 +14,7 @@ from ..curvature import check_network, jacobian
 from ..diagonals import KINDS, NAMES, diagonal
 from ..objectives import loss_sum
 from ..parameter_slices import parameter_slice
-from .definite import factor, not_positive
-from .solving import matrix_of
+from .solving import factor, matrix_of, not_positive
 
 STRUCTURES = ("full", "diagonal", "kronecker")
 REMEDY = "a larger prior_precision or another kind makes it so"

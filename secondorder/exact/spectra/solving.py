@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_solve, cholesky, eigvalsh
 from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
 
 from ...checks import number_in, one_of, real_array, whole_number
@@ -14,7 +14,6 @@ from ..diagonals import KINDS, NAMES
 from ..operators import operator_of
 from ..parameter_slices import parameter_slice
 from ..progress import Counted, shown
-from .definite import factor, not_positive
 
 METHODS = ("auto", "cholesky", "cg")
 LARGEST = 2000  # parameters up to which "auto" makes the matrix
@@ -208,3 +207,30 @@ def _right_sides(v, n, dtype):
         raise ValueError(f"v has shape {v.shape}, expected ({n},) or ({n}, K): one entry per "
                          "parameter")
     return v.astype(dtype)
+
+
+# -- positive definite matrices, and what is said of all others ------------------------------------
+
+
+def factor(A, what, remedy):
+    """L (n, n), in float64 and lower triangular, with A = L L^T; LinAlgError, with the smallest
+    eigenvalue, if A is not positive definite.
+
+    What is singular to the rounding of A's own precision is not taken for positive definite.
+    """
+    rounding = len(A) * np.finfo(A.dtype).eps * np.abs(A.diagonal()).max()
+    A = np.asarray(A, dtype=np.float64)
+    try:
+        L = cholesky(A, lower=True)
+    except np.linalg.LinAlgError:
+        L = None
+    # every L_ii^2 is at least the smallest eigenvalue
+    if L is None or (L.diagonal() ** 2).min() <= rounding:
+        raise not_positive(what, eigvalsh(A, subset_by_index=[0, 0])[0], remedy)
+    return L
+
+
+def not_positive(what, smallest, remedy):
+    """The error for a matrix with this eigenvalue."""
+    return np.linalg.LinAlgError(f"{what} is not positive definite: its smallest eigenvalue found "
+                                 f"is {smallest:.3g}; {remedy}")

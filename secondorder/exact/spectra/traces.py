@@ -153,21 +153,16 @@ def _quadratic_forms(A, V):
         product = A @ block
         terms.append(np.einsum("pk,pk->k", block, product, dtype=np.float64))
         with np.errstate(over="ignore"):
-            sizes.append(_norms(block) * _norms(product))
+            lengths = [np.linalg.norm(part.astype(np.float64), axis=0)
+                       for part in (block, product)]
+            sizes.append(lengths[0] * lengths[1])
     return np.concatenate(terms), np.concatenate(sizes)
-
-
-def _norms(V):
-    """The length of every column, in float64; squares of large numbers would overflow."""
-    size = np.abs(V).max(axis=0, initial=1).astype(np.float64)
-    return size * np.linalg.norm(V / size, axis=0)
 
 
 def _estimate(known, terms, rounding, method):
     count = len(terms)
     with np.errstate(over="ignore", invalid="ignore"):
-        size = max(np.abs(terms).max(), 1.0)
-        error = size * ((terms / size).std(ddof=1) / math.sqrt(count))
+        error = terms.std(ddof=1) / math.sqrt(count)
         margin = error * stdtrit(count - 1, 0.995) + rounding
         return Trace(_finite(known + terms.mean()), _finite(error), _finite(margin), method)
 

@@ -108,11 +108,19 @@ def test_the_penalty_is_part_of_what_must_not_rise():
         assert info["objective"] == pytest.approx(before, rel=1e-13)
 
 
-def test_a_run_with_a_safeguard_is_not_resumed_without(tmp_path):
-    net, loss, x, y = problem(13, 3)
-    guarded, free = (so.ResidualPartitioning(net, loss, 1.0, safeguard=safeguard)
-                     for safeguard in (True, False))
-    run = {"batch_size": 4, "rng": 0, "checkpoint": tmp_path / "run.npz", "resume": True}
-    so.train(guarded, x, y, epochs=1, **run)
+def test_a_run_with_a_safeguard_resumes_bit_for_bit(tmp_path):
+    runs = []
+    for epochs in ([4], [2, 4]):
+        net, loss, x, y = problem(13, 3)
+        path = tmp_path / f"{len(epochs)}.npz"
+        for end in epochs:
+            net = problem(13, 3)[0]
+            optimizer = so.ResidualPartitioning(net, loss, 1.0, cross=True, safeguard=True)
+            history = so.train(optimizer, x, y, epochs=end, batch_size=4, rng=0, checkpoint=path,
+                               resume=True)
+        runs.append((net.theta.copy(), history.column("halvings")))
+    assert np.array_equal(runs[0][0], runs[1][0])
+    assert np.array_equal(runs[0][1], runs[1][1], equal_nan=True) and runs[0][1][1] > 0
+    without = so.ResidualPartitioning(net, loss, 1.0, cross=True)
     with pytest.raises(ValueError, match="safeguard"):
-        so.train(free, x, y, epochs=2, **run)
+        so.train(without, x, y, epochs=5, batch_size=4, rng=0, checkpoint=path, resume=True)
