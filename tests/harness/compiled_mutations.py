@@ -50,9 +50,9 @@ SOONEST = {
     "nets/programs.py": ["tests/nets/test_entries.py", "tests/nets/test_settled.py", PROGRAMS],
     "reversible_gauss_newton/programs.py": [REVERSIBLE],
     "residual_partitioning/compiled.py": [RESIDUAL],
-    "eacg/compiled.py": [f"{ROOMS}/eacg/test_eacg_products.py"]}
+    "eacg/compiled.py": [f"{ROOMS}/eacg/test_eacg_compiled.py"]}
 NEAR = ["tests/compiled", "tests/project/test_compiled.py", RESIDUAL, REVERSIBLE, LOW_RANK,
-        f"{ROOMS}/eacg/test_eacg_products.py"]
+        f"{ROOMS}/eacg/test_eacg_compiled.py"]
 ALL = ["tests/nets", "tests/optimizers", "tests/exact", "tests/training",
        *(f"{ROOMS}/{room}" for room in ("bridges", "eacg", "low_rank", "residual_partitioning",
                                         "reversible_gauss_newton"))]

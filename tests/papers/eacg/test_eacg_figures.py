@@ -221,7 +221,7 @@ def test_the_literal_timing_takes_the_solvers_of_the_paper():
     kfi, ea_cg = (training.as_printed(network, loss, method, "pch-1", 0.1, 0.02)
                   for method in ("kfi-rank-one", "ea-cg"))
     assert (kfi.options.solver, kfi.options.literal) == ("kfi-rank-one", True)
-    assert (ea_cg.options.solver, ea_cg.options.literal, ea_cg.max_cg) == ("ea-cg", True, 20)
+    assert (ea_cg.options.solver, ea_cg.options.literal, ea_cg.options.max_cg) == ("ea-cg", True, 20)
     assert isinstance(training.as_printed(network, loss, "sgd", "none", 0.1, 0.0), so.Momentum)
 
 

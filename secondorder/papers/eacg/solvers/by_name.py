@@ -22,8 +22,9 @@ import numpy as np
 from ....compiled import forms
 from . import closed_forms, conjugate_gradients, kronecker_inverse
 from .cholesky import damped_solve
-from .systems import (batch_product, combined, factor_product, low_rank_factor, orthonormal,
-                      rank_one_product, size)
+from ..products import mean_outer
+from .systems import (batch_product, combined, factor_product, kronecker_product, low_rank_factor,
+                      orthonormal, rank_one_product, size)
 
 
 class Report(NamedTuple):
@@ -45,10 +46,9 @@ def ea_cg(system, options, first, out):
         F = low_rank_factor(system.X, options.rank)
         if options.preconditioner is None and F.shape[1] < len(F):
             return _cg_in_span(system, options, F, out)
-        return _cg(system, options, lambda P: factor_product(system.B, P, F), out, rank_one=False)
+        return _cg(system, options, lambda P: factor_product(system.B, P, F), system.X, out)
     if options.literal or options.preconditioner is not None:
-        return _cg(system, options, lambda P: rank_one_product(system.B, P, mean), out,
-                   rank_one=True)
+        return _cg(system, options, lambda P: rank_one_product(system.B, P, mean), mean[None], out)
     s, w, outcome = conjugate_gradients.rank_one_coefficients(
         system.B, system.G, mean, system.weight, system.damping, options.max_cg, options.tolerance)
     _write_combined(out, s, system.G, w, mean)
@@ -71,11 +71,11 @@ def cg(system, options, first, out):
     """Eq. (11a) by conjugate gradients."""
     S, m = system.X.shape
     if m <= S:
-        A = system.X.T @ system.X / S
-        return _cg(system, options, lambda P: system.B @ P @ A, out, rank_one=False)
-    if options.preconditioner is None or not system.l2:
+        A = mean_outer(system.X)
+        return _cg(system, options, lambda P: kronecker_product(system.B, P, A), system.X, out)
+    if options.preconditioner is None:
         return _cg_in_span(system, options, system.X.T / np.sqrt(S).astype(system.X.dtype), out)
-    return _cg(system, options, lambda P: batch_product(system.B, P, system.X), out, rank_one=False)
+    return _cg(system, options, lambda P: batch_product(system.B, P, system.X), system.X, out)
 
 
 def exact(system, options, first, out):
@@ -108,40 +108,30 @@ def _kfi(options):
     return kronecker_inverse.solution_as_printed if options.literal else kronecker_inverse.solution
 
 
-def _cg(system, options, product, out, rank_one):
+def _cg(system, options, product, X, out):
+    """On arrays (n, m); the inputs X of the system are KFI's, if that is the preconditioner."""
     weight, damping = system.weight, system.damping
+    inverse = None if options.preconditioner is None else kronecker_inverse.preconditioner(
+        X, system.B, damping / weight)
     outcome = conjugate_gradients.solve(lambda P: weight * product(P) + damping * P, -system.G,
-                                        options.max_cg, options.tolerance,
-                                        _preconditioner(system, options, rank_one))
+                                        options.max_cg, options.tolerance, inverse)
     out[...] = outcome.solution
     return Report(outcome.iterations, outcome.residual)
 
 
 def _cg_in_span(system, options, F, out):
     """The iterates of `_cg` for F F^T, F (m, r), in the coordinates of its span; what of the
-    gradient is across it is one coordinate more. A preconditioner would not leave it one, and is
-    for a gradient in the span.
+    gradient is across it is one coordinate more.
     """
     (Q, A), G = orthonormal(F), system.G
     along = G @ Q
-    rest = None if options.preconditioner is not None else G - along @ Q.T
-    inverse = None if options.preconditioner is None else kronecker_inverse.damped_inverse(
-        A, system.B, system.damping / system.weight, G.shape)
+    rest = G - along @ Q.T
     s, V, outcome = conjugate_gradients.in_span(
-        system.B, 0.0 if rest is None else size(rest), along.astype(np.float64), A, system.weight,
-        system.damping, options.max_cg, options.tolerance, inverse)
+        system.B, size(rest), along.astype(np.float64), A, system.weight, system.damping,
+        options.max_cg, options.tolerance)
     np.matmul(V.astype(G.dtype, copy=False), Q.T, out=out)
-    if rest is not None:
-        out += G.dtype.type(s) * rest
+    out += G.dtype.type(s) * rest
     return Report(outcome.iterations, outcome.residual)
-
-
-def _preconditioner(system, options, rank_one):
-    """KFI's inverse for the same system, as a function of an array (n, m); None without one."""
-    if options.preconditioner is None:
-        return None
-    X = system.mean_input[None] if rank_one else system.X
-    return kronecker_inverse.preconditioner(X, system.B, system.damping / system.weight)
 
 
 def _write_combined(out, s, G, w, mean):
