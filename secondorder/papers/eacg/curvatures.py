@@ -183,8 +183,8 @@ def positive_curvature(name):
 
 def curvatures_at(evaluation, curvature, rng=None, all_units=None):
     """:func:`bias_curvatures` at an evaluation that was made before."""
-    make = lookup(CURVATURES, curvature, "curvature").make
-    return make(evaluation, units(evaluation) if all_units is None else all_units, rng)
+    all_units = units(evaluation) if all_units is None else all_units
+    return CURVATURES[curvature].make(evaluation, all_units, rng)
 
 
 def check_real_network(network):

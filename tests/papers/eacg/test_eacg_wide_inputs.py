@@ -129,20 +129,3 @@ def test_kfi_solves_for_as_many_columns_as_there_are_samples(monkeypatch):
     for solver in ("kfi", "kfi-rank-one"):
         found(system_of(5, 400, 5, 0.1, 0.0), solver, {})
     assert widths and max(widths) <= 5
-
-
-def test_the_posterior_of_a_wide_layer():
-    """Laplace's approximation: eigenvectors of the inputs' span, and tau across it."""
-    rng = np.random.default_rng(0)
-    net, x = so.mlp([30, 3, 2], rng=0), rng.normal(size=(6, 30))
-    case = net, so.SquaredError(), x, rng.normal(size=(6, 2))
-    for joint in (True, False):
-        made = eacg.posterior(*case, 0.3, joint=joint)
-        block = made._blocks[0]
-        assert block.U.shape[1] <= 6
-        draws = made._root(np.eye(net.size))
-        inverse = made._inverse(np.eye(net.size))
-        assert relative(draws @ draws.T, inverse) < 1e-12
-        precision = 6 * eacg.matrix(*case, "gauss-newton", joint=joint) + 0.3 * np.eye(net.size)
-        assert relative(inverse, np.linalg.inv(precision)) < 1e-10
-        assert abs(made.log_determinant + np.linalg.slogdet(inverse)[1]) < 1e-9

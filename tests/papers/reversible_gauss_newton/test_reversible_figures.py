@@ -59,7 +59,7 @@ def test_one_batch_takes_the_largest_rate_that_does_not_diverge():
     """Figure 1, of images."""
     study = STUDIES.of(PAPER)["figure-1"]
     settings, results = study.settings(), Results()
-    for one in figure_1.TRAININGS.choosing(settings, "mnist", "sgd"):
+    for one in figure_1.TRAININGS.choosing(settings, "mnist", ("sgd",)):
         rate = one.arguments["rate"]
         told = run(lambda at: 2 - 0.05 * at / (1 + abs(np.log(rate / 0.01))), 20)
         if rate >= 0.3:

@@ -35,31 +35,24 @@ def update_seconds(repeat, case, criterion, methods, batch, rounds, steps, form)
         Each method makes so many updates in a round.
     form : {"literal", "compiled"}
         In the literal form every pass and solver runs as it is written, see
-        :func:`.training.as_printed`.
+        :func:`.training.in_form`.
 
     Returns
     -------
     dict
         ``"ea-cg pch-1"`` and so on -> seconds.
     """
-    with so.literal(form == "literal"):
-        return _update_seconds(repeat, case, criterion, methods, batch, rounds, steps,
-                               training.as_printed if form == "literal" else training.optimizer_of)
-
-
-def _update_seconds(repeat, case, criterion, methods, batch, rounds, steps, optimizer_of):
-    """The same, in the form that is asked for."""
     rng = np.random.default_rng(repeat)
     x = rng.random((batch, networks.WIDTHS[case][0])).astype("float32")
     y = rng.integers(0, 10, batch)
     optimizers = {}
     for method, curvature in methods:
         network, loss = networks.network_of(case, repeat), networks.CRITERIA[criterion]()
-        optimizers[f"{method} {curvature}"] = optimizer_of(network, loss, method, curvature, 1e-3,
-                                                           0.02)
+        optimizers[f"{method} {curvature}"] = training.in_form(form, network, loss, method,
+                                                               curvature, 1e-3, 0.02)
     seconds = {name: [] for name in optimizers}
-    for _ in range(rounds):
-        for name, optimizer in optimizers.items():
+    with so.literal(form == "literal"):
+        for name, optimizer in rounds * list(optimizers.items()):
             optimizer.step(x, y)  # the caches hold the other methods' arrays
             began = time.process_time()
             for _ in range(steps):

@@ -8,8 +8,9 @@ from scipy.sparse.linalg import LinearOperator, cg
 from secondorder.studies import Run, alike, chosen, diverged, finished, over_seeds, paired, study
 
 from .. import PAPER
+from ..rules import rules
 from . import networks
-from .covariance import apart, draw_apart
+from .covariance import apart, draw_apart, instance_blocks
 from .networks import CRITERIA
 
 PRODUCTS = 20  # of conjugate gradients, a layer
@@ -28,17 +29,8 @@ def positive_blocks(evaluation):
     -------
     list of (array (S, n_in), array (S, n_out, n_out), array (S, n_out))
     """
-    network, blocks = evaluation.network, []
-    B = evaluation.loss_function.hessian(evaluation.outputs, evaluation.y)
-    for i in reversed(range(len(network.layers))):
-        layer, saved, g = network.layers[i], evaluation.saved[i], evaluation.deltas[i]
-        if layer.size:
-            blocks.append((saved.input, B, g))
-            B = layer.weight.T @ B @ layer.weight if i else B
-        else:
-            B = saved.slope[:, :, None] * B * saved.slope[:, None, :]
-            B[:, range(B.shape[1]), range(B.shape[1])] += np.abs(saved.curvature * g)
-    return blocks[::-1]
+    return instance_blocks(evaluation,
+                           lambda unit, B: rules(unit.layer).carry_each(unit, B, -1.0))
 
 
 def directions(evaluation, alpha, covariance):

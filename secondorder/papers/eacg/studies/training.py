@@ -99,11 +99,11 @@ def optimizer_of(network, loss, method, curvature, rate, alpha):
                    alpha=alpha)
 
 
-def as_printed(network, loss, method, curvature, rate, alpha):
-    """The same with the solvers that the paper describes: EA-CG by 20 products of conjugate
-    gradients at most, and KFI with the matrices of Eq. (12).
+def in_form(form, network, loss, method, curvature, rate, alpha):
+    """The same; in the literal form with the solvers that the paper describes: EA-CG by 20 products
+    of conjugate gradients at most, and KFI with the matrices of Eq. (12).
     """
-    if method in ("sgd", "adam"):
+    if form == "compiled" or method in ("sgd", "adam"):
         return optimizer_of(network, loss, method, curvature, rate, alpha)
     options = {"max_cg": PRODUCTS, "tolerance": 1e-10} if method == "ea-cg" else {}
     return so.EACG(network, loss, learning_rate=rate, curvature=curvature, solver=method,
