@@ -77,8 +77,7 @@ DEFAULTS = {
                             adapt_damping=True, max_halvings=10),
     "ResidualPartitioning": dict(damping=0.0, safeguard=False),
     "CubicRegularization": dict(sigma=100.0, adaptive=False),
-    "EACG": dict(learning_rate=0.1, alpha=0.02, max_cg=20, tolerance=1e-2, momentum=0.0,
-                 joint=False),
+    "EACG": dict(learning_rate=0.1, alpha=0.02, momentum=0.0, joint=False),
     "GaussNewton": dict(learning_rate=1.0, measure=True),
     "optimizers.ExponentialDecay": dict(staircase=False),
     "RevMLP": dict(bias=False), "reversible_gauss_newton.Coupling": dict(bias=False),
@@ -91,8 +90,7 @@ DEFAULTS = {
     "exact.spectral_density": dict(probes=10, steps=80), "exact.trace": dict(products=99),
     "exact.Trace": dict(standard_error=0.0, margin=0.0),
     "low_rank.step_length": dict(largest=sys.float_info.max),
-    "eacg.direction": dict(alpha=0.1, max_cg=50, tolerance=1e-10, joint=False),
-    "eacg.matrix": dict(alpha=0.0, joint=True),
+    "eacg.direction": dict(alpha=0.1, joint=False), "eacg.matrix": dict(alpha=0.0, joint=True),
     "eacg.posterior": dict(joint=True),
     "reversible_gauss_newton.linear_cka": dict(debiased=False)}
 

@@ -11,8 +11,8 @@ from .solvers.by_name import solve_bias, solve_weights
 from .solvers.systems import System
 
 
-def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1, max_cg=50,
-              tolerance=1e-10, l2=0.0, joint=False, rank=1, preconditioner=None, literal=False,
+def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1, max_cg=None,
+              tolerance=None, l2=0.0, joint=False, rank=1, preconditioner=None, literal=False,
               rng=None):
     """The damped Newton direction d of every layer, Eq. (9)-(10b): what learning rate 1 adds.
 
@@ -35,10 +35,12 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
         eigenvectors. ``"kfi"``: (12). ``"kfi-rank-one"``: (12), with (13) in the first layer.
     alpha : float
         Weight of the identity in (9), above 0 and below 1.
-    max_cg : int
-        Most products of conjugate gradients for a layer.
-    tolerance : float
-        Conjugate gradients end where |residual| <= tolerance |gradient|.
+    max_cg : int, optional
+        Most products of conjugate gradients for a layer, 50 unless given. Refused with a solver
+        that makes none.
+    tolerance : float, optional
+        Conjugate gradients end where |residual| <= tolerance |gradient|, 1e-10 unless given.
+        Refused with a solver that makes no products.
     l2 : float
         Penalty (l2/2)|theta|^2. It enters the gradient, and as l2 I the curvature, which 1 - alpha
         multiplies. KFI has no such factor: alpha + l2 stands for alpha.
@@ -62,7 +64,8 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     Raises
     ------
     ValueError, TypeError
-        Bad arguments; a curvature that may be indefinite; a layer without a rule.
+        Bad arguments; an option without effect; a curvature that may be indefinite; a layer without
+        a rule.
     FloatingPointError
         If outputs, gradient, curvature, the inputs' second moment (or the square of their mean) or
         the direction are not finite; the layer is named.

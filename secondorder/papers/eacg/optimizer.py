@@ -12,6 +12,8 @@ from .direction import direction_at
 from .options import checked
 from .rules import check_layers
 
+LIMITS = (20, 1e-2)  # max_cg and tolerance from the middle of the paper's grids
+
 
 class AlongDirection:
     """A step along the direction that a method gives, in one compiled pass over all parameters."""
@@ -50,10 +52,10 @@ class EACG(Optimizer):
         :func:`direction` explains them.
     alpha : float
         Weight of the identity, above 0 and below 1.
-    max_cg : int
-        Most products of conjugate gradients for a layer.
-    tolerance : float
-        Conjugate gradients end where |residual| <= tolerance |gradient|.
+    max_cg : int, optional
+        Most products of conjugate gradients for a layer, 20 unless given.
+    tolerance : float, optional
+        Conjugate gradients end where |residual| <= tolerance |gradient|, 0.01 unless given.
     momentum : float
         From 0 to below 1: buffer <- momentum * buffer + direction, and the buffer is what is added.
     joint : bool
@@ -70,7 +72,8 @@ class EACG(Optimizer):
     Raises
     ------
     ValueError
-        A curvature that may be indefinite, alpha outside (0, 1), unknown names.
+        A curvature that may be indefinite, alpha outside (0, 1), unknown names, an option without
+        effect such as `max_cg` with a direct solver.
     TypeError
         A layer without a rule; a Fisher matrix of the model for a loss that is no negative
         log-likelihood.
@@ -89,12 +92,13 @@ class EACG(Optimizer):
     fused = AlongDirection()
 
     def __init__(self, network, loss, learning_rate=0.1, l2=0.0, curvature="pch-1", solver="ea-cg",
-                 alpha=0.02, max_cg=20, tolerance=1e-2, momentum=0.0, joint=False, rank=1,
+                 alpha=0.02, max_cg=None, tolerance=None, momentum=0.0, joint=False, rank=1,
                  preconditioner=None, literal=False, rng=None):
         super().__init__(network, loss, learning_rate, l2)
         self.curvature = positive_curvature(curvature)
         self.options = checked(solver, alpha, self.l2, max_cg, tolerance, joint, rank,
-                               preconditioner, literal)
+                               preconditioner, literal, LIMITS)
+        self.max_cg, self.tolerance = self.options.max_cg, self.options.tolerance
         self.momentum = number_in(momentum, "momentum", 0, 1)
         check_layers(network)
         if curvature in ("fisher-sampled", "fisher-exact"):

@@ -8,7 +8,10 @@ and with A = U diag(a) U^T, B = V diag(b) V^T it is exact, without the damping o
 
     Lambda^-1 vec(G) = vec(V [(V^T G U) / (N / s^2 b a^T + tau)] U^T),
 
-division entry by entry, G (n, m) of the shape of the weights.
+division entry by entry, G (n, m) of the shape of the weights. Where inputs are wider than the
+batch, U (m, S) has the eigenvectors of their span alone, and across it Lambda is tau I:
+
+    Lambda^-1 vec(G) = vec(V [(V^T G U) / (N / s^2 b a^T + tau)] U^T + (G - G U U^T) / tau).
 """
 
 import numpy as np
@@ -19,6 +22,7 @@ from ...exact.spectra.posterior import Posterior, checked_precisions
 from .curvatures import check_real_network, curvatures_at, finite, positive_curvature
 from .products import mean_outer, symmetric
 from .rules import linear, units
+from .solvers.systems import orthonormal
 
 
 def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", noise_variance=1.0,
@@ -87,10 +91,10 @@ class Kronecker(Posterior):
         self.log_determinant = float(sum(block.log_determinant for block in blocks))
 
     def _inverse(self, V):
-        return self._each(V, Block.inverse)
+        return self._each(V, lambda block, G: block.power(G, -1.0))
 
     def _root(self, Z):
-        return self._each(Z, Block.root)
+        return self._each(Z, lambda block, G: block.root(G))
 
     def _each(self, V, function):
         """A function of the [W b] (K, n, m) of every block, for the columns of V (P, K)."""
@@ -113,6 +117,17 @@ def _blocks(unit, B, weight, tau, joint):
             Block(slice(middle, where.stop), ones, B, weight, tau, False)]
 
 
+def _eigenvectors(X):
+    """Eigenvalues (r,) and eigenvectors (m, r) of E[h h^T] for inputs X (S, m), r = min(S, m): of
+    wider inputs those of their span.
+    """
+    if X.shape[1] <= len(X):
+        return np.linalg.eigh(mean_outer(X))
+    Q, A = orthonormal(X.T / np.sqrt(len(X)))
+    a, turn = np.linalg.eigh(A)
+    return a, Q @ turn
+
+
 class Block:
     """Lambda over the weights (n, m) of inputs X (S, m), by eigenvectors; with `has_bias` the last
     of these inputs is 1, and its weights stand behind all others in theta.
@@ -120,27 +135,38 @@ class Block:
     Attributes
     ----------
     where : slice
-    values : (n, m) array
-        Eigenvalues of Lambda, N / s^2 b_i a_j + tau.
+    values : (n, m) or (n, S) array
+        Eigenvalues of Lambda, N / s^2 b_i a_j + tau, in the inputs' span.
     log_determinant : float
         Of Lambda.
     """
 
     def __init__(self, where, X, B, weight, tau, has_bias):
-        self.where, self.has_bias = where, has_bias
-        a, self.U = np.linalg.eigh(mean_outer(X.astype(np.float64)))
+        self.where, self.tau, self.has_bias = where, tau, has_bias
+        a, self.U = _eigenvectors(X.astype(np.float64))
         b, self.V = np.linalg.eigh(symmetric(B.astype(np.float64)))
         a, b = np.maximum(a, 0), np.maximum(b, 0)  # they are, but for rounding
         self.values = weight * b[:, None] * a + tau
-        self.shape = len(b), len(a)
-        self.log_determinant = np.sum(np.log(self.values))
+        self.shape = len(b), len(self.U)
+        across = len(b) * (len(self.U) - len(a))
+        self.log_determinant = np.sum(np.log(self.values)) + across * np.log(tau)
 
-    def inverse(self, G):
-        """Lambda^-1 of G (K, n, m): V [(V^T G U) / values] U^T."""
-        return self.V @ (self.V.T @ G @ self.U / self.values) @ self.U.T
+    def power(self, G, exponent):
+        """Lambda^exponent of G (K, n, m): V [(V^T G U) * values^exponent] U^T, and across the span
+        (G - G U U^T) * tau^exponent.
+        """
+        GU = G @ self.U
+        inside = self.V @ (self.V.T @ GU * self.values**exponent) @ self.U.T
+        if self.U.shape[0] == self.U.shape[1]:
+            return inside
+        return inside + (G - GU @ self.U.T) * self.tau**exponent
 
     def root(self, Z):
-        """L Z with L L^T = Lambda^-1: V [Z * values^(-1/2)] U^T."""
+        """L Z with L L^T = Lambda^-1: V [Z * values^(-1/2)] U^T, or Lambda^(-1/2) where the span is
+        not all.
+        """
+        if self.U.shape[0] > self.U.shape[1]:
+            return self.power(Z, -0.5)
         return self.V @ (Z * self.values**-0.5) @ self.U.T
 
     def matrices(self, columns):

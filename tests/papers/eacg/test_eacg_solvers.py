@@ -10,7 +10,7 @@ from secondorder import eacg
 from secondorder.nets import Linear
 from secondorder.papers.eacg import rules
 from secondorder.papers.eacg.direction import direction_at
-from secondorder.papers.eacg.options import checked
+from secondorder.papers.eacg.options import HEEDED, checked
 from secondorder.papers.eacg.solvers import (by_name, cholesky, conjugate_gradients,
                                              kronecker_inverse, systems)
 from test_eacg_curvatures import LOSSES, case, relative
@@ -321,7 +321,36 @@ def test_one_product_along_the_gradient(solver):
             assert factor < 0 and relative(d, factor * g) < 1e-10
 
 
+def test_limits_where_none_are_given():
+    assert (checked().max_cg, checked().tolerance) == (50, 1e-10)
+    opt = eacg.EACG(*case(0)[:2])
+    assert (opt.max_cg, opt.tolerance) == (20, 1e-2)
+
+
 #: A value of every option that not all solvers heed.
+CHOSEN = {"max_cg": 50, "tolerance": 1e-10, "rank": 2, "preconditioner": "kfi", "literal": True}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("solver", eacg.SOLVERS)
+def test_an_option_has_an_effect_or_is_refused(solver, name):
+    """Also one that has the value that would be assumed."""
+    given = {name: CHOSEN[name]}
+    if name in HEEDED[solver]:
+        assert getattr(checked(solver, **given), name) == CHOSEN[name]
+        return
+    for call in (lambda: eacg.direction(*case(0), solver=solver, **given),
+                 lambda: eacg.EACG(*case(0)[:2], solver=solver, **given)):
+        with pytest.raises(ValueError, match=f"^{name}=.* has no effect with solver='{solver}'"):
+            call()
+
+
+def test_a_literal_form_that_there_is_none_of_is_refused():
+    for name, value in (("rank", 2), ("preconditioner", "kfi")):
+        with pytest.raises(ValueError, match=f"literal=True has no effect with {name}"):
+            checked(literal=True, **{name: value})
+
+
 @pytest.mark.parametrize("function", (eacg.direction, eacg.bias_curvatures))
 def test_complex_networks_are_refused(function):
     net, criterion, x, y = case(0)
@@ -335,3 +364,13 @@ def test_what_is_orthogonal_to_the_mean_input_keeps_its_small_norm():
     across = G - np.outer(G @ mean, mean) / (mean @ mean)
     np.testing.assert_allclose(conjugate_gradients.coordinates(G, mean).across,
                                np.linalg.norm(across), rtol=1e-10)
+
+
+@pytest.mark.parametrize("least", [1e-4, 1e-6])
+def test_a_right_side_of_the_other_sign_gives_the_other_solution(least):
+    """To the bit, also where single precision does not do; residuals are all of one sign."""
+    B, right = np.array([[1, least - 1], [least - 1, 1]], dtype=np.float32), np.full(2, 3.7)
+    one, other = (cholesky.damped_solve(B, sign * right, 0.9, 1e-9) for sign in (1, -1))
+    assert (one == -other).all()
+    wanted = np.linalg.solve(0.9 * B.astype(float) + 1e-9 * np.eye(2), right)
+    assert relative(one, wanted) < 1e-7

@@ -117,6 +117,15 @@ def test_nothing_of_the_square_of_the_width(solver, extra):
     assert peak < 7.3 * (x.nbytes + net.theta.nbytes) < WIDTH**2 / 100
 
 
+def test_kfi_preconditions_in_the_span_as_on_the_weights():
+    system, rng = system_of(4, 9, 4, 0.2, 0.0), np.random.default_rng(5)
+    Q, A = systems.orthonormal(system.X.T / 2)
+    V = rng.normal(size=(4, 4))
+    inside = kronecker_inverse.damped_inverse(A, system.B, 0.2, system.G.shape)(V)
+    whole = kronecker_inverse.preconditioner(system.X, system.B, 0.2)(V @ Q.T)
+    assert relative(inside @ Q.T, whole) < 1e-12
+
+
 def test_kfi_solves_for_as_many_columns_as_there_are_samples(monkeypatch):
     """With rank-S factors nothing of width m is solved for."""
     widths, made = [], kronecker_inverse.damped_solver
@@ -129,3 +138,20 @@ def test_kfi_solves_for_as_many_columns_as_there_are_samples(monkeypatch):
     for solver in ("kfi", "kfi-rank-one"):
         found(system_of(5, 400, 5, 0.1, 0.0), solver, {})
     assert widths and max(widths) <= 5
+
+
+def test_the_posterior_of_a_wide_layer():
+    """Laplace's approximation: eigenvectors of the inputs' span, and tau across it."""
+    rng = np.random.default_rng(0)
+    net, x = so.mlp([30, 3, 2], rng=0), rng.normal(size=(6, 30))
+    case = net, so.SquaredError(), x, rng.normal(size=(6, 2))
+    for joint in (True, False):
+        made = eacg.posterior(*case, 0.3, joint=joint)
+        block = made._blocks[0]
+        assert block.U.shape[1] <= 6
+        draws = made._root(np.eye(net.size))
+        inverse = made._inverse(np.eye(net.size))
+        assert relative(draws @ draws.T, inverse) < 1e-12
+        precision = 6 * eacg.matrix(*case, "gauss-newton", joint=joint) + 0.3 * np.eye(net.size)
+        assert relative(inverse, np.linalg.inv(precision)) < 1e-10
+        assert abs(made.log_determinant + np.linalg.slogdet(inverse)[1]) < 1e-9

@@ -73,7 +73,7 @@ def cg(system, options, first, out):
     if m <= S:
         A = mean_outer(system.X)
         return _cg(system, options, lambda P: kronecker_product(system.B, P, A), system.X, out)
-    if options.preconditioner is None:
+    if options.preconditioner is None or not system.l2:
         return _cg_in_span(system, options, system.X.T / np.sqrt(S).astype(system.X.dtype), out)
     return _cg(system, options, lambda P: batch_product(system.B, P, system.X), system.X, out)
 
@@ -121,16 +121,20 @@ def _cg(system, options, product, X, out):
 
 def _cg_in_span(system, options, F, out):
     """The iterates of `_cg` for F F^T, F (m, r), in the coordinates of its span; what of the
-    gradient is across it is one coordinate more.
+    gradient is across it is one coordinate more. A preconditioner would not leave it one, and is
+    for a gradient in the span.
     """
     (Q, A), G = orthonormal(F), system.G
     along = G @ Q
-    rest = G - along @ Q.T
+    rest = None if options.preconditioner is not None else G - along @ Q.T
+    inverse = None if options.preconditioner is None else kronecker_inverse.damped_inverse(
+        A, system.B, system.damping / system.weight, G.shape)
     s, V, outcome = conjugate_gradients.in_span(
-        system.B, size(rest), along.astype(np.float64), A, system.weight, system.damping,
-        options.max_cg, options.tolerance)
+        system.B, 0.0 if rest is None else size(rest), along.astype(np.float64), A, system.weight,
+        system.damping, options.max_cg, options.tolerance, inverse)
     np.matmul(V.astype(G.dtype, copy=False), Q.T, out=out)
-    out += G.dtype.type(s) * rest
+    if rest is not None:
+        out += G.dtype.type(s) * rest
     return Report(outcome.iterations, outcome.residual)
 
 

@@ -98,7 +98,7 @@ def rank_one_literal(B, mean, G, weight, damping, max_cg, tolerance):
                  tolerance)
 
 
-def in_span(B, across, along, A, weight, damping, max_cg, tolerance):
+def in_span(B, across, along, A, weight, damping, max_cg, tolerance, preconditioner=None):
     """Eq. (10b) with Q A Q^T (m, m) in the place of E[h h^T], Q (m, r) with orthonormal columns:
     conjugate gradients on arrays (n, r), never (n, m).
 
@@ -119,6 +119,8 @@ def in_span(B, across, along, A, weight, damping, max_cg, tolerance):
     along : (n, r) array
         G_Q = G Q.
     A : (r, r) array
+    preconditioner : callable, optional
+        Of V (n, r), near the inverse of the second line; for a gradient in the span only.
 
     Returns
     -------
@@ -132,7 +134,11 @@ def in_span(B, across, along, A, weight, damping, max_cg, tolerance):
         moved = weight * (B @ V @ A) + damping * V
         return np.concatenate([damping * p[:1], moved.ravel()])
 
-    outcome = solve(product, -np.concatenate([[across], along.ravel()]), max_cg, tolerance)
+    def inverse(r):
+        return np.concatenate([r[:1], preconditioner(r[1:].reshape(n, -1)).ravel()])
+
+    outcome = solve(product, -np.concatenate([[across], along.ravel()]), max_cg, tolerance,
+                    None if preconditioner is None else inverse)
     s = float(outcome.solution[0] / across) if across else 0.0
     return s, outcome.solution[1:].reshape(n, -1), outcome
 

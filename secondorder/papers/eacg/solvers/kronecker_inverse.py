@@ -98,6 +98,17 @@ def preconditioner(X, B, alpha):
     return lambda P: right(by_columns(left, P)).astype(P.dtype, copy=False)
 
 
+def damped_inverse(A, B, alpha, shape):
+    """The inverse of Eq. (12) for weights of `shape` (n, m) in coordinates V (n, r) of a span, in
+    which the inputs' factor is A (r, r): a function of V.
+    """
+    n, m = shape
+    pi = trace_norm_pi(np.trace(A), m, np.trace(B), n)
+    root = np.sqrt(alpha)
+    left, right = damped_solver(B, 1.0, root / pi), damped_solver(A, 1.0, pi * root)
+    return lambda V: right(left(V).T).T
+
+
 def gram_coefficients(deltas, X, left, c):
     """C (n, S) such that C X = L^-1 G (A + c I)^-1 for the gradient G = deltas^T X / S, with
     A = X^T X / S and ``left(P)`` = L^-1 P.
