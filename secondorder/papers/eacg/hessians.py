@@ -105,17 +105,8 @@ def clipped_step(unit, H):
 
 def mean_of_instances(evaluation, all_units, top, step=exact_step, max_bytes=MAX_BYTES):
     """Mean over the batch of what `step` carries down, (n_t, n_t) for every linear layer, in parts
-    of the batch.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    all_units : list of Unit
-    top : callable
-        ``top(p, y)``: matrices (S', C, C) of a part of the batch.
-    step : callable
-    max_bytes : int
-        About what the matrices of one part of the batch may take; a part has at least one instance.
+    of the batch. ``top(p, y)`` gives the matrices (S', C, C) of a part, and these may take about
+    `max_bytes`; a part has at least one instance.
     """
     widest = max(unit.delta.shape[1] for unit in all_units)
     size = max(1, int(max_bytes) // (4 * widest**2 * evaluation.network.dtype.itemsize))

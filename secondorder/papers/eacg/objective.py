@@ -37,13 +37,6 @@ def newton_direction(gradient, H):
 def restricted_model(value, gradient, H, V, k):
     """Property 1: g(k) = f + grad^T v + v^T H v / 2 with v = k_1 v_1 + ... + k_s v_s.
 
-    Parameters
-    ----------
-    value : float
-    gradient : (P,) array
-    H : (P, P) array
-    V : (P, s) array
-        Eigenvectors with negative eigenvalues, in columns.
-    k : (s,) array
+    V (P, s) has eigenvectors with negative eigenvalues in its columns.
     """
     return quadratic_model(value, gradient, H, V @ k)

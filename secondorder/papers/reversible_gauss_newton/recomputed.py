@@ -7,19 +7,9 @@ from .sweep import from_inputs, inverted, sweep
 
 
 class RunningEvaluation:
-    """A forward pass that keeps no activations: outputs, features, losses.
-
-    Attributes
-    ----------
-    network, loss_function, x, y, outputs, losses, loss
-        As of :class:`~secondorder.nets.Evaluation`.
-    features : (S, width) array
-        x_L.
-
-    Raises
-    ------
-    FloatingPointError
-        If the outputs are not finite.
+    """A forward pass that keeps no activations: the attributes of
+    :class:`~secondorder.nets.Evaluation` as far as they need none, and ``features`` (S, width),
+    x_L. FloatingPointError if the outputs are not finite.
     """
 
     def __init__(self, network, loss, x, y):

@@ -103,21 +103,11 @@ def from_inputs(blocks, x):
 
 
 def block_update(block, saved, e, options):
-    """Delta1 and Delta2 of one block as two `Fit`, Eqs. (16) and (17), and the error below it.
+    """Delta1 and Delta2 of one block as two `Fit`, Eqs. (16) and (17), for its error e (S, width).
 
     Delta1 = e1 S1+,  Delta2 = (e2 - T2(Delta1 S1)) S2+
 
-    Parameters
-    ----------
-    saved : pair of CouplingSaved
-    e : (S, width) array
-        e_l.
-    options : Options
-
-    Returns
-    -------
-    Fit, Fit, callable
-        The last one gives e_{l-1}; it is not needed below the first block.
+    The third, a function, gives the error below the block; below the first one it is not needed.
     """
     lower, upper = block
     first = _fit(lower, saved[0], e[:, lower.moved], options)
@@ -138,25 +128,13 @@ def _fit(half, saved, targets, options):
 
 
 def sweep(network, states, eps, options=Options(), out=None):
-    """The whole update.
+    """The whole update for the error `eps` (S, C) in the outputs that is to be removed, of the SUM
+    of the losses. `states` come from :func:`stored` or :func:`inverted`; the direction goes to
+    `out`.
 
-    Parameters
-    ----------
-    network : RevMLP
-    states : iterator
-        From :func:`stored` or :func:`inverted`.
-    eps : (S, C) array
-        The error in the outputs that is to be removed, for the SUM of the losses.
-    options : Options
-        Of the pseudo-inverses; and ``block_weights``, c_l: "uniform" 1 / L; "shortest" proportional
-        to 1 / |Delta_l|^2; "last" block only; "full-rank": equal for the blocks where both matrices
-        of features have independent columns, none for the others (uniform if there is none).
-    out : (P,) array, optional
-        Where the direction goes.
-
-    Returns
-    -------
-    Sweep
+    ``options.block_weights``, c_l: "uniform" 1 / L; "shortest" proportional to 1 / |Delta_l|^2;
+    "last" block only; "full-rank": equal for the blocks where both matrices of features have
+    independent columns, none for the others (uniform if there is none).
     """
     blocks, weights = network.blocks, options.block_weights
     direction = np.empty(network.size, dtype=network.dtype) if out is None else out

@@ -152,39 +152,16 @@ def _write_combined(out, s, G, w, mean):
 
 
 def solve_weights(system, options, first, out):
-    """Write the solution of Eq. (10b) into out (n, m), and report.
-
-    Parameters
-    ----------
-    system : System
-    options : Options
-    first : bool
-        Whether it is the first linear layer, for (13).
-    out : (n, m) array
-
-    Returns
-    -------
-    Report
+    """Write the solution of Eq. (10b) into out (n, m), and return a `Report`; (13) wants to know
+    whether this is the first linear layer.
     """
     return SOLVERS[options.solver](system, options, first, out)
 
 
 def solve_bias(system, g, options, out):
-    """Write the solution of Eq. (10a) into out (n,), and report.
+    """Write the solution of Eq. (10a) for the gradient g (n,) into out (n,), and return a `Report`.
 
     By conjugate gradients or directly, as the solver; KFI takes B + (alpha + l2) I.
-
-    Parameters
-    ----------
-    system : System
-    g : (n,) array
-        Gradient of the objective in the bias.
-    options : Options
-    out : (n,) array
-
-    Returns
-    -------
-    Report
     """
     weight, damping = system.weight, system.damping
     if options.solver in ("ea-cg", "cg"):

@@ -12,15 +12,11 @@ from .networks import CRITERIA
 
 
 def shares(seed, case, samples, epochs, every):
-    """||cov-t|| over ||mean of products||, by layer, along EA-CG with PCH-1.
+    """||cov-t|| over ||mean of products||, by layer, along EA-CG with PCH-1: ``shares``, a row a
+    look.
 
     The blocks are those of layer t's weights: inputs h of the layer, and the exact Hessians of its
     outputs.
-
-    Returns
-    -------
-    dict
-        ``shares``: a row a look.
     """
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), CRITERIA["cross-entropy"]()

@@ -43,19 +43,10 @@ def pictures(case):
 
 
 def split(case, seed, samples, hold_out=False):
-    """Training and test part, drawn by the seed.
+    """Training and test part, ((x, y), (x, y)), drawn by the seed; `samples` training images only.
 
-    Parameters
-    ----------
-    samples : int or None
-        So many training images only.
-    hold_out : bool
-        Test on `TEST` images taken from the training part, so that choosing rates never sees the
-        test part.
-
-    Returns
-    -------
-    ((x, y), (x, y))
+    With `hold_out` the test is on `TEST` images taken from the training part, so that choosing
+    rates never sees the test part.
     """
     x, labels, _ = pictures(case)
     order = np.random.default_rng([seed, 2]).permutation(len(x))

@@ -22,13 +22,8 @@ ITERATIONS = (5, 10, 20, 50)
 
 
 def counts(samples):
-    """Operations of a step on the paper's network, by its formulas.
-
-    Returns
-    -------
-    dict
-        ``kfi_over_ea_cg`` by the number of iterations, ``pch_over_gradient``, and ``ranks``: the
-        operations of each method beyond the gradient's.
+    """Operations of a step on the paper's network, by its formulas: ``kfi_over_ea_cg`` by the
+    number of iterations, ``pch_over_gradient``, and ``ranks``, each method's beyond the gradient's.
     """
     widths = complexity.CIFAR_10
     gradient = 3 * samples * sum(m * n for m, n in complexity.pairs(widths))

@@ -44,19 +44,8 @@ def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, 
           hold_out=False, gain=1.0):
     """Train once and look after every epoch.
 
-    Parameters
-    ----------
-    seed : int
-    case, criterion : str
-        Keys of `networks.WIDTHS` and `networks.CRITERIA`.
-    method : {"sgd", "ea-cg", "kfi", "kfi-rank-one", "exact", "adam"}
-        SGD with momentum 0.9, the solvers of the damped systems, or Adam.
-    curvature : str
-    rate, alpha : float
-    batch, epochs, samples : int
-    hold_out : bool
-        As for :func:`.networks.split`.
-    gain : float
+    `case` and `criterion` are keys of `networks.WIDTHS` and `networks.CRITERIA`; `method` is "sgd"
+    (with momentum 0.9), "adam" or a solver; `hold_out` is as for :func:`.networks.split`.
 
     Returns
     -------
@@ -137,12 +126,8 @@ def one(seed, method, curvature, point, criterion, settings, trial=False, epochs
 
 
 def stages(methods, criterion, settings, results):
-    """Trials of every point and, once these are known, the runs of the two chosen ones.
-
-    Parameters
-    ----------
-    methods : sequence of (str, str)
-        Method and curvature.
+    """Trials of every point for (method, curvature) pairs and, once these are known, the runs of
+    the two chosen ones.
     """
     runs = []
     for method, curvature in methods:
@@ -255,16 +240,10 @@ class Chosen:
 
 
 def by_selection(judge, criterion, settings, results, kind=Chosen):
-    """A verdict that both selections share. Held by one and refuted by the other it "depends on
-    the rate". It is taken out where one is and the other is decided: they will not agree. Else,
-    where they differ, it is undecided.
+    """A verdict that both selections share; ``judge`` takes a :class:`Chosen`, or another `kind`.
 
-    Parameters
-    ----------
-    judge : callable
-        Takes a :class:`Chosen`, returns a Verdict.
-    kind : callable
-        What makes the runs of a selection; `clock` has another one.
+    Held by one and refuted by the other it "depends on the rate". It is taken out where one is and
+    the other is decided: they will not agree. Else, where they differ, it is undecided.
     """
     L, A = (judge(kind(selection, criterion, settings, results)) for selection in SELECTIONS)
     if L.verdict == A.verdict:
@@ -312,12 +291,8 @@ def draw_curves(methods, criterion, results, figure, over, settings, kind=Chosen
     """Training loss and test accuracy of the runs that the least loss of the trials chose, which
     are those that judge, over epochs or seconds; the one seed, or the mean of several.
 
-    Parameters
-    ----------
-    methods : sequence of (str, str) or of (str, str, dict, str)
-        Method and curvature; and the settings of another grid, with what the label says of it.
-    over : {"seconds", "epochs"}
-        Seconds end where the quickest method has ended: there the others are still under way.
+    Methods are (method, curvature), or with the settings of another grid and what the label says of
+    it. Seconds end where the quickest method has ended: there the others are still under way.
     """
     panels = figure.subplots(1, 2)
     lines = []

@@ -48,16 +48,9 @@ class Chosen:
     """The runs of one function, by the name of their setting, method and rate; the rate is chosen
     by two rules.
 
-    Attributes
-    ----------
-    function : callable
-        Trains once; takes seed, method, rate, epochs and what the setting holds beside.
-    tried : dict of str to sequence of float
-        Method -> the rates that are tried, for as many epochs as ``settings["choosing"]`` says.
-    rules : dict of str to callable
-        Rule -> what takes the tried curves and returns the place of the best one.
-    beside : dict
-        Arguments of the runs by which rates are chosen.
+    The function trains once: it takes seed, method, rate, epochs and what the setting holds beside.
+    The rates of `tried` run for as many epochs as ``settings["choosing"]`` says, with the arguments
+    `beside`; each of `rules` takes the tried curves and returns the place of the best one.
     """
 
     function: object
