@@ -9,12 +9,8 @@ def total_loss(loss, outputs, y):
 
 
 def bounded_criterion(y_hat, y, delta=5.0, epsilon=0.2):
-    """Eq. (14): C = 1 / (1 + exp(delta (y^T y_hat - epsilon))), instance by instance, (S,).
-
-    Parameters
-    ----------
-    y_hat, y : (S, C) arrays
-        Probabilities, and labels as unit vectors.
+    """Eq. (14): C = 1 / (1 + exp(delta (y^T y_hat - epsilon))), instance by instance, (S,), for
+    probabilities y_hat (S, C) and labels y as unit vectors.
     """
     return 1 / (1 + np.exp(delta * (np.sum(y * y_hat, axis=1) - epsilon)))
 

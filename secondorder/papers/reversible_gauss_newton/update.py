@@ -81,12 +81,8 @@ def warnings_of(step, form):
 
 
 def warn(step, form, stacklevel, given=()):
-    """Give the warnings of a step, except those of the categories `given` before.
-
-    Returns
-    -------
-    set
-        All categories that were given.
+    """Give the warnings of a step, except those of the categories `given` before; returns the set
+    of all categories that were given.
     """
     new = [pair for pair in warnings_of(step, form) if pair[0] not in given]
     for category, message in new:

@@ -64,14 +64,7 @@ def spectral_solution(B, G, of_A, weight, damping):
 
 
 def eigenvector_solution(B, G, A, weight, damping):
-    """Eq. (10b) with (11a): A = V diag(a) V^T, and :func:`spectral_solution` of G V turned back.
-
-    Parameters
-    ----------
-    B : (n, n) array
-    G : (n, m) array
-    A : (m, m) array
-    """
+    """Eq. (10b) with (11a), A = V diag(a) V^T: :func:`spectral_solution` of G V, turned back."""
     of_A, V = np.linalg.eigh(A.astype(np.float64))
     return (spectral_solution(B, G @ V, of_A, weight, damping) @ V.T).astype(G.dtype, copy=False)
 

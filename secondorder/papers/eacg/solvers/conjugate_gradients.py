@@ -122,13 +122,7 @@ class Coordinates(NamedTuple):
 
 
 def coordinates(G, mean):
-    """Split G (n, m) into its part along the mean input and the rest; only the rest's norm is kept.
-
-    Parameters
-    ----------
-    G : (n, m) array
-    mean : (m,) array
-    """
+    """G (n, m) along the mean input (m,), and the norm alone of the rest."""
     along, length = along_mean(G, mean)
     rest = np.vdot(G, G) - np.vdot(along, along)
     return Coordinates(float(np.sqrt(max(rest, 0.0))), along, length)

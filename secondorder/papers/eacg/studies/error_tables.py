@@ -20,12 +20,8 @@ TRAJECTORIES = {"sgd": ("sgd", "none", 0.1, 0.0), "ea-cg": ("ea-cg", "pch-1", 0.
 
 
 def errors(seed, case, criterion, along, samples, epochs, every, batch):
-    """The norms ||B^t - |E H^t||| by layer, averaged over updates.
-
-    Returns
-    -------
-    dict
-        Curvature -> errors of the layers; ``norm``: those of the exact blocks.
+    """The norms ||B^t - |E H^t||| by layer, averaged over updates, for every curvature; ``norm``:
+    those of the exact blocks.
     """
     method, curvature, rate, alpha = TRAJECTORIES[along]
     (x, y), _ = networks.split(case, seed, samples)

@@ -25,12 +25,7 @@ TEST = 2000
 
 @functools.lru_cache(maxsize=4)
 def pictures(case):
-    """All images and labels of a case, with the name that a title gives them.
-
-    Returns
-    -------
-    (inputs, labels, name)
-    """
+    """All images and labels of a case, with the name that a title gives them."""
     parts = [images("digits" if case == "Q" else "cifar-10", part) for part in ("train", "test")]
     x, name = np.concatenate([part.inputs for part in parts]), parts[0].name
     labels = np.concatenate([part.labels for part in parts])

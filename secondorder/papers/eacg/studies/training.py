@@ -196,12 +196,7 @@ def best(grid, method, curvature, criterion, settings, results):
 
 
 class Chosen:
-    """The runs of one selection, by method and seed.
-
-    Parameters
-    ----------
-    selection : {"L", "A"}
-    """
+    """The runs of one selection, "L" or "A", by method and seed."""
 
     def __init__(self, selection, criterion, settings, results):
         self.selection, self.criterion = selection, criterion
