@@ -38,7 +38,7 @@ def recomputed_step(evaluation, eps, options, out=None):
     missed = drift(start, result, states)
     if not missed <= options.drift_tolerance:
         result = sweep(network, from_inputs(network.blocks, start), eps, options, out)
-    return result.update(len(eps), missed)
+    return result._replace(drift=missed)
 
 
 def padded(network, x):
@@ -52,7 +52,7 @@ def drift(start, result, states):
     """How far the inverse network misses its input `start` (S, width), relative to the largest
     |x_l|.
 
-    `result` is the `Sweep` that went through `states`, which is run to its end here.
+    `result` is the `Update` that went through `states`, which is run to its end here.
     """
     end, largest = result.start, result.largest
     for _, saved in states:

@@ -13,8 +13,6 @@ as B vec(Delta1) = T2(Delta1 S1). Where S1 has independent columns u = e1_l, so 
 e2_{l-1}.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .features import fit
@@ -22,40 +20,11 @@ from .options import Options
 from .update import Update
 
 
-class Sweep(NamedTuple):
-    """The result of :func:`sweep`.
-
-    direction : (P,), -c_l Delta_l of all blocks, in the order of ``network.theta``.
-    ranks : (L, 2) integers, of S1 and S2 of every block; -1 where a block was left out.
-    weights : (L,), c_l.
-    missed : float, the largest relative residual of a fit that should reach every target.
-    undecided : int, the most singular values of a fit that may be zero or not.
-    lost : float, the most that rounding of a Gram matrix may move a regularised fit.
-    start : (S, width), the input of the first block that was reached, as the sweep knows it.
-    largest : float, the largest entry of any x_l on the way.
-    """
-
-    direction: np.ndarray
-    ranks: np.ndarray
-    weights: np.ndarray
-    missed: float
-    undecided: int
-    lost: float
-    start: np.ndarray
-    largest: float
-
-    def update(self, samples, drift=0.0):
-        """`Update` from it."""
-        rank = int(self.ranks[self.ranks >= 0].min())
-        return Update(self.direction, rank, samples, self.ranks, self.weights, drift=drift,
-                      missed=self.missed, undecided=self.undecided, lost=self.lost)
-
-
 def stored_step(evaluation, eps, options, out=None):
     """`Update` of the right inverse from the activations that an evaluation saved."""
     network = evaluation.network
     states = stored(network.blocks, evaluation.saved[network._begin:network._end])
-    return sweep(network, states, eps, options, out).update(len(eps))
+    return sweep(network, states, eps, options, out)
 
 
 def at_features(network, eps):
@@ -128,9 +97,8 @@ def _fit(half, saved, targets, options):
 
 
 def sweep(network, states, eps, options=Options(), out=None):
-    """The whole update for the error `eps` (S, C) in the outputs that is to be removed, of the SUM
-    of the losses. `states` come from :func:`stored` or :func:`inverted`; the direction goes to
-    `out`.
+    """`Update` for the error `eps` (S, C) in the outputs that is to be removed, of the SUM of the
+    losses. `states` come from :func:`stored` or :func:`inverted`; the direction goes to `out`.
 
     ``options.block_weights``, c_l: "uniform" 1 / L; "shortest" proportional to 1 / |Delta_l|^2;
     "last" block only; "full-rank": equal for the blocks where both matrices of features have
@@ -162,7 +130,8 @@ def sweep(network, states, eps, options=Options(), out=None):
     c = _weights(weights, sizes, full) if isinstance(weights, str) else np.asarray(weights, float)
     for where, factor in zip(places, c):
         direction[where] *= -network.dtype.type(factor)
-    return Sweep(direction, ranks, c, missed, undecided, lost, start, largest)
+    return Update(direction, int(ranks[ranks >= 0].min()), len(eps), ranks, c, missed=missed,
+                  undecided=undecided, lost=lost, start=start, largest=largest)
 
 
 def _lowest(weights, count):
