@@ -76,19 +76,17 @@ def pytest_addoption(parser):
         help="of the slow tests that come in long lists (mutations, sabotage), begin none "
         "after this time; the others are run all",
     )
-    parser.addoption("--slow-seed", type=int, metavar="N",
-                     help="which of them come first (default: another order every day)")
 
 
 class Budget:
-    """Puts long lists of slow tests last, in random order, and leaves out what time does not
-    allow."""
+    """Puts long lists of slow tests last, in an order that is another one every day, and leaves out
+    what time does not allow.
+    """
 
     LONG = 30
 
-    def __init__(self, seconds, seed):
+    def __init__(self, seconds):
         self.seconds, self.began = seconds, time.monotonic()
-        self.seed = datetime.date.today().toordinal() if seed is None else seed
         self.lists, self.run, self.left_out = set(), 0, 0
 
     def is_sampled(self, item):
@@ -100,7 +98,7 @@ class Budget:
                                    if item.get_closest_marker("slow"))
         self.lists = {function for function, count in slow.items() if count >= self.LONG}
         sampled = [item for item in items if self.is_sampled(item)]
-        random.Random(self.seed).shuffle(sampled)
+        random.Random(datetime.date.today().toordinal()).shuffle(sampled)
         items[:] = [item for item in items if not self.is_sampled(item)] + sampled
 
     def pytest_runtest_setup(self, item):
@@ -114,14 +112,13 @@ class Budget:
     def pytest_terminal_summary(self, terminalreporter):
         names = " and ".join(sorted(function.__name__ for function in self.lists))
         terminalreporter.write_line(f"of {names}, {self.run} run, {self.left_out} left out after "
-                                    f"{self.seconds:g} s (--slow-seed {self.seed})")
+                                    f"{self.seconds:g} s")
 
 
 def pytest_cmdline_main(config):
     seconds = config.getoption("--slow-seconds")
     if seconds is not None:
-        config.pluginmanager.register(Budget(seconds, config.getoption("--slow-seed")),
-                                      "slow-budget")
+        config.pluginmanager.register(Budget(seconds), "slow-budget")
 
 
 @pytest.fixture

@@ -43,19 +43,14 @@ The numbers come from `measure`; the figure of how they scale with width, depth 
 import importlib
 
 from . import products
-from .runs import (Effort, Problem, Setting, Work, case, contest, measure, ratio, registered, table)
+from .runs import CASES, Effort, Problem, Setting, Work, case, contest, measure, ratio, table
 
 __all__ = ["Effort", "Problem", "Setting", "Work", "case", "contest", "load", "measure",
-           "products", "ratio", "registered", "table"]
+           "products", "ratio", "table"]
 
 
 def load():
-    """Register the package's own cases; returns all cases by name.
-
-    Returns
-    -------
-    dict of str to Case
-    """
+    """Register the package's own cases; returns all cases by name."""
     for module in ("cases", "images"):  # not before: they need the whole package
         importlib.import_module(f"{__name__}.{module}")
-    return registered()
+    return dict(CASES)

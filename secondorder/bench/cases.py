@@ -65,15 +65,6 @@ def sample_gradients(problem):
                 torch=lambda twin: twin.sample_gradients())
 
 
-@case("per-sample gradients, out=", WIDE, DEEP)
-def sample_gradients_in_place(problem):
-    """The same into an array that is there already; PyTorch: vmap(grad), which makes its own."""
-    out = np.empty((len(problem.x), problem.network.size), problem.setting.dtype)
-    return Work(lambda: exact.sample_gradients(*problem, out=out),
-                products=products.sample_gradients(problem.network, len(problem.x)),
-                torch=lambda twin: twin.sample_gradients())
-
-
 @case("dense Hessian", DENSE, smallest=Setting("8-8-8-4", batch=25))
 def dense_hessian(problem):
     """The whole Hessian, (P, P); PyTorch: torch.func.hessian."""
@@ -110,12 +101,7 @@ ELSEWHERE = {so.GaussNewton}  # it takes any network, but its step grows with ba
 
 
 def optimizers():
-    """Exported optimizer classes that are made from a network and a loss alone.
-
-    Returns
-    -------
-    list of type
-    """
+    """Exported optimizer classes that are made from a network and a loss alone."""
     exported = [getattr(so, name) for name in so.__all__ if name[0].isupper()]
     classes = [value for value in exported if inspect.isclass(value)
                and issubclass(value, so.optimizers.Optimizer)]

@@ -10,9 +10,8 @@ import math
 import numpy as np
 
 import secondorder as so
-from secondorder.nets import Conv2d, Linear
 
-from .products import Product
+from . import products
 from .runs import Setting, Work, case
 
 IMAGES = (Setting("784-16-32-10", batch=128, activation="relu"),
@@ -45,51 +44,6 @@ class Images:
         return self.problem.rng.standard_normal(self.network.size).astype(self.x.dtype)
 
 
-# -- products --------------------------------------------------------------------------------------
-
-
-def products(images, kind):
-    """The products over patches that are there already: ``"up"`` W Z, ``"down"`` W^T Y_bar, in all
-    layers but the first, ``"weights"`` Y_bar Z^T.
-
-    Returns
-    -------
-    list of Product
-        First layer first.
-    """
-    passes, samples = [], len(images.x)
-    shape = images.shape
-    for layer in images.network.layers:
-        shape_out = layer.output_shape(shape)
-        if isinstance(layer, Conv2d):
-            out, places = shape_out[0], math.prod(shape_out[1:])
-            entries = math.prod(layer.weight.shape[1:])
-            passes.append({"up": Product(out, entries, places, "", samples),
-                           "down": Product(entries, out, places, "left", samples),
-                           "weights": Product(out, places, entries, "right", samples)}[kind])
-        elif isinstance(layer, Linear):
-            out, width = layer.weight.shape
-            passes.append({"up": Product(samples, width, out, "right"),
-                           "down": Product(samples, out, width),
-                           "weights": Product(out, samples, width, "left")}[kind])
-        shape = shape_out
-    return passes[1:] if kind == "down" else passes
-
-
-def gradient_products(images):
-    """A forward pass and a backward pass."""
-    return [p for kind in ("up", "down", "weights") for p in products(images, kind)]
-
-
-def product_products(images):
-    """A tangent and the derivative of a backward pass: each product twice, but that the first
-    layer's input has no tangent.
-    """
-    once = gradient_products(images)
-    return once + products(images, "up")[1:] + products(images, "down") + products(
-        images, "weights")[1:]
-
-
 # -- cases -----------------------------------------------------------------------------------------
 
 
@@ -97,7 +51,8 @@ def product_products(images):
 def gradient(problem):
     """Gradient of a convolutional network's objective by back-propagation."""
     images = Images(problem)
-    return Work(lambda: so.exact.gradient(*images), products=gradient_products(images),
+    return Work(lambda: so.exact.gradient(*images),
+                products=products.gradient(images.network, len(images.x)),
                 torch=lambda twin: _Torch(twin, images).gradient(), gradient=False)
 
 
@@ -107,7 +62,9 @@ def hessian_vector_product(problem):
     images = Images(problem)
     operator, v = so.exact.HessianOperator(*images), images.vector()
     operator.matvec(v)  # the backward pass belongs to the evaluation
-    return Work(lambda: operator.matvec(v), products=product_products(images),
+    once = images.network, len(images.x)
+    return Work(lambda: operator.matvec(v),
+                products=products.tangent(*once) + products.backward_tangent(*once),
                 rivals=_gradient(images), gradient=False,
                 torch=lambda twin: _Torch(twin, images).hessian_vector_product(v))
 
@@ -117,7 +74,8 @@ def adam(problem):
     """One step of Adam on a convolutional network."""
     images = Images(problem)
     optimizer = so.Adam(images.new_network(), images.loss)
-    return Work(lambda: optimizer.step(images.x, images.y), products=gradient_products(images),
+    return Work(lambda: optimizer.step(images.x, images.y),
+                products=products.gradient(images.network, len(images.x)),
                 rivals=_gradient(images), gradient=False,
                 torch=lambda twin: _Torch(twin, images).step())
 
@@ -127,10 +85,8 @@ def residual_partitioning(problem):
     """One step of residual partitioning there; PyTorch: Adam, as it has no counterpart."""
     images = Images(problem)
     optimizer = so.ResidualPartitioning(images.new_network(), images.loss)
-    once = gradient_products(images)
     return Work(lambda: optimizer.step(images.x, images.y),
-                products=once + products(images, "up")[1:] + products(images, "down")
-                + products(images, "weights"),
+                products=products.partitioning_step(images.network, len(images.x)),
                 rivals=_gradient(images), gradient=False,
                 torch=lambda twin: _Torch(twin, images).step())
 
@@ -140,9 +96,9 @@ def cubic_step(problem):
     """One step of cubic regularisation around SGD on a convolutional network."""
     images = Images(problem)
     optimizer = so.CubicRegularization(so.SGD(images.new_network(), images.loss))
-    up = products(images, "up")
+    once = images.network, len(images.x)
     return Work(lambda: optimizer.step(images.x, images.y),
-                products=gradient_products(images) + up + 2 * up[1:],
+                products=products.gradient(*once) + products.directional_curvature(*once),
                 rivals=_gradient(images), gradient=False)
 
 

@@ -1,14 +1,15 @@
 """The GEMM-bound: the matrix products that a piece of work cannot do without, run alone.
 
-The lists below are those of chains of `Linear` layers and what has no products (activations); S
-is the number of samples.
+The lists below are those of chains of `Linear` and `Conv2d` layers and what has no products
+(activations); a convolution multiplies patches that are there already. S is the number of samples.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from secondorder.nets import Linear
+from secondorder.nets import Conv2d, Linear
 
 
 class Product(NamedTuple):
@@ -31,17 +32,7 @@ class Product(NamedTuple):
 
 
 def bound(products, dtype):
-    """A function that runs the products once, in arrays that are made here.
-
-    Parameters
-    ----------
-    products : sequence of Product
-    dtype : dtype
-
-    Returns
-    -------
-    callable
-    """
+    """A function that runs the products once, in arrays that are made here."""
     rng = np.random.default_rng(0)
     jobs = [_job(product, rng, np.dtype(dtype)) for product in products]
 
@@ -70,28 +61,40 @@ def _outer(left, right, out):
 
 
 def widths(network):
-    """(in, out) of every linear layer.
-
-    Returns
-    -------
-    list of (int, int)
-    """
+    """(in, out) of every linear layer."""
     return [layer.weight.shape[::-1] for layer in network.layers if isinstance(layer, Linear)]
 
 
+def _passes(network, samples):
+    """Forward, input-gradient and parameter-gradient product of every layer that has some."""
+    shape = network.input_shape
+    for layer in network.layers:
+        shape = layer.output_shape(shape)
+        if isinstance(layer, Linear):
+            n_out, n_in = layer.weight.shape
+            yield (Product(samples, n_in, n_out, "right"), Product(samples, n_out, n_in),
+                   Product(n_out, samples, n_in, "left"))
+        elif isinstance(layer, Conv2d):
+            n_out, places = shape[0], math.prod(shape[1:])
+            n_in = math.prod(layer.weight.shape[1:])  # entries of a patch
+            yield (Product(n_out, n_in, places, "", samples),
+                   Product(n_in, n_out, places, "left", samples),
+                   Product(n_out, places, n_in, "right", samples))
+
+
 def forward(network, samples):
-    """y = x W^T in every layer."""
-    return [Product(samples, n_in, n_out, "right") for n_in, n_out in widths(network)]
+    """y = x W^T in every layer, or W Z with patches Z."""
+    return [up for up, _, _ in _passes(network, samples)]
 
 
 def input_gradients(network, samples):
-    """x_bar = y_bar W in every layer but the first."""
-    return [Product(samples, n_out, n_in) for n_in, n_out in widths(network)[:0:-1]]
+    """x_bar = y_bar W in every layer but the first, or W^T y_bar."""
+    return [down for _, down, _ in _passes(network, samples)][:0:-1]
 
 
 def parameter_gradients(network, samples):
-    """W_bar = y_bar^T x in every layer."""
-    return [Product(n_out, samples, n_in, "left") for n_in, n_out in widths(network)]
+    """W_bar = y_bar^T x in every layer, or y_bar Z^T."""
+    return [weights for _, _, weights in _passes(network, samples)]
 
 
 def backward(network, samples):

@@ -19,7 +19,7 @@ from secondorder.checks import lookup
 from .products import bound
 
 LOSSES = {"cross-entropy": so.SoftmaxCrossEntropy, "squared-error": so.SquaredError}
-_CASES = {}
+CASES = {}
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,7 @@ class Setting:
                              f"{self.widths!r}") from None
 
     def changed(self, **changes):
-        """The setting with what is given here and is not None.
-
-        Returns
-        -------
-        Setting
-        """
+        """The setting with what is given here and is not None."""
         return replace(self,
                        **{name: value for name, value in changes.items() if value is not None})
 
@@ -68,13 +63,7 @@ class Setting:
 
 
 class Problem:
-    """A network with random weights, and a random batch; unpacks into ``network, loss, x, y``.
-
-    Parameters
-    ----------
-    setting : Setting
-    seed : int
-    """
+    """A network with random weights, and a random batch; unpacks into ``network, loss, x, y``."""
 
     def __init__(self, setting, seed=0):
         self.setting, self.rng = setting, np.random.default_rng(seed)
@@ -92,12 +81,7 @@ class Problem:
         return self.new_network()
 
     def new_network(self):
-        """Another network with the same weights, for a contender that trains.
-
-        Returns
-        -------
-        Network
-        """
+        """Another network with the same weights, for a contender that trains."""
         return so.mlp(self.setting.sizes, activation=self.setting.activation, rng=0,
                       dtype=self.setting.dtype)
 
@@ -168,17 +152,12 @@ def case(name, *settings, smallest=Setting("32-32-32-10", batch=25)):
     """
 
     def register(make):
-        if name in _CASES:
+        if name in CASES:
             raise ValueError(f"two cases are called {name!r}")
-        _CASES[name] = Case(name, make, settings or (Setting(),), smallest)
+        CASES[name] = Case(name, make, settings or (Setting(),), smallest)
         return make
 
     return register
-
-
-def registered():
-    """All cases by name."""
-    return dict(_CASES)
 
 
 # -- time: contenders take turns in short blocks ---------------------------------------------------
@@ -186,27 +165,11 @@ def registered():
 
 def contest(contenders, blocks=9, seconds=0.1, pause=0.06, clock=time.perf_counter,
             sleep=time.sleep):
-    """Time functions against each other.
+    """Time functions against each other: name -> seconds a call, one number a block.
 
     In every block each contender has its turn: a call that is not counted, then calls for
     `seconds`, of which the median is kept, then a pause. Every other block takes them in the
-    opposite order. A contender whose first call takes longer than `seconds` is called once a
-    block.
-
-    Parameters
-    ----------
-    contenders : dict of str to callable
-        Called without arguments.
-    blocks : int
-    seconds, pause : float
-        Length of a turn and of the pause after it.
-    clock, sleep : callable
-        For tests.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds a call, one number a block.
+    opposite order. A contender whose first call takes longer than `seconds` is called once a block.
     """
     times = {name: [] for name in contenders}
     for block in range(blocks):
@@ -249,7 +212,7 @@ class Effort(NamedTuple):
     pause: float = 0.06  # a BLAS thread goes on spinning, and in the way, for up to 0.03
 
 
-def measure(case, setting, effort=Effort(), against=None, seed=0):
+def measure(case, setting, effort=Effort(), against=None):
     """Time one case at one setting.
 
     Parameters
@@ -258,8 +221,6 @@ def measure(case, setting, effort=Effort(), against=None, seed=0):
     setting : Setting
     effort : Effort
     against : {None, "torch"}
-    seed : int
-        Of the data.
 
     Returns
     -------
@@ -273,7 +234,7 @@ def measure(case, setting, effort=Effort(), against=None, seed=0):
     MemoryError
         If the case needs more than it allows itself.
     """
-    problem = Problem(setting, seed)
+    problem = Problem(setting)
     work = case.make(problem)
     contenders = {"ours": work.run} | _others(problem, work)
     peaks = {name: _peak(function) for name, function in contenders.items()}
@@ -316,18 +277,9 @@ HEAD = ("ms", "/products", "/gradient", "/torch", "peak MiB")
 
 
 def table(results, first=0):
-    """Results as text of at most 80 columns, a headline wherever the setting changes.
+    """Results of `measure` as text of at most 80 columns, a headline wherever the setting changes.
 
-    Parameters
-    ----------
-    results : list of dict
-        As `measure` returns them.
-    first : int
-        Only the lines of the results from there on, for those who print as results come in.
-
-    Returns
-    -------
-    str
+    Only the lines of the results from `first` on, for those who print as results come in.
     """
     lines = []
     for number in range(first, len(results)):

@@ -39,22 +39,10 @@ AXES = {"width of the hidden layers": (wider, lambda setting: setting.sizes[1]),
 
 
 def run(cases, effort=Effort(), dtype=None, say=print):
-    """Measure the curves of the cases, smallest network first.
+    """Measure the curves of the cases, smallest network first; `say` gets a line of text a case.
 
-    Parameters
-    ----------
-    cases : list of Case
-        Those whose `smallest` is None are passed over.
-    effort : Effort
-    dtype : str, optional
-    say : callable
-        Called with a line of text a case.
-
-    Returns
-    -------
-    dict of str to dict of str to list
-        Axis, then case, then points: what `measure` returned, with ``place`` on the axis. A point
-        whose matrix would be too large is left out.
+    Returns axis -> case -> points: what `measure` returned, with ``place`` on the axis. A case
+    whose `smallest` is None is passed over; a point whose matrix would be too large is left out.
     """
     curves = {axis: {} for axis in AXES}
     for case in cases:
@@ -84,33 +72,8 @@ def unit_of(curves):
     return next((unit for unit in UNITS if any(unit in known for known in ratios)), None)
 
 
-def drawable(curves):
-    """Names of the cases that `draw` draws, and of those that it leaves out."""
-    unit, drawn = unit_of(curves), {}
-    for cases in curves.values():
-        for name, points in cases.items():
-            drawn[name] = drawn.get(name, False) or any(unit in p["ratios"] for p in points)
-    return ([name for name, is_drawn in drawn.items() if is_drawn],
-            [name for name, is_drawn in drawn.items() if not is_drawn])
-
-
 def draw(curves, figure=None):
-    """One picture an axis, one line a case.
-
-    Parameters
-    ----------
-    curves : dict
-        As `run` returns them; `drawable` tells which of them have something to draw.
-    figure : matplotlib.figure.Figure, optional
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to draw.
+    """One picture an axis, one line a case; ValueError if the curves of `run` hold nothing to draw.
     """
     unit = unit_of(curves)
     if unit is None:

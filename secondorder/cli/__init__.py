@@ -31,17 +31,8 @@ Each command has examples: secondorder COMMAND --help
 
 
 def main(arguments=None):
-    """Run one command.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Those of the process by default.
-
-    Returns
-    -------
-    int
-        Exit status: 0 only when all went well, 128 + its number after a signal.
+    """Run one command, by default that of the process, and return its exit status: 0 only when all
+    went well, 128 + its number after a signal.
     """
     # small networks: a second thread gains nothing and, on a busy machine, costs tenfold
     for name in BLAS_THREADS:

@@ -1,14 +1,12 @@
 """`secondorder bench`: what curvature and steps cost."""
 
-import contextlib
 import os
-import subprocess
 import sys
 
 from secondorder import files
 from secondorder.checks import lookup
 
-from .parsing import positive, positive_number
+from .parsing import positive, positive_number, tell_written
 
 ABOUT = """\
 Time gradients, curvature and steps of all optimizers, as ratios in one run. The columns are
@@ -22,7 +20,8 @@ Time gradients, curvature and steps of all optimizers, as ratios in one run. The
 
 Contenders take turns in short blocks with pauses between them. A ratio is the median of the blocks'
 ratios, so a busy machine hardly changes it; it does change absolute times. Without arguments every
-case runs on its own networks, which takes some minutes.
+case runs on its own networks, which takes some minutes. OPENBLAS_NUM_THREADS says how many threads
+BLAS and PyTorch take (1 if it is not set).
 """
 EXAMPLES = """\
   secondorder bench --list                              list the cases and their networks
@@ -41,9 +40,6 @@ WITH_VALUE = {
                      "help": "activation of the hidden layers (default: the case's own)"},
     "--loss": {"choices": ("cross-entropy", "squared-error"),
                "help": "loss (default: the case's own)"},
-    "--threads": {"type": positive, "metavar": "N",
-                  "help": "threads of BLAS and PyTorch (default: OPENBLAS_NUM_THREADS, "
-                          "else 1)"},
     "--blocks": {"type": positive, "default": 9, "metavar": "N",
                  "help": "turns of each contender (default: 9)"},
     "--seconds": {"type": positive_number, "default": 0.1, "metavar": "T",
@@ -73,9 +69,6 @@ def add(commands):
 
 def run(options):
     """List or run the cases."""
-    if options.threads is not None and os.environ.get("OPENBLAS_NUM_THREADS") != str(
-        options.threads):
-        return _again(options)
     from secondorder import bench
 
     known = bench.load()
@@ -84,28 +77,12 @@ def run(options):
         for case in cases:
             print(case.name, case.about, *case.settings, sep="\n    ")
         return 0
-    out = files.output_directory(options.out) if options.out else None
     if options.against == "torch":
         from secondorder.bench import pytorch
 
         pytorch.imported(threads=int(os.environ.get("OPENBLAS_NUM_THREADS", "1")))
-    with files.exclusive(out) if out is not None else contextlib.nullcontext():
-        earlier = files.replaceable(out, WRITTEN, "bench") if out is not None else []
+    with files.own_outputs(options.out, WRITTEN, "bench") as (out, earlier):
         return _measure(options, bench, cases, out, earlier)
-
-
-def _again(options):
-    """The same command in a new process: BLAS reads the number of threads when it is loaded."""
-    from . import BLAS_THREADS
-
-    words = ["bench", *options.cases]
-    for name in WITH_VALUE:
-        value = getattr(options, name[2:])
-        words += [] if value is None else [f"{name}={value}"]
-    words += [f"--{name}" for name in ("list", "json", "traceback") if getattr(options, name)]
-    environment = os.environ | {name: str(options.threads) for name in BLAS_THREADS}
-    return subprocess.run([sys.executable, "-m", "secondorder", *words], env=environment,
-                          check=False).returncode
 
 
 def _measure(options, bench, cases, out, earlier):
@@ -131,8 +108,7 @@ def _measure(options, bench, cases, out, earlier):
                   "left_out": left_out}
     if out is not None:
         everything["scaling"] = _scaling(bench, cases, effort, options, stream)
-        for path in _write(out, everything, stream):
-            print(f"{'replaced' if path in earlier else 'written'}: {path}", file=stream)
+        tell_written(_write(out, everything, stream), earlier, stream)
     if options.json:
         print(files.to_json(everything))
     return 1 if left_out else 0
@@ -162,10 +138,7 @@ def _write(out, everything, stream):
 
     written = [out / name for name in WRITTEN]
     files.write_json(written[0], everything, command="bench")
-    drawn, left_out = scaling.drawable(everything["scaling"])
-    if left_out:
-        print(f"not in the figure: {', '.join(left_out)}", file=stream)
-    if not drawn:
+    if scaling.unit_of(everything["scaling"]) is None:
         print("no figure: none of these cases has curves", file=stream)
         return written[:1]
     files.write_figure(written[1], scaling.draw(everything["scaling"]), command="bench")

@@ -1,11 +1,11 @@
 """`secondorder compare`: all curvatures of one small network on one page."""
 
-import contextlib
 import sys
 
 from secondorder import files
 
-from .parsing import add_table_options, natural, positive, positive_number, table_options
+from .parsing import (add_table_options, natural, positive, positive_number, table_options,
+                      tell_written)
 
 EXAMPLES = """\
   secondorder compare                          a 16-3-3-10 network on digits, after three epochs
@@ -60,26 +60,18 @@ def run(options):
     """Print the table; write table and page where asked."""
     import secondorder as so
 
-    out = files.output_directory(options.out) if options.out else None
-    with files.exclusive(out) if out is not None else contextlib.nullcontext():
-        earlier = files.replaceable(out, WRITTEN, "compare") if out is not None else []
+    with files.own_outputs(options.out, WRITTEN, "compare") as (out, earlier):
         return _compare(so, options, out, earlier)
 
 
 def _compare(so, options, out, earlier):
     network, loss, x, y, samples = _point(so, options)
-    caption = (f"{options.data}, {samples}; {network!r}" if len(repr(network)) < 90 else
-               f"{options.data}, {samples}; widths {x.shape[1]}, "
+    caption = (f"{options.data}, {samples}; widths {x.shape[1]}, "
                f"{', '.join(map(str, options.hidden))}; {options.activation}; {network.size} "
                f"parameters; after {options.epochs} epochs of Adam")
-    try:
-        comparison = so.compare(
-            network, loss, x, y, damping=options.damping, limit=options.limit, caption=caption,
-            say=lambda line: print(line, file=sys.stderr, flush=True))
-    except MemoryError as error:  # it names arguments of the functions
-        what = str(error).partition(";")[0]
-        raise MemoryError(f"{what}; take a smaller --hidden or fewer --samples; --limit allows "
-                          f"{options.limit} parameters") from error
+    comparison = so.compare(
+        network, loss, x, y, damping=options.damping, limit=options.limit, caption=caption,
+        say=lambda line: print(line, file=sys.stderr, flush=True))
     rows = [{name: value for name, value in row.items() if name not in ("direction", "along")}
             for row in comparison.rows]
     if options.json:
@@ -95,9 +87,7 @@ def _compare(so, options, out, earlier):
         table, page = (out / name for name in WRITTEN)
         files.write_json(table, {"rows": rows, "promises": comparison.promises}, command="compare")
         files.write_figure(page, comparison.figure(), dpi=150, command="compare")
-        if not options.json:
-            for path in (table, page):
-                print(f"{'replaced' if path in earlier else 'written'}: {path}")
+        tell_written((table, page), earlier, sys.stderr if options.json else sys.stdout)
     return 0 if comparison.ok else 1
 
 

@@ -14,7 +14,7 @@ VERIFY_EXAMPLES = """\
   secondorder verify residual-partitioning 39       one equation, by its number
   secondorder verify residual-partitioning Theorem 1
   secondorder verify reversible 33-39               several; also "6, 7" or a topic such as KFAC
-  secondorder verify --load mine.py                 your paper alone, from a file or module
+  secondorder verify --load mine.py                 your paper alone, from a file
   secondorder verify my-paper --strict              your edition, a folder here (secondorder edition
                                                     new); fails while a display is unchecked
   secondorder verify --seed 7 --json                other random cases; a list of objects
@@ -39,7 +39,7 @@ SHOW_EXAMPLES = """\
   secondorder show low-rank --path                  a reading path: ten stations with minutes
   secondorder show ea-cg KFAC                       a topic: the labels that name it
   secondorder show low-rank Figure 2                where a figure or table stands
-  secondorder show --load mine.py my-paper 1        your paper, from a file or module
+  secondorder show --load mine.py my-paper 1        your paper, from a file
   secondorder show my-paper 7                       your edition, a folder here
 
 Write a label in any spelling: 39, (39), eq. 39, Theorem 1; several as "6, 7", 33 to 39, eqs. 5-7.
@@ -107,15 +107,11 @@ def verify(options):
     brought = load(options.load)
     load_here(options.paper)
     options.paper, label = _asked(options)
-    if label is not None:
-        study = _study(options.paper, label)
-        if isinstance(study, str):
-            raise ValueError(study)
-        if study is not None:
-            name = f"{study.paper} {study.key}"
-            raise ValueError(f"{study.key} of {study.paper} is a study, no equation: its claims "
-                             f"are shown by secondorder show {name}, run by secondorder reproduce "
-                             f"{name}")
+    study = None if label is None else _study(options.paper, label)
+    if study is not None:
+        name = f"{study.paper} {study.key}"
+        raise ValueError(f"{study.key} of {study.paper} is a study, no equation: its claims are "
+                         f"shown by secondorder show {name}, run by secondorder reproduce {name}")
     if options.write and not options.markdown:
         raise ValueError("--write goes together with --markdown")
     if options.markdown:
@@ -183,6 +179,7 @@ def show(options):
     from secondorder import ledger
     from secondorder.ledger.pages.show import listed
     from secondorder.ledger.registry import REGISTRY
+    from secondorder.studies import pages
 
     load(options.load)
     load_here(options.paper)
@@ -201,14 +198,9 @@ def show(options):
                              "without --more and --tex")
         print(files.to_json(_as_object(paper, label, options.seed)))
     elif label:
-        try:
-            print(_study_page(paper, label)
-                  or ledger.show(paper, label, options.seed, options.more, options.tex))
-        except ValueError:
-            place = _only_read(paper, label)
-            if place is None:
-                raise
-            print(place)
+        study = _study(paper, label)
+        print(ledger.show(paper, label, options.seed, options.more, options.tex)
+              if study is None else pages.shown(study))
     elif paper:
         print("\n".join(listed(REGISTRY.select(paper)).splitlines()[1:]))
     else:
@@ -244,7 +236,7 @@ def _anywhere(paper, text):
 
 
 def _study(paper, label):
-    """The study of that name, or why there is none; None for what is, or may be, an equation."""
+    """The study of that name; None for what is, or may be, an equation."""
     from secondorder.ledger.labels import asked_for, canonical
     from secondorder.ledger.registry import REGISTRY
 
@@ -256,41 +248,7 @@ def _study(paper, label):
         return None
     from secondorder.studies import STUDIES
 
-    known = STUDIES.of(paper) if paper in STUDIES.papers else {}
-    if name in known or name.startswith("claim"):
-        return known.get(name)
-    there = f"; there are {', '.join(known)}" if known else ""
-    return (f"{name} of {paper} is no equation: figures and tables are studies, and this one is "
-            f"not among them yet{there}")
-
-
-def _study_page(paper, label):
-    """What is shown of a study, or None."""
-    from secondorder.studies import pages
-
-    study = _study(paper, label)
-    return study if study is None or isinstance(study, str) else pages.shown(study)
-
-
-def _only_read(paper, label):
-    """Where an edition's source has what READING.md lists and no check bears; None elsewhere."""
-    from secondorder.edition.loading import is_edition
-    from secondorder.ledger.labels import canonical
-    from secondorder.ledger.pages import equations_page
-    from secondorder.ledger.registry import REGISTRY
-
-    key = REGISTRY.key(paper)
-    folder = equations_page.folder_of(key)
-    if folder is None or not is_edition(folder) or not (folder / "READING.md").is_file():
-        return None
-    for line in (folder / "READING.md").read_text(encoding="utf-8").splitlines():
-        name, _, place = line.removeprefix("- ").rpartition(": ")
-        name = name.partition(" (")[0]  # the title of a theorem
-        if line.startswith("- ") and canonical(name) == canonical(label):
-            return (f"[{key}] {name}: {place}. No check bears this label; "
-                    f'@paper.equation("{canonical(label)}", ...) in {folder / "equations.py"} '
-                    "gives it one.")
-    return None
+    return STUDIES.of(paper).get(name) if paper in STUDIES.papers else None
 
 
 def _as_object(paper, label, seed):

@@ -1,8 +1,6 @@
-"""Users' papers on the command line: from a file, a module, or the folder of an edition."""
+"""Users' papers on the command line: from a file, or from the folder of an edition."""
 
-import contextlib
 import difflib
-import importlib
 import importlib.util
 import sys
 import traceback
@@ -12,28 +10,22 @@ from pathlib import Path
 def load_option(parser):
     """Add ``--load``."""
     parser.add_argument("--load", action="append", default=[], metavar="FILE",
-                        help="a Python file or module that registers your paper "
-                             "(secondorder.ledger.paper), or the folder of an edition; repeatable")
+                        help="a Python file that registers your paper (secondorder.ledger.paper), "
+                             "or the folder of an edition; repeatable")
 
 
 def load(places):
-    """Run files, import modules or load editions; the papers that they brought."""
+    """Run files or load editions; the papers that they brought."""
     from secondorder.ledger.registry import REGISTRY
 
     before = set(REGISTRY.papers)
     for place in places:
-        path = Path(place)
-        if path.suffix == ".py":
+        if Path(place).suffix == ".py":
             module_of(place)
-        elif path.is_dir() and not _is_module(place):
+        else:
             from secondorder import edition
 
-            before.discard(edition.load(path))
-        elif "/" in place or "\\" in place:
-            raise FileNotFoundError(f"--load: no such folder: {place}")
-        else:
-            with told(place):
-                importlib.import_module(place)
+            before.discard(edition.load(place))
     brought = [paper for paper in REGISTRY.papers if paper not in before]
     if places and not brought:
         raise ValueError(f"--load: {', '.join(places)} registered no paper: it has to call "
@@ -62,49 +54,24 @@ def module_of(place):
     spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
     module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
     try:
-        with told(place, path):
-            spec.loader.exec_module(module)
-    except ValueError:
-        del sys.modules[path.stem]  # as after an import that failed
-        raise
-    return module
-
-
-@contextlib.contextmanager
-def told(place, path=None):
-    """An error of somebody's own code as one line, with the line of his file where it arose.
-
-    ``--traceback`` shows all of it.
-    """
-    try:
-        yield
-    except SyntaxError as error:
-        raise ValueError(f"--load {place}, line {error.lineno}: SyntaxError: "
-                         f"{error.msg}") from error
+        spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
+        del sys.modules[path.stem]  # as after an import that failed
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
-                 if path is not None and Path(frame.filename) == path.resolve()]
+                 if Path(frame.filename) == path.resolve()]
+        said = error
+        if isinstance(error, SyntaxError):
+            lines, said = [error.lineno], error.msg
         where = f", line {lines[-1]}" if lines else ""
-        raise ValueError(f"--load {place}{where}: {type(error).__name__}: {error}") from error
-
-
-def _is_module(place):
-    """Whether a name is that of a folder without an edition, which may be a package."""
-    from secondorder.edition import loading
-
-    return not loading.is_edition(place) and place.isidentifier() and (
-        Path(place) / "__init__.py").is_file()
+        raise ValueError(f"--load {path}{where}: {type(error).__name__}: {said}") from error
+    return module
 
 
 def load_here(name):
     """Load the edition in the working directory that a name means, where there is one.
 
-    A paper that is known already, the package's own first of all, is left as it is.
-
-    Raises
-    ------
-    ValueError
-        The name is nearly an edition's: the message names it.
+    A paper that is known already, the package's own first of all, is left as it is. ValueError
+    names an edition whose name is nearly the given one.
     """
     from secondorder.ledger.registry import REGISTRY, paper_meant
 

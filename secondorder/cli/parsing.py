@@ -1,4 +1,6 @@
-"""What the commands share: a parser with the common options, and checked kinds of arguments."""
+"""What the commands share: a parser with the common options, checked kinds of arguments, a line for
+each file.
+"""
 
 import argparse
 import ast
@@ -76,26 +78,17 @@ def positive(text):
 
 def positive_number(text):
     """A finite number above 0."""
-    value = _number(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, given {text}")
-    return value
+    return _number(text, lambda value: value > 0, "above 0")
 
 
 def non_negative_number(text):
     """A finite number from 0."""
-    value = _number(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a number from 0, given {text}")
-    return value
+    return _number(text, lambda value: value >= 0, "from 0")
 
 
 def fraction_below_one(text):
     """A number from 0, below 1."""
-    value = _number(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to below 1, given {text}")
-    return value
+    return _number(text, lambda value: 0 <= value < 1, "from 0 to below 1")
 
 
 def setting(text):
@@ -119,30 +112,23 @@ def _whole(text, smallest, kind="a whole number"):
     return value
 
 
-def _number(text):
+def _number(text, fits, where):
     try:
         value = float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a number, given {text!r}") from None
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"expected a finite number, given {text}")
+    if not fits(value):
+        raise argparse.ArgumentTypeError(f"expected a number {where}, given {text}")
     return value
 
 
 def named_first(key, name, words):
-    """What a name and the words behind it mean: a name may have several words, `Low Rank`.
+    """The key that a name means, and the words that are left: a name may have several words, `Low
+    Rank`. The name as it was given where no key is meant.
 
-    Parameters
-    ----------
-    key : callable
-        Takes a name and returns the key that it means; ValueError for an unknown one.
-    name : str or None
-    words : list of str
-
-    Returns
-    -------
-    str or None, list of str
-        The key, and the words that are left. The name as it was given where no key is meant.
+    `key` takes a name and returns the key that it means; ValueError for an unknown one.
     """
     every = [name, *words] if name else []
     for count in range(len(every), 1, -1):
@@ -154,17 +140,10 @@ def named_first(key, name, words):
 
 
 def checkout(option):
-    """The folder of the checkout that this package is in, for what is written into the package.
+    """The folder of the checkout that this package is in, for what `option` writes into the
+    package.
 
-    Parameters
-    ----------
-    option : str
-        What asks for it, ``--write``.
-
-    Raises
-    ------
-    ValueError
-        For an installed package, which no command changes.
+    Raises ValueError for an installed package, which no command changes.
     """
     top = Path(secondorder.__file__).parent.parent
     if not (top / "pyproject.toml").is_file():
@@ -184,3 +163,9 @@ def table_options(options):
     """What was said about a table, as `datasets.load` takes it."""
     said = {} if options.target is None else {"target": options.target}
     return said | ({"classification": True} if options.classify else {})
+
+
+def tell_written(paths, earlier, stream):
+    """Print a line a file; `earlier` are those that stood there before."""
+    for path in paths:
+        print(f"{'replaced' if path in earlier else 'written'}: {path}", file=stream)

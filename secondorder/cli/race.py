@@ -1,22 +1,20 @@
 """`secondorder race`: the papers' methods and yours against SGD and Adam, live."""
 
 import argparse
-import contextlib
 import sys
 
 from secondorder import files
 from secondorder.checks import lookup
 
 from . import own, signals
-from .parsing import natural, positive_number
-from .train import RACE_NAMES
+from .parsing import natural, positive_number, tell_written
 
 EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
   secondorder race --problem digits --minutes 3 --out race
   secondorder race --methods adam ea-cg --load method.py    a method of your own joins
 
-methods of --methods, by either name and in any spelling:
+methods of --methods, in any spelling:
   momentum          SGD, momentum 0.9
   adam              Adam
   partitioning      residual partitioning
@@ -72,13 +70,10 @@ def run(options: argparse.Namespace):
     entrants = [named(ENTRANTS, name, "method") for name in options.methods or ENTRANTS]
     for place in options.load:
         entrants += live.own_entrants(own.module_of(place))
-    out = files.output_directory(options.out) if options.out else None
     title = problem.title + "".join(f"; {name} not found, a stand-in"
                                     for name in missing(problem.needs))
-    results, earlier = [], []
-    with files.exclusive(out) if out is not None else contextlib.nullcontext():
-        if out is not None:
-            earlier = files.replaceable(out, WRITTEN, "race")
+    results = []
+    with files.own_outputs(options.out, WRITTEN, "race") as (out, earlier):
         try:
             for result in live.race(problem.key, entrants, options.minutes,
                                     lambda line: print(line, file=sys.stderr), options.seed):
@@ -91,24 +86,11 @@ def run(options: argparse.Namespace):
 
 
 def named(table, name, what):
-    """The problem or method with this key or title, in any spelling.
-
-    A title may stop at its comma ("SGD"). ValueError names what may be meant.
-    """
+    """The problem or method with this key, in any spelling; ValueError names what may be meant."""
     from secondorder.ledger.labels import plain
 
-    meant = [one for key, one in table.items() if plain(name) == plain(key)] or [
-        one for one in table.values()
-        if plain(name) in map(plain, (one.title, one.title.partition(",")[0]))]
-    if len(meant) == 1:
-        return meant[0]
-    in_title = [key for key, one in table.items()
-                if len(plain(name)) > 2 and plain(name) in plain(one.title)
-                or RACE_NAMES.get(key, "").partition(" ")[0] == name]
-    if not in_title:
-        return lookup(table, name, what)
-    raise ValueError(f"unknown {what} {name!r}: did you mean {' or '.join(map(repr, in_title))}? "
-                     f"choose from {', '.join(table)}")
+    keys = {plain(key): key for key in table}
+    return lookup(table, keys.get(plain(name), name), what)
 
 
 def tell(results, title, out, as_json, earlier):
@@ -129,6 +111,4 @@ def tell(results, title, out, as_json, earlier):
                                         "records": [result.record for result in results]},
                      command="race")
     files.write_figure(out / WRITTEN[1], figure, command="race")
-    for path in (out / name for name in WRITTEN):
-        print(f"{'replaced' if path in earlier else 'written'}: {path}",
-              file=sys.stderr if as_json else sys.stdout)
+    tell_written([out / name for name in WRITTEN], earlier, sys.stderr if as_json else sys.stdout)

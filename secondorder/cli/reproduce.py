@@ -55,7 +55,7 @@ def add(commands):
     parser.add_argument("--recorded", action="store_true",
                         help="begin with the package's recorded runs, to judge and draw them again "
                         "or to add seeds; their times are of another machine. Runs that are not "
-                        "packed are made: a line says how many, and how long they take")
+                        "packed are made")
     parser.add_argument("--data", metavar="DIR", help="folder of the public data sets "
                         "(default: SECONDORDER_DATA)")
     parser.add_argument("--out", metavar="DIR", default="secondorder-reproduce",
@@ -197,11 +197,6 @@ def _reproduce(study, out, executor, options):
     known = records.runs(study) if options.recorded else {}
     sweep = studies.Sweep(place, executor, lambda line: print(line, file=sys.stderr), known)
     print(f"{study.paper} {study.key}: {study.shows}", file=sys.stderr)
-    if options.recorded:
-        settings = study.settings(options.quick, options.seeds)
-        told = records.not_packed(study, settings, *sweep.remaining(study, settings), options.quick)
-        if told:
-            print(told, file=sys.stderr, flush=True)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)
     if options.record:
         for change in records.changes(record):
@@ -295,7 +290,7 @@ def _tell(records, out):
 
 def run_claims(options):
     """Print the recorded verdicts."""
-    from secondorder.studies import STUDIES, pages, records, told
+    from secondorder.studies import STUDIES, pages, records
 
     width = shutil.get_terminal_size((100, 24)).columns
     papers, keys = list(STUDIES.papers), []
@@ -334,7 +329,7 @@ def run_claims(options):
         kinds = ", ".join(f"{number} {records.HEADINGS.get(kind, kind)}"
                           for kind, number in records.counts(paper).items())
         print(f"\n{paper}" if keys else f"\n{paper}: {kinds}")
-        print("\n".join(told.table(mine, width)))
+        print("\n".join(pages.table(mine, width)))
     return 0
 
 

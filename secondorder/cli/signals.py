@@ -23,13 +23,7 @@ COMPILERS = ("numba", "llvmlite")
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asked the command to end.
-
-    Attributes
-    ----------
-    number : int
-        Of the signal.
-    """
+    """A signal, of that number, asked the command to end."""
 
     def __init__(self, number):
         super().__init__(number)

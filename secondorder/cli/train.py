@@ -1,6 +1,5 @@
 """`secondorder train`: one network, one data set, one optimizer."""
 
-import contextlib
 import inspect
 import os
 import sys
@@ -13,7 +12,7 @@ from . import signals
 from .memory import require_memory
 from .parsing import (add_table_options, directory, fraction_below_one, natural,
                       non_negative_number, positive, positive_number, positive_or_all, setting,
-                      table_options)
+                      table_options, tell_written)
 
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
@@ -44,11 +43,6 @@ OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adade
               "adam": "Adam", "truncated-newton": "TruncatedNewton",
               "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
               "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton"}
-#: What `secondorder race` calls by another name -> how `train` is asked for it.
-RACE_NAMES = {"partitioning": "residual-partitioning",
-              "cubic-sgd": "cubic-regularization --base sgd",
-              "cubic-adam": "cubic-regularization --base adam",
-              "kfac": "ea-cg --set solver=kfi --set curvature=fisher-sampled --set rng=0"}
 LOSSES = {"cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
           "bounded": "BoundedCriterion", "tukey": "TukeyBiweight"}
 #: The files of --out.
@@ -135,9 +129,6 @@ def run(options):
     require_memory(options, x.shape[1], outputs, len(x))
     network = _network(options, x.shape[1], outputs, for_weights)
     optimizer = _optimizer(options, network, loss)
-    out = files.output_directory(options.out) if options.out else None
-    earlier = files.replaceable(out, WRITTEN, "train") if out is not None else []
-    _require_own_place(options, out)
     recorded = History(type(optimizer).__name__)  # for a signal that comes just after training
     parameters = {}  # at the last record
 
@@ -163,11 +154,10 @@ def run(options):
         results = results_of(history)
         written = _write(out, results, history, network) if out is not None else []
         _report(results, history, json=options.json)
-        for path in written:
-            print(f"{'replaced' if path in earlier else 'written'}: {path}",
-                  file=sys.stderr if options.json else sys.stdout)
+        tell_written(written, earlier, sys.stderr if options.json else sys.stdout)
 
-    with files.exclusive(out) if out is not None else contextlib.nullcontext():
+    with files.own_outputs(options.out, WRITTEN, "train") as (out, earlier):
+        _require_own_place(options, out)
         finished = False
         try:
             with signals.last_will(last_will):
@@ -283,16 +273,10 @@ def _optimizer(options, network, loss):
     """The optimizer, around its base if it takes one; --set goes to the optimizer itself."""
     import secondorder as so
 
-    if options.optimizer in RACE_NAMES:
-        raise ValueError(f"{options.optimizer!r} is a name of secondorder race: "
-                         f"here it is --optimizer {RACE_NAMES[options.optimizer]}")
     method = getattr(so, lookup(OPTIMIZERS, options.optimizer, "optimizer"))
     parameters = inspect.signature(method).parameters
-    names = [name for name, _ in options.set]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"--set {name} is given {names.count(name)} times: say which")
-        own = {key: key for key in parameters if key not in GIVEN}
+    own = {key: key for key in parameters if key not in GIVEN}
+    for name, _ in options.set:
         lookup(own, name, f"option of {options.optimizer}")
     rate = {} if options.learning_rate is None else {"learning_rate": options.learning_rate}
     if "base" in parameters:

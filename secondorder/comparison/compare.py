@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from secondorder import checks
-from secondorder.checks import function_of, instance_of, whole_number
+from secondorder.checks import instance_of, whole_number
 from secondorder.exact.curvature import check_network
 from secondorder.nets import Activation, Linear, Loss
 from secondorder.papers import residual_partitioning
@@ -113,8 +113,6 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
                             "some of the curvatures are derived for them only")
     checks.positive_number(damping, "damping")
     whole_number(limit, "limit", 1)
-    if say is not None:
-        function_of(say, "say", 1, "a function of a line of text")
     P = network.size
     if P > limit:
         raise MemoryError(f"the network has {P} parameters: {MATRICES} matrices of {P} x {P} take "

@@ -19,14 +19,7 @@ RATES = np.logspace(-3, 3, 61)
 class Point:
     """A network, data and a loss, with what every row is compared to.
 
-    Parameters
-    ----------
-    network : Network
-    loss : Loss
-    x : (S, D) array
-    y : targets
-    damping : float
-        Share of the mean absolute eigenvalue of the Hessian.
+    `damping` is a share of the mean absolute eigenvalue of the Hessian.
     """
 
     def __init__(self, network, loss, x, y, damping):

@@ -16,17 +16,9 @@ GAUSS_NEWTON = "equals Gauss-Newton"
 
 @dataclass(frozen=True)
 class Row:
-    """One curvature.
-
-    Attributes
-    ----------
-    name : str
-    source : str
-        Paper and label, or what it is known by.
-    make : callable
-        Takes a `Point`, returns the matrix (P, P) and the bytes that its own form takes.
-    promises : tuple of str
-        What theory says of it.
+    """One curvature: its name, its paper and label (or what it is known by), how it is made, and
+    what theory promises of it. `make` takes a `Point` and returns the matrix (P, P) and the bytes
+    that its own form takes.
     """
 
     name: str
@@ -139,5 +131,5 @@ def own(name, matrix):
                              "and column for every parameter")
         if not np.isfinite(whole).all():
             raise ValueError(f"extra: {name!r} holds numbers that are not finite")
-        return whole, getattr(matrix, "nbytes", whole.nbytes)
+        return dense(whole)
     return Row(name, "yours", make)

@@ -20,16 +20,8 @@ LARGEST = 1 << 28  # bytes of a file; the largest published one has 170 million
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set is published.
-
-    Attributes
-    ----------
-    form : {"idx", "cifar-10"}
-        The loader that reads its folder.
-    address : str
-        Of the folder of its files.
-    digests : dict of str to str
-        File -> SHA-256 in hexadecimal digits.
+    """Where a data set is published: the loader that reads its folder ("idx", "cifar-10"), the
+    address of the folder of its files, and the SHA-256 of each.
     """
 
     form: str
@@ -113,32 +105,20 @@ def _fetch_all(name, source, timeout, say, seconds):
     begun = cache() / f"{name}.begun"
     begun.mkdir(exist_ok=True)
     for file, digest in source.digests.items():
-        if (begun / f"{file}.complete").exists():
+        if (begun / file).exists():
             say(f"{file}: there")
-            continue
-        fetch(source.address + file, begun / file, digest, timeout, seconds)
-        if file.endswith(".tar.gz"):
-            unpack(begun / file)
-        (begun / f"{file}.complete").touch()
-        say(f"{file}: fetched")
-    for mark in begun.glob("*.complete"):
-        mark.unlink()
+        else:
+            fetch(source.address + file, begun / file, digest, timeout, seconds)
+            say(f"{file}: fetched")
+    for archive in begun.glob("*.tar.gz"):
+        unpack(archive)
     begun.rename(cache() / name)  # whole, or not at all
 
 
 def fetch(address, path, digest, timeout=30.0, seconds=3600.0):
-    """Fetch one file, whole and with the SHA-256 that is expected, or not at all.
+    """Fetch one file, whole and with the SHA-256 `digest`, or not at all.
 
-    Parameters
-    ----------
-    address : str
-    path : path
-    digest : str
-        SHA-256 in hexadecimal digits.
-    timeout : float
-        Seconds that the server may be silent.
-    seconds : float
-        That the file may take in all.
+    The server may be silent for `timeout` seconds; the file may take `seconds` in all.
     """
     checksum = hashlib.sha256()
     with files.atomic(path) as temporary:

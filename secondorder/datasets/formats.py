@@ -15,28 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+UNSIGNED_BYTES = 0x08  # the code of the numbers in an IDX file
 CIFAR_RECORD = 1 + 3 * 32 * 32
 
 
 def read_bytes(path):
-    """Content of a plain or gzip-compressed file.
+    """Content of a plain or gzip-compressed file, uncompressed.
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    bytes
-        The uncompressed content.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the compressed stream is truncated or corrupt; the message names the file.
+    Raises FileNotFoundError, or ValueError for a compressed stream that is truncated or corrupt.
     """
     path = Path(path)
     if not path.is_file():
@@ -57,74 +43,36 @@ def decompress(raw, path):
         raise ValueError(f"{path}: corrupt gzip file ({error})") from error
 
 
-def read_idx(path, dimensions=None):
-    """Array stored in an IDX file (the format of MNIST and Fashion-MNIST).
+def read_idx(path, dimensions):
+    """Array of bytes in an IDX file, the format of MNIST and Fashion-MNIST.
 
-    Parameters
-    ----------
-    path : str or Path
-        Plain or gzip-compressed file.
-    dimensions : int, optional
-        Number of dimensions that is expected (3 for images, 1 for labels).
-
-    Returns
-    -------
-    ndarray
-        With the shape and number type that the header names, in native byte order.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file does not begin with IDX's magic number, the number of dimensions is another one,
-        or the length disagrees with the header.
+    The file has so many dimensions: 3 for images, 1 for labels. Raises ValueError for another magic
+    number, other dimensions, or a length that disagrees with the header.
     """
     content = read_bytes(path)
-    if len(content) < 4:
-        raise ValueError(f"{path}: truncated IDX file: {len(content)} bytes, a header has at least "
-                         "4")
-    zero, code, ndim = struct.unpack(">HBB", content[:4])
-    if zero != 0 or code not in IDX_TYPES or ndim == 0:
-        raise ValueError(f"{path}: wrong magic number 0x{content[:4].hex()}, not an IDX file")
-    if dimensions is not None and ndim != dimensions:
-        raise ValueError(f"{path}: IDX array of {ndim} dimensions, expected {dimensions}")
-    header = 4 + 4 * ndim
+    header = 4 + 4 * dimensions
     if len(content) < header:
         raise ValueError(f"{path}: truncated IDX header: {len(content)} bytes, expected {header}")
+    zero, code, ndim = struct.unpack(">HBB", content[:4])
+    if zero != 0 or code != UNSIGNED_BYTES:
+        raise ValueError(f"{path}: wrong magic number 0x{content[:4].hex()}, not an IDX file of "
+                         "unsigned bytes")
+    if ndim != dimensions:
+        raise ValueError(f"{path}: IDX array of {ndim} dimensions, expected {dimensions}")
     shape = struct.unpack(f">{ndim}I", content[4:header])
-    dtype = np.dtype(IDX_TYPES[code])
-    expected = header + math.prod(shape) * dtype.itemsize
+    expected = header + math.prod(shape)
     if len(content) != expected:
         fault = "truncated" if len(content) < expected else "too long"
         raise ValueError(f"{path}: {fault} IDX file: {len(content)} bytes, its header {shape} asks "
                          f"for {expected}")
-    values = np.frombuffer(content, dtype, offset=header).reshape(shape)
-    return values.astype(dtype.newbyteorder("="))
+    return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
 
 
 def read_cifar10(path):
-    """Images and labels of one file of the CIFAR-10 binary version.
+    """Images (N, 3, 32, 32) of bytes and labels (N,) of a file of the CIFAR-10 binary version.
 
     A record is one label byte and 3072 pixel bytes: the red, green and blue planes of 32 x 32
-    pixels.
-
-    Parameters
-    ----------
-    path : str or Path
-        Plain or gzip-compressed file.
-
-    Returns
-    -------
-    images : ndarray of uint8, shape (N, 3, 32, 32)
-    labels : ndarray of int64, shape (N,)
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the length is not a whole number of records or a label lies beyond 9.
+    pixels. Raises ValueError for a length that is no whole number of records, or a label beyond 9.
     """
     content = read_bytes(path)
     records, rest = divmod(len(content), CIFAR_RECORD)
@@ -141,28 +89,15 @@ def read_cifar10(path):
 
 
 def parse_csv(content, path, header=None):
-    """Numbers of a CSV table; `path` is only named in the errors.
+    """Names and numbers (rows, columns) of a CSV table; `path` is only named in the errors.
 
-    Parameters
-    ----------
-    content : bytes
-        Uncompressed text in UTF-8, lines ending in LF, CR LF or CR.
-    path : str or Path
-    header : bool, optional
-        Whether the first line holds names. By default it does where none of its entries is a
-        number; a first line of years in sequence could be either, and has to be declared.
+    `content` is text in UTF-8, lines ending in LF, CR LF or CR. `header` says whether the first
+    line holds names. By default it does where none of its entries is a number; a first line of
+    years in sequence could be either, and has to be declared. Without names columns are
+    ``column_0`` and on.
 
-    Returns
-    -------
-    names : tuple of str
-        The header, or ``column_0, column_1, ...`` where there is none.
-    values : ndarray of float64, shape (rows, columns)
-
-    Raises
-    ------
-    ValueError
-        If the table is empty, a name occurs twice, or a line has another number of entries or an
-        entry that is not a finite number; line numbers count the lines of the file.
+    Raises ValueError if the table is empty, a name occurs twice, or a line has another number of
+    entries or an entry that is not a finite number; line numbers count the lines of the file.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -229,23 +164,11 @@ def _is_number(entry):
 
 
 def _numbers(row, names, place):
-    _require_commas(row, place)
     if len(row) != len(names):
         raise ValueError(f"{place}: {len(row)} entries, expected {len(names)} (truncated line?)")
     for name, entry in zip(names, row):
-        if not entry.strip():
-            raise ValueError(f"{place}: no entry in column {name!r}; fill it in, or leave the line "
-                             "out")
         if not _is_number(entry) or not math.isfinite(float(entry)):
             shown = repr(entry) if len(entry) <= 60 else f"{entry[:50]!r}..."
             raise ValueError(f"{place}: {shown} is not a finite number (column {name!r}); a table "
                              "holds numbers only, and class labels are whole numbers from 0")
     return [float(entry) for entry in row]
-
-
-def _require_commas(row, place):
-    """Refuse numbers with semicolons or tabs between them, as spreadsheets of some countries do."""
-    for mark, marks in ((";", "semicolons"), ("\t", "tabs")):
-        if any(mark in entry and any(map(_is_number, entry.split(mark))) for entry in row):
-            raise ValueError(f"{place}: {marks} stand between the entries; expected commas, and "
-                             "points within numbers (0.5)")

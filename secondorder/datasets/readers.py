@@ -1,6 +1,5 @@
 """Data sets of yours: MNIST's IDX files, the CIFAR-10 binary version, CSV tables."""
 
-import textwrap
 import warnings
 
 import numpy as np
@@ -41,16 +40,15 @@ def load_idx(directory, part="train"):
         If a class below the largest label never occurs: a wrong label looks so.
     """
     folder = find_directory(directory)
-    prefix = _part(part, {"train": "train", "test": "t10k"})
+    prefix = lookup({"train": "train", "test": "t10k"}, part, "part")
     image_file = _plain_or_gz(folder, f"{prefix}-images-idx3-ubyte")
     label_file = _plain_or_gz(folder, f"{prefix}-labels-idx1-ubyte")
     images, labels = formats.read_idx(image_file, 3), formats.read_idx(label_file, 1)
     if len(images) != len(labels):
         raise ValueError(f"{label_file}: {len(labels)} labels for the {len(images)} images of "
                          f"{image_file}")
-    if images.dtype != np.uint8 or labels.dtype != np.uint8 or images.size == 0:
-        raise ValueError(f"{image_file}: expected images and labels of unsigned bytes, and at "
-                         "least one image")
+    if images.size == 0:
+        raise ValueError(f"{image_file}: expected at least one image")
     _warn_of_absent(labels.astype(int), label_file)
     return _images(folder.name, images, labels.astype(np.int64),
                    f"IDX images from {folder.name}, {part} part")
@@ -78,8 +76,8 @@ def load_cifar10(directory, part="train"):
         Naming the file that is missing, truncated or wrong.
     """
     folder = find_directory(directory)
-    stems = _part(
-        part, {"train": [f"data_batch_{k}.bin" for k in range(1, 6)], "test": ["test_batch.bin"]})
+    stems = lookup({"train": [f"data_batch_{k}.bin" for k in range(1, 6)],
+                    "test": ["test_batch.bin"]}, part, "part")
     there = [stem for stem in stems if any((folder / f"{stem}{end}").is_file()
                                            for end in ("", ".gz"))]
     missing = [stem for stem in stems if stem not in there and (not there or stem < there[-1])]
@@ -150,18 +148,6 @@ def load_csv(path, target=-1, classification=False, header=None):
                    tuple(names[i] for i in others), f"table {file.name}")
 
 
-def _warn_of_absent(labels, place):
-    """Say which classes never occur: a single wrong label can make a hundred of them."""
-    absent = np.setdiff1d(np.arange(labels.max()), labels)
-    if len(absent):
-        largest, first = labels.max(), int(labels.argmax())
-        some = ", ".join(map(str, absent[:3])) + (" and more" if len(absent) > 3 else "")
-        warnings.warn(f"{place}: the largest label, {largest}, makes {largest + 1} classes, "
-                      f"{len(absent)} of them without a sample: {some}. The label is first in "
-                      f"sample {first + 1} of {len(labels)}. If it is wrong, correct it; if "
-                      "classes are left out, number the others from 0.", stacklevel=3)
-
-
 def _plain_or_gz(folder, name):
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
@@ -169,13 +155,9 @@ def _plain_or_gz(folder, name):
     raise FileNotFoundError(f"{folder}: no file {name} or {name}.gz")
 
 
-def _part(part, choices):
-    return lookup(choices, part, "part")
-
-
 def _column(target, names, file):
     """Place of the target's column among `names`."""
-    known = f"{file}; its columns are {textwrap.shorten(', '.join(map(repr, names)), 400)}"
+    known = f"{file}; its columns are {', '.join(map(repr, names))}"
     if isinstance(target, (bool, np.bool_)) or not isinstance(target, (int, np.integer, str)):
         raise TypeError(f"target: expected a column's place or name, given {target!r} for {known}")
     places = [i for i, name in enumerate(names) if target in (name, i, i - len(names))]
@@ -192,3 +174,15 @@ def _images(name, images, labels, description):
     pixels = tuple("pixel_" + "_".join(map(str, index)) for index in np.ndindex(*shape))
     return Dataset(name, images.reshape(len(images), -1).astype(np.float64), labels, pixels,
                    description, shape, (0.0, 255.0))
+
+
+def _warn_of_absent(labels, place):
+    """Say which classes never occur: a single wrong label can make a hundred of them."""
+    absent = np.setdiff1d(np.arange(labels.max()), labels)
+    if len(absent):
+        largest, first = labels.max(), int(labels.argmax())
+        some = ", ".join(map(str, absent[:3])) + (" and more" if len(absent) > 3 else "")
+        warnings.warn(f"{place}: the largest label, {largest}, makes {largest + 1} classes, "
+                      f"{len(absent)} of them without a sample: {some}. The label is first in "
+                      f"sample {first + 1} of {len(labels)}. If it is wrong, correct it; if "
+                      "classes are left out, number the others from 0.", stacklevel=3)

@@ -19,7 +19,8 @@ for seals of their own: the list that the book's folder holds has a digest a pag
 The same seal is the checksum of saved networks, checkpoints and runs: a reader compares it first.
 """
 
-from .folders import output_directory, replaceable, user_cache_folder, written_by
+from .folders import (output_directory, own_outputs, replaceable, user_cache_folder,
+                      written_by)
 from .reading import Damaged, damage_told, read_arrays, read_bytes, read_json
 from .seals import intact, mark, sealed
 from .whole import (TEMPORARY, atomic, exclusive, one_writer, remove_stale, require_file,
@@ -28,7 +29,7 @@ from .writing import (few_colours, to_json, write_arrays, write_between, write_b
                       write_json, write_packed, write_text)
 
 __all__ = ["TEMPORARY", "Damaged", "atomic", "damage_told", "exclusive", "few_colours", "intact",
-           "mark", "one_writer", "output_directory", "read_arrays", "read_bytes", "read_json",
-           "remove_stale", "replaceable", "require_file", "require_writable", "sealed",
+           "mark", "one_writer", "output_directory", "own_outputs", "read_arrays", "read_bytes",
+           "read_json", "remove_stale", "replaceable", "require_file", "require_writable", "sealed",
            "takes_files", "to_json", "user_cache_folder", "write_arrays", "write_between",
            "write_bytes", "write_figure", "write_json", "write_packed", "write_text", "written_by"]

@@ -5,12 +5,7 @@ import platform
 
 
 def environment():
-    """Versions and settings.
-
-    Returns
-    -------
-    dict
-    """
+    """Versions and settings, name -> value."""
     import numpy
     import scipy
 

@@ -1,12 +1,13 @@
 """Directories of outputs, and what in them may be replaced."""
 
+import contextlib
 import os
 import sys
 from pathlib import Path
 
 from . import seals
 from .reading import read_bytes
-from .whole import remove_stale, takes_files
+from .whole import exclusive, remove_stale, takes_files
 
 
 def written_by(path, command):
@@ -18,25 +19,11 @@ def written_by(path, command):
 
 
 def replaceable(directory, names, command):
-    """Those files of a directory that a command is about to replace, all of its own making and
+    """The paths of those files that a command is about to replace, all of its own making and
     unchanged.
 
-    Parameters
-    ----------
-    directory : Path
-    names : iterable of str
-        Of the files that the command writes.
-    command : str
-
-    Returns
-    -------
-    list of Path
-
-    Raises
-    ------
-    FileExistsError
-        Names the files that are there already and that this command did not write, or that were
-        changed since.
+    FileExistsError names the files of the directory that are there already and that this command
+    did not write, or that were changed since.
     """
     there = [path for path in (Path(directory) / name for name in names) if os.path.lexists(path)]
     foreign = [str(path) for path in there if not written_by(path, command)]
@@ -49,12 +36,8 @@ def replaceable(directory, names, command):
 
 def output_directory(path):
     """Make the directory `path` (its parent has to exist), see that it can be written to, and
-    remove temporary files that killed runs left in it.
-
-    Raises
-    ------
-    FileNotFoundError, NotADirectoryError, PermissionError
-        Naming the path, before any work is done.
+    remove temporary files that killed runs left in it. An OSError names the path, before any work
+    is done.
     """
     path = Path(path)
     if (path.exists() or path.is_symlink()) and not path.is_dir():
@@ -70,6 +53,19 @@ def output_directory(path):
         raise PermissionError(f"cannot write to the output directory: {path}")
     remove_stale(path)
     return path
+
+
+@contextlib.contextmanager
+def own_outputs(place, names, command):
+    """The directory of ``--out``, of this command alone, and those of its files `names` that it is
+    about to replace; None and an empty list where no place is given.
+    """
+    if not place:
+        yield None, []
+        return
+    out = output_directory(place)
+    with exclusive(out):
+        yield out, replaceable(out, names, command)
 
 
 def user_cache_folder():

@@ -22,20 +22,11 @@ class Damaged(ValueError):
 
 @contextlib.contextmanager
 def damage_told(path, what, remedy=""):
-    """Whatever goes wrong in the block, where something is made of a file's content, is damage: a
-    ValueError that names the file.
+    """Whatever goes wrong in the block, where something is made of a file's content, is `Damaged`,
+    and names the file.
 
-    Parameters
-    ----------
-    path : path
-    what : str
-        What the file should be, "a checkpoint of a training run" say.
-    remedy : str
-        What to do about it, after a colon.
-
-    Raises
-    ------
-    Damaged
+    `what` says what the file should be, "a checkpoint of a training run" say; `remedy` what to do
+    about it.
     """
     try:
         yield
@@ -49,13 +40,8 @@ def damage_told(path, what, remedy=""):
 
 
 def read_bytes(path):
-    """All bytes of a file; links are followed.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read, or is a directory, a device, a pipe or a socket (these are not
-        opened: a pipe would wait for a writer).
+    """All bytes of a file; links are followed. OSError if it is a directory, a device, a pipe or a
+    socket, which are not opened: a pipe would wait for a writer.
     """
     require_file(path)
     with open(path, "rb") as stream:
@@ -77,14 +63,7 @@ def read_json(path, what, remedy=""):
 
 def read_arrays(path, what):
     """The arrays of an ``.npz`` file by name, and whether it was sealed. Nothing is unpickled, and
-    nothing is made before the sizes in the file fit each other.
-
-    Raises
-    ------
-    Damaged
-        Naming the file.
-    OSError
-        As `read_bytes`.
+    nothing is made before the sizes in the file fit each other: it is `Damaged` otherwise.
     """
     raw = read_bytes(path)
     with damage_told(path, what):

@@ -27,16 +27,11 @@ def atomic(path):
     """A temporary neighbour of `path`, of its suffix; renamed to `path` when the block ends well.
 
     A link is followed: its target is exchanged, and the link stays. What stood there hands on its
-    mode, and its owner where the system allows that.
+    mode.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the directory does not exist.
-    OSError
-        If the directory cannot be written to; if a directory, a device, a pipe, a socket or a file
-        that may not be written to stands there. After any error the old file is untouched and no
-        temporary one is left.
+    FileNotFoundError if the directory does not exist. OSError if it cannot be written to, or if a
+    directory, a device, a pipe, a socket or a file that may not be written to stands there. After
+    any error the old file is untouched and no temporary one is left.
     """
     path = Path(path)
     target, before = _target(path)
@@ -46,7 +41,7 @@ def atomic(path):
         with _marked_as_ours(temporary, 0o666 if before is None else 0o600):
             yield temporary
             if before is not None:
-                _hand_on(before, temporary)
+                os.chmod(temporary, stat.S_IMODE(before.st_mode))
             os.replace(temporary, target)
     except OSError as error:
         named = error.filename is not None and Path(error.filename) != temporary
@@ -93,14 +88,6 @@ def require_writable(path):
         raise PermissionError(f"cannot write {path}: {target.parent} may not be written to")
 
 
-def _hand_on(before, temporary):
-    """Mode and owner of the file before."""
-    if hasattr(os, "chown"):
-        with contextlib.suppress(OSError):  # another user's
-            os.chown(temporary, before.st_uid, before.st_gid)
-    os.chmod(temporary, stat.S_IMODE(before.st_mode))
-
-
 def require_file(path):
     """Raise OSError if there is nothing at `path` or, behind links, something else than a file. A
     pipe, which would wait for a writer, is not opened.
@@ -145,40 +132,32 @@ def remove_stale(directory):
 
 
 def _lock(handle):
-    """Lock an open file or directory for this process, if no other one has: whether that went
-    well. False too where the file system has no locks.
+    """Lock an open file or directory for this process: True, or False if another one has locked it;
+    None where the file system has no locks.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True
 
 
 @contextlib.contextmanager
 def exclusive(directory):
     """Keep other processes that ask for it from writing to a directory; ends with the process at
-    the latest.
+    the latest. Where the system has no such locks nothing is kept off.
 
-    Where the system has no such locks nothing is kept off.
-
-    Raises
-    ------
-    BlockingIOError
-        If another process is at it, naming the directory.
+    BlockingIOError names the directory if another process is at it.
     """
     if fcntl is None:
         yield
         return
     handle = os.open(directory, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BlockingIOError(f"another run is writing to {directory}; name another "
-                                  "one") from None
-        except OSError:
-            pass  # a file system without locks
+        if _lock(handle) is False:
+            raise BlockingIOError(f"another run is writing to {directory}; name another one")
         yield
     finally:
         os.close(handle)
@@ -189,12 +168,8 @@ def one_writer(path):
     """Keep other runs, in this process or another one, from writing the file `path` meanwhile.
 
     The lock is a hidden neighbour that goes at the end; that of a process that was killed is
-    nobody's any more. Where the system has no such locks nothing is kept off.
-
-    Raises
-    ------
-    BlockingIOError
-        If another run is at it, naming the file.
+    nobody's any more. Where the system has no such locks nothing is kept off. BlockingIOError names
+    the file if another run is at it.
     """
     if fcntl is None:
         yield
@@ -225,14 +200,12 @@ def _taken(lock, path, tries=40, pause=0.005):
             handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)
         except OSError as error:
             raise type(error)(error.errno, error.strerror, str(path)) from None
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if lock.exists() and os.path.samestat(os.fstat(handle), os.stat(lock)):
+        locked = _lock(handle)
+        if locked is None:
+            return handle
+        with contextlib.suppress(FileNotFoundError):  # it was cleared away meanwhile
+            if locked and os.path.samestat(os.fstat(handle), os.stat(lock)):
                 return handle
-        except BlockingIOError:
-            pass
-        except OSError:
-            return handle  # a file system without locks
         os.close(handle)
         time.sleep(pause)
     return None

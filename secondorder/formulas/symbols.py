@@ -1,8 +1,9 @@
 r"""What LaTeX commands look like in a terminal: a small table of symbols."""
 
 GREEK = dict(zip(
-    ("alpha beta gamma delta epsilon varepsilon zeta eta theta kappa lambda mu nu xi pi rho sigma "
-     "tau phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega").split(),
+    ["alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "kappa",
+     "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "phi", "varphi", "chi", "psi",
+     "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"],
     "αβγδϵεζηθκλμνξπρστφφχψωΓΔΘΛΞΠΣΦΨΩ"))
 LETTERS = GREEK | {"ell": "ℓ", "infty": "∞", "dots": "…", "ldots": "…", "cdots": "…", "vdots": "⋮",
                    "dashv": "⊣", "emptyset": "∅", "exp": "exp", "log": "log", "ln": "ln",

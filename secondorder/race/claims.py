@@ -18,21 +18,12 @@ LOG = "log ratio of training losses, positive where the papers' method is lower"
 def outcome(differences, measure, least=LEAST, within=WITHIN, because=""):
     """Alike, held, did not hold, undecided or taken out, tried in this order.
 
-    With the mean m of differences, paired by seed, and its 95 % interval:
+    With the mean m of differences, one a seed and three at least, and its 95 % interval:
 
         alike         the interval lies within -within .. within
         held          m > least, and the interval lies above 0
         did not hold  m < -least, and the interval lies below 0
         undecided     one of these at `MOST_SEEDS` seeds, if mean and spread stayed as they are
-
-    Parameters
-    ----------
-    differences : sequence of float
-        One a seed; it takes three at least.
-
-    Returns
-    -------
-    Verdict
     """
     values = np.asarray(differences, dtype=float)
     if len(values) < 3:
@@ -54,18 +45,7 @@ def outcome(differences, measure, least=LEAST, within=WITHIN, because=""):
 
 
 def holm(chances):
-    """Which of some p-values stay below 0.05 by Holm's rule.
-
-    Parameters
-    ----------
-    chances : dict
-        Name -> p.
-
-    Returns
-    -------
-    set
-        The names.
-    """
+    """The names of those p-values, name -> p, that stay below 0.05 by Holm's rule."""
     names, order = set(), sorted(chances, key=chances.get)
     for k, name in enumerate(order):
         if chances[name] >= 0.05 / (len(order) - k):
@@ -118,14 +98,7 @@ def work_until(result, level):
 
 
 class Field:
-    """The methods of one problem with their trials and judged runs.
-
-    Parameters
-    ----------
-    problem : str
-    settings : dict
-    results : Results
-    """
+    """The methods of one problem with their trials and judged runs."""
 
     def __init__(self, problem, settings, results):
         self.problem, self.settings, self.results = problem, settings, results
@@ -205,30 +178,18 @@ class Field:
 
 
 def tau(one, other):
-    """Kendall's tau between two rankings of the same methods.
-
-    Parameters
-    ----------
-    one, other : dict
-        Method -> number; equal keys.
-    """
+    """Kendall's tau between two rankings of the same methods, each method -> number."""
     from scipy.stats import kendalltau
 
     return float(kendalltau([one[key] for key in one], [other[key] for key in one]).statistic)
 
 
 def width(losses, level=None):
-    """Decades of a rate within which the loss is at most a level.
+    """Decades of a rate within which the loss is at most a level, twice the least loss if not
+    given.
 
-    Between half decades the logarithm of the loss is interpolated. Where the loss is low at an end
-    of the grid the width ends there.
-
-    Parameters
-    ----------
-    losses : sequence of float
-        At rates half a decade apart.
-    level : float, optional
-        Twice the least of the losses if not given.
+    `losses` stand at rates half a decade apart; between them the logarithm of the loss is
+    interpolated. Where the loss is low at an end of the grid the width ends there.
     """
     losses = np.maximum(losses, FLOOR)
     logs = np.log(losses) - np.log(2 * losses.min() if level is None else level)
@@ -242,12 +203,9 @@ def width(losses, level=None):
 
 
 def worst_gaps(finals):
-    """Method -> its largest log loss above the best, over the problems that it ran on.
+    """Method -> its largest log loss above the best, and over how many problems it ran.
 
-    Parameters
-    ----------
-    finals : dict
-        Problem -> {method: log loss}.
+    `finals` is problem -> {method: log loss}.
     """
     gaps = {}
     for logs in finals.values():

@@ -17,28 +17,14 @@ BEYOND = 1e3  # times the loss at the start: a run that is as far up has diverge
 
 
 def run(seed, problem, method, first, second, seconds, work, looks=LOOKS):
-    """Train until so many CPU seconds of steps and so much work have both gone by.
+    """Train until so many CPU seconds of steps and so much work, in gradients, have both gone by.
 
-    Parameters
-    ----------
-    seed : int
-        Of split, weights, batches.
-    problem, method : str
-        Keys of `PROBLEMS` and `ENTRANTS`.
-    first, second : float
-        The tuned numbers; `second` is None where there is none.
-    seconds : float
-        CPU seconds of steps.
-    work : float
-        In gradients of the batch.
-    looks : int
-        Marks on the way to each limit.
+    The seed decides split, weights and batches. `first` and `second` are the tuned numbers;
+    `second` is None where there is none. `looks` are the marks on the way to each limit.
 
-    Returns
-    -------
-    dict
-        ``loss`` and ``held_out`` at every look, from the start on, with ``steps``, ``seconds`` and
-        ``work`` that they took. Of a run that diverged what came before, and ``diverged``.
+    Returns ``loss`` and ``held_out`` at every look, from the start on, with the ``steps``,
+    ``seconds`` and ``work`` that they took. Of a run that diverged what came before, and
+    ``diverged``.
     """
     problem = PROBLEMS[problem]
     make = ENTRANTS[method].make
@@ -48,24 +34,12 @@ def run(seed, problem, method, first, second, seconds, work, looks=LOOKS):
 
 
 def measure(seed, problem, firsts, most):
-    """T and the work that Adam makes in it.
+    """T and the work that Adam makes in it: ``seconds``, ``work``, ``rate``, and ``reached``,
+    whether T was no later than `most`.
 
-    T is the least time, over some rates, in which Adam comes down to the problem's level, looked at
-    after every epoch; or the time of the problem's epochs; at most `most`.
-
-    Parameters
-    ----------
-    seed : int
-    problem : str
-    firsts : list of float
-        Rates; where there is no level the first one is taken.
-    most : float
-        CPU seconds.
-
-    Returns
-    -------
-    dict
-        ``seconds``, ``work`` and ``rate``; ``reached``: whether it was no later than `most`.
+    T is the least time, over the rates `firsts`, in which Adam comes down to the problem's level,
+    looked at after every epoch. Without a level it is the time of the problem's epochs at the first
+    rate. It is at most `most` CPU seconds.
     """
     problem, adam = PROBLEMS[problem], ENTRANTS["adam"]
     best = {"seconds": most, "work": None, "rate": None, "reached": False}
@@ -92,14 +66,9 @@ def measure(seed, problem, firsts, most):
 def ride(problem, seed, make, work_of, seconds, work, marks, look=None):
     """`run` for any optimizer that `make` builds for a network.
 
-    Parameters
-    ----------
-    work_of : callable
-        (network, samples) -> the work of a step, a function of what it reports.
-    marks : object
-        Its `passed(steps, seconds, work)` says when to look.
-    look : callable, optional
-        Takes the record after every look; True ends the run.
+    `work_of` takes the network and the samples, and returns the work of a step as a function of
+    what the step reports. ``marks.passed(steps, seconds, work)`` says when to look. `look` takes
+    the record after every look; True ends the run.
     """
     track = Track(problem, seed)
     warm(make, track)

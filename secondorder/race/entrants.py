@@ -17,33 +17,15 @@ WIDE = 500  # inputs from which on KFAC's first layer takes their mean only
 
 @dataclass(frozen=True)
 class Entrant:
-    """One method.
-
-    Attributes
-    ----------
-    key, title : str
-    kind : {"first order", "paper", "rival", "control"}
-        "paper": a method of the papers; "rival": another method with curvature.
-    default : float
-        The middle of the grid: its default rate, or sigma.
-    make : callable
-        (network, loss, first, second) -> Optimizer.
-    tunes : str
-        What the first number is.
-    second : tuple of float
-        Values of a second number, its default in the middle; () if there is none.
-    second_name : str
-        What the second number is.
-    """
+    """One method. A "paper" is a method of the papers, a "rival" another one with curvature."""
 
     key: str
     title: str
-    kind: str
-    default: float
-    make: Callable
-    tunes: str = "rate"
-    second: tuple = ()
-    second_name: str = ""
+    kind: str  # "first order", "paper", "rival", "control"
+    default: float  # the middle of the grid: its default rate, or sigma
+    make: Callable  # (network, loss, first, second) -> Optimizer
+    tunes: str = "rate"  # what the first number is
+    second: tuple = ()  # values of a second number (alpha, damping), its default in the middle
 
     def first(self, place):
         """The first number at a place of the grid."""
@@ -130,11 +112,11 @@ ENTRANTS = {entrant.key: entrant for entrant in (
     Entrant("partitioning", "residual partitioning", "paper", 1.0, residual_partitioning),
     Entrant("cubic-sgd", "cubic steps around SGD", "paper", 100.0, cubic(so.SGD), "sigma"),
     Entrant("cubic-adam", "cubic steps around Adam", "paper", 100.0, cubic(so.Adam), "sigma"),
-    Entrant("ea-cg", "EA-CG, PCH-1", "paper", 0.1, ea_cg, second=ALPHAS, second_name="alpha"),
+    Entrant("ea-cg", "EA-CG, PCH-1", "paper", 0.1, ea_cg, second=ALPHAS),
     Entrant("gauss-newton", "exact Gauss-Newton", "paper", 1.0, gauss_newton),
-    Entrant("kfac", "KFAC", "rival", 0.1, kfac, second=ALPHAS, second_name="alpha"),
+    Entrant("kfac", "KFAC", "rival", 0.1, kfac, second=ALPHAS),
     Entrant("truncated-newton", "truncated Newton", "rival", 1.0, truncated_newton,
-            second=(0.1, 1.0, 10.0), second_name="first damping"),
+            second=(0.1, 1.0, 10.0)),  # the first damping
     Entrant("square-root", "cubic steps without curvature", "control", 100.0, square_root,
             "sigma"),
     Entrant("unit", "gradient over its norm", "control", 0.01, plain(UnitStep)),
@@ -142,16 +124,7 @@ ENTRANTS = {entrant.key: entrant for entrant in (
 
 
 def obstacle(entrant, problem, network, samples):
-    """Why a method cannot run on a problem; "" if it can.
-
-    Parameters
-    ----------
-    entrant : Entrant
-    problem : Problem
-    network : Network
-    samples : int
-        Of a step.
-    """
+    """Why a method cannot run on a problem with so many samples a step; "" if it can."""
     reversible = isinstance(network, so.reversible_gauss_newton.RevMLP)
     if entrant.key == "gauss-newton" and not reversible:
         size = samples * int(np.prod(network.output_shape))

@@ -22,17 +22,8 @@ TRIES = len(PLACES) / SHARE + 1.25  # in T: trials, the run, and what is compile
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one method.
-
-    Attributes
-    ----------
-    entrant : Entrant
-    place : int or None
-        Half decades from its default; None: it did not run.
-    record : dict or None
-        As `course.ride` returns it.
-    why : str
-        Why it did not run.
+    """What became of one method: its place in half decades from the default and its record, as
+    `course.ride` returns it, or None and why it did not run.
     """
 
     entrant: Entrant
@@ -56,18 +47,9 @@ def seconds_of(problem, minutes, methods):
 
 
 def race(problem, entrants, minutes, say=lambda line: None, seed=SEED):
-    """Race; a generator of one `Result` a method, as it comes.
+    """Race for about so many minutes; a generator of one `Result` a method, as it comes.
 
-    Parameters
-    ----------
-    problem : str
-        A key of `PROBLEMS`.
-    entrants : sequence of Entrant
-    minutes : float
-        For all of it, about.
-    say : callable
-        Takes a line of text.
-    seed : int
+    `problem` is a key of `PROBLEMS`; `say` takes a line of text.
     """
     about = lookup(PROBLEMS, problem, "problem")
     track = Track(about, seed)
@@ -103,15 +85,10 @@ def trial_loss(record, seconds):
 
 
 def own_entrants(module):
-    """The optimizers that a user's module defines, as entrants.
+    """The optimizers that a user's module defines, as entrants; ValueError if there is none.
 
     Each is made as ``Method(network, loss, learning_rate=rate)``; the middle of its rates is its
     own default, or 0.01. Of its work only the gradient is known.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
     """
     methods = [value for value in vars(module).values() if isinstance(value, type)
                and issubclass(value, Optimizer) and value.__module__ == module.__name__]
@@ -156,18 +133,15 @@ def draw(results, title, figure):
     """Training loss over work and over seconds."""
     from .drawings import COLOURS, LINE_STYLES, LOOKS, legend_below
 
-    panels, lowest = figure.subplots(1, 2, sharey=True), np.inf
+    panels = figure.subplots(1, 2, sharey=True)
     for k, result in enumerate(result for result in results if result.record):
         record, key = result.record, result.entrant.key
         colour, style = LOOKS.get(key, (COLOURS[k % len(COLOURS)], LINE_STYLES[4]))
         for panel, name in zip(panels, ("work", "seconds")):
-            losses = np.maximum(record["loss"][1:], LOWEST)
-            lowest = min([lowest, *record["loss"][1:]])
-            panel.plot(record[name][1:], losses, color=colour, linestyle=style,
-                       label=result.entrant.title)
+            panel.plot(record[name][1:], np.maximum(record["loss"][1:], LOWEST), color=colour,
+                       linestyle=style, label=result.entrant.title)
     panels[0].set(xlabel="work, in gradients of the batch", xscale="log", yscale="log",
-                  ylabel="training loss" + (f" ({LOWEST:f}: that or less)" if lowest < LOWEST
-                                            else ""))
+                  ylabel="training loss")
     panels[1].set(xlabel="CPU seconds of steps", xscale="log")
     if panels[1].lines:
         legend_below(figure, panels[1], rows=3)

@@ -13,42 +13,19 @@ from secondorder.studies import images, table
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem.
-
-    Attributes
-    ----------
-    key, letter, title : str
-        ``digits``, ``D``, and what a figure says.
-    needs : tuple of str
-        Public data sets, as a study names them.
-    parts : callable
-        Seed -> ((x, y), (x, y)), training and held-out, float32.
-    network : callable
-        Seed -> Network, float32.
-    loss : Loss
-    batch : int or "all"
-    most : float
-        Upper limit of T, in CPU seconds of steps.
-    level : float or None
-        The training loss at which T is read from Adam's clock.
-    epochs : int or None
-        Where there is no level: after so many epochs.
-    noise : float
-        Standard deviation of noise that is added to the inputs, drawn anew for every batch.
-    """
+    """One problem."""
 
     key: str
-    letter: str
-    title: str
-    needs: tuple
-    parts: Callable
-    network: Callable
+    title: str  # what a figure says
+    needs: tuple  # public data sets, as a study names them
+    parts: Callable  # seed -> ((x, y), (x, y)), training and held-out, float32
+    network: Callable  # seed -> Network, float32
     loss: object
-    batch: object
-    most: float
-    level: float | None = None
-    epochs: int | None = None
-    noise: float = 0.0
+    batch: object  # samples, or "all"
+    most: float  # upper limit of T, in CPU seconds of steps
+    level: float | None = None  # the training loss at which T is read from Adam's clock
+    epochs: int | None = None  # where there is no level: after so many epochs
+    noise: float = 0.0  # deviation of noise that is added to the inputs, anew for every batch
 
     def rows(self, samples):
         """How many samples a step takes."""
@@ -153,26 +130,26 @@ ENTROPY, SQUARES = so.SoftmaxCrossEntropy(), so.SquaredError()
 DIGITS_NETWORK = dense([64, 60, 30, 10], "tanh")
 
 PROBLEMS = {problem.key: problem for problem in (
-    Problem("digits", "D", "digits, 64-60-30-10 tanh", (), digits, DIGITS_NETWORK, ENTROPY, 100,
+    Problem("digits", "digits, 64-60-30-10 tanh", (), digits, DIGITS_NETWORK, ENTROPY, 100,
             2.0, level=0.02),
-    Problem("wine", "W", "red wines, 11-50-50-1 softplus", ("wine-quality",), wine, wine_network,
+    Problem("wine", "red wines, 11-50-50-1 softplus", ("wine-quality",), wine, wine_network,
             SQUARES, 64, 5.0, epochs=100),
-    Problem("reversible", "R", "digits with noise, RevMLP 64, 4 blocks, bottleneck 120", (),
+    Problem("reversible", "digits with noise, RevMLP 64, 4 blocks, bottleneck 120", (),
             noisy_digits, reversible, ENTROPY, 96, 10.0, level=0.02, noise=1.0),
-    Problem("one-batch", "R1", "96 digits as one batch, RevMLP 64, 4 blocks, bottleneck 120", (),
+    Problem("one-batch", "96 digits as one batch, RevMLP 64, 4 blocks, bottleneck 120", (),
             lambda seed: standard_digits(seed, 96), reversible, ENTROPY, "all", 10.0, level=0.02),
-    Problem("convolution", "V", "digits as images, convolutions 8 and 16", (),
+    Problem("convolution", "digits as images, convolutions 8 and 16", (),
             lambda seed: digits(seed, shape=(1, 8, 8)), convolutional, ENTROPY, 100, 20.0,
             level=0.02),
-    Problem("plateau", "P", "6000 images of MNIST, twelve hidden layers of 128 ReLU", ("mnist",),
+    Problem("plateau", "6000 images of MNIST, twelve hidden layers of 128 ReLU", ("mnist",),
             mnist, dense([784, *[128] * 12, 10], "relu", bias=False, init=0.1), ENTROPY, 32, 30.0,
             level=0.05),
-    Problem("classifier", "C", "6000 images of MNIST, 784-128-64-32-10 sigmoid", ("mnist",),
+    Problem("classifier", "6000 images of MNIST, 784-128-64-32-10 sigmoid", ("mnist",),
             mnist, scaled_xavier, ENTROPY, 100, 30.0, level=0.02),
-    Problem("autoencoder", "A", "6000 images of MNIST, 784-64-2-64-784 softplus", ("mnist",),
+    Problem("autoencoder", "6000 images of MNIST, 784-64-2-64-784 softplus", ("mnist",),
             mnist_twice, dense([784, 64, 2, 64, 784], "softplus"), SQUARES, 100, 30.0, epochs=100),
-    Problem("digits-10", "D10", "digits, batches of 10", (), digits, DIGITS_NETWORK, ENTROPY, 10,
+    Problem("digits-10", "digits, batches of 10", (), digits, DIGITS_NETWORK, ENTROPY, 10,
             2.0, level=0.02),
-    Problem("digits-all", "Dall", "digits, all 1400 in one batch", (), digits, DIGITS_NETWORK,
+    Problem("digits-all", "digits, all 1400 in one batch", (), digits, DIGITS_NETWORK,
             ENTROPY, "all", 2.0, level=0.02),
 )}

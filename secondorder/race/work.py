@@ -21,13 +21,8 @@ from secondorder.papers.reversible_gauss_newton.coupling import Coupling
 
 
 class Passes(NamedTuple):
-    """Multiplications of one layer's products for S samples.
-
-    up, down, weights : int
-    inputs, outputs : int
-        Of a linear layer or of a patch.
-    size : int
-        Of its parameters.
+    """Multiplications of one layer's products for S samples: `up`, `down` and `weights`. `inputs`
+    and `outputs` are those of a linear layer or of a patch, `size` is that of its parameters.
     """
 
     up: int
@@ -177,20 +172,9 @@ BEYOND = {"partitioning": partitioning, "cubic-sgd": cubic, "cubic-adam": cubic,
 
 
 def step_work(entrant, network, samples):
-    """A function of what `step` reports: the step's work in gradients of the batch.
+    """The work of a step in gradients of the batch, as a function of what `step` reports.
 
-    Parameters
-    ----------
-    entrant : str
-        A method's key; of one that is not known here (a user's own) only the gradient is counted.
-    network : Network
-    samples : int
-        Of the batch.
-
-    Returns
-    -------
-    callable
-        dict -> float.
+    Of an `entrant` that is not known here, a user's own, only the gradient is counted.
     """
     layers, classes = passes(network, samples), int(np.prod(network.output_shape))
     whole, beyond = gradient(layers), BEYOND.get(entrant, nothing)

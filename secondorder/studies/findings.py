@@ -13,7 +13,6 @@ from .records import rows
 from .registry import STUDIES
 
 PAGE = "secondorder/studies/FINDINGS.md"  # from the project's root
-MOST = 10
 SHOWN = 5  # in README
 
 
@@ -26,17 +25,14 @@ def findings():
         ``says``, ``control`` and ``limits``, texts with their numbers; ``effect``, with spread and
         seeds; ``row``, the claim as `records.rows` gives it; ``page``, where CLAIMS.md has it.
     """
+    path = importlib.resources.files("secondorder.studies") / "findings.toml"
+    written = tomllib.loads(path.read_text(encoding="utf-8"))["finding"]
     table = rows()
     claims = {f"{row['paper']} {row['key']} {row['claim']}": row for row in table}
     return [{"row": claims[one["claim"]], "page": place(claims[one["claim"]]),
              "effect": effect_of(claims[one["claim"]])}
             | {name: quoted(one[name], table=table) for name in ("says", "control", "limits")}
-            for one in _written()]
-
-
-def _written():
-    path = importlib.resources.files("secondorder.studies") / "findings.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))["finding"]
+            for one in written]
 
 
 def effect_of(row):
@@ -55,22 +51,17 @@ def place(row):
     return f"{room}/CLAIMS.md#{row['key']}"
 
 
-def _from_here(path):
-    """A path from the project's root, as a link on the page."""
-    return f"../{path.removeprefix('secondorder/')}"
-
-
 def page():
     """FINDINGS.md."""
     lines = ["# What was found", "",
              "Made by `secondorder claims --markdown --write` from the recorded results. The "
              "firmest finding stands first."]
     for number, one in enumerate(findings(), 1):
-        row = one["row"]
+        row, link = one["row"], f"../{one['page'].removeprefix('secondorder/')}"
         lines += ["", f"## {number}. {row['paper']}", "", one["says"], "",
                   f"- Effect: {one['effect']}.", f"- Control: {one['control']}",
                   f"- Limits: {one['limits']}",
-                  f"- Claim: [{row['key']} ({row['claim']})]({_from_here(one['page'])}), "
+                  f"- Claim: [{row['key']} ({row['claim']})]({link}), "
                   f"\"{row['statement']}\": {row['verdict']}."]
     return "\n".join(lines) + "\n"
 

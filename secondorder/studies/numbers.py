@@ -1,20 +1,12 @@
-"""Numbers as they stand in texts: 0.05 and 4000, never 0.05 or 4e+03."""
+"""Numbers as they stand in texts: 0.05 and 4000, never .05 or 4e+03."""
 
 import math
 
 
 def number(value, digits=3):
-    """A number in plain digits; only what is below 0.0001 has a power of ten.
+    """A number in plain digits, so many that count; only what is below 0.0001 has a power of ten.
 
-    Parameters
-    ----------
-    value : float
-    digits : int
-        So many that count; whole thousands keep all of theirs.
-
-    Returns
-    -------
-    str
+    Whole thousands keep all their digits.
     """
     if not math.isfinite(value):
         return f"{value:g}"

@@ -1,4 +1,4 @@
-"""Pages of claims: CLAIMS.md of a paper, and a study on a terminal."""
+"""Pages of claims: CLAIMS.md of a paper, a study on a terminal, claims as a table."""
 
 import importlib.resources
 import textwrap
@@ -127,6 +127,24 @@ def shown(study):
     return "\n".join([*lines, "", f"again: secondorder reproduce {study.paper} {study.key}  (about "
                       f"{duration(seconds(study))} of one core; --quick: "
                       f"{duration(study.seconds[1])})"])
+
+
+def table(claims, width=100):
+    """Lines of a table on a terminal: study and letter, verdict, claim with its effect below; each
+    begins in the same column on every line, and the last column is at least 30 wide.
+    """
+    names = [f"{row['key']} ({row['claim']})" for row in claims]
+    first = max(map(len, names), default=0)
+    second = max((len(row["verdict"]) for row in claims), default=0)
+    before = 2 + first + 2 + second + 2
+    lines = []
+    for name, row in zip(names, claims):
+        effect = ", ".join(filter(None, (effect_text(row), seeds_text(row["seeds"]))))
+        texts = [row["statement"], *([effect] if effect_text(row) else [])]
+        told = [line for text in texts for line in textwrap.wrap(text, max(30, width - before))]
+        lines.append(f"  {name:<{first}}  {row['verdict']:<{second}}  {told[0]}")
+        lines += [" " * before + line for line in told[1:]]
+    return lines
 
 
 def seeds_text(number):

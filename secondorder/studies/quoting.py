@@ -3,7 +3,7 @@
 In braces stand the paper, the study and the letter of a claim. ``low`` or ``high`` behind them
 quotes an end of the spread, ``seeds`` how many there were, ``verdict`` the verdict. In front of
 them ``exp`` makes a factor of a log ratio, ``double`` of a log2, ``size`` takes the absolute value,
-``percent`` multiplies by 100; they apply from the right to the left.
+``minus`` the other sign, ``percent`` multiplies by 100; they apply from the right to the left.
 """
 
 import re

@@ -11,7 +11,6 @@ from .registry import STUDIES
 from .running import duration
 from .verdicts import KINDS
 
-LARGEST = 300_000  # bytes of a recorded file
 LARGEST_RUNS = 300_000  # bytes of the packed runs of a study; larger ones are not kept
 
 
@@ -33,8 +32,6 @@ def recorded(paper, key):
     what, remedy = "a record of a study", "take it from the package again, or remove it"
     record, _ = files.read_json(path, what, remedy)
     with files.damage_told(path, what, remedy):
-        if type(record["runs"]) is not int or record["runs"] < 0:
-            raise ValueError(f"its runs are {record['runs']!r}")
         for claim in record["claims"]:
             claim["letter"], claim["verdict"]
     return record
@@ -106,34 +103,19 @@ def runs(study):
 
 
 def keep(out, record):
-    """Copy a result and its figure to the recorded ones, and its runs if they are small.
-
-    Raises
-    ------
-    ValueError
-        If it is of the quick setting, or too large.
-    """
-    if record["quick"]:
-        raise ValueError("results of the quick setting are not recorded")
+    """Copy a result and its figure to the recorded ones, and its runs if they are small."""
     place = folder() / record["paper"]
     place.mkdir(parents=True, exist_ok=True)
-    image = (Path(out) / record["figure"]).read_bytes()
-    for name, size in (("result", len(files.to_json(record))), ("figure", len(image))):
-        if size > LARGEST:
-            raise ValueError(f"the {name} of {record['key']} takes {size} bytes; recorded files "
-                             f"hold {LARGEST} at most")
     files.write_json(place / f"{record['key']}.json",
                      {**record, "criterion": criterion(record["paper"], record["key"]),
                       "changes": lines_of_changes(record["paper"], record["key"])})
-    with files.atomic(place / f"{record['key']}.png") as temporary:
-        temporary.write_bytes(image)
+    files.write_bytes(place / f"{record['key']}.png", (Path(out) / record["figure"]).read_bytes())
     packed = (Path(out) / f"{record['key']}.runs.json.gz").read_bytes()
     destination = place / f"{record['key']}.runs.json.gz"
     if len(packed) > LARGEST_RUNS:
         destination.unlink(missing_ok=True)  # those of an earlier record
-        return
-    with files.atomic(destination) as temporary:
-        temporary.write_bytes(packed)
+    else:
+        files.write_bytes(destination, packed)
 
 
 def seconds(study):
@@ -151,32 +133,6 @@ def lacking(record):
         return ""
     return (f"{len(record['settings']['seeds'])} of {rest['seeds']} seeds run; {rest['runs']} runs "
             f"remain (about {duration(rest['seconds'])} on one core)")
-
-
-def not_packed(study, settings, ready, lacking, quick=False):
-    """What is said of the runs of a study that have to be made although recorded ones are taken,
-    or "".
-
-    Parameters
-    ----------
-    study : Study
-    settings : dict
-    ready, lacking : int
-        As :meth:`Sweep.remaining` returns them.
-    quick : bool
-        Whether the settings are the quick ones.
-    """
-    if not lacking:
-        return ""
-    total, record = ready + lacking, None if quick else recorded(study.paper, study.key)
-    one = study.seconds[1 if quick else 0] / total
-    if record and record["runs"]:
-        one = record["run_seconds"] / record["runs"]
-        if len(record["settings"]["seeds"]) == len(settings["seeds"]):
-            total = max(total, record["runs"])  # some are known only when others are there
-    are, they = ("are", "they take") if total - ready > 1 else ("is", "it takes")
-    return (f"{study.key}: {total - ready} of {total} runs {are} not packed; {they} about "
-            f"{duration((total - ready) * one)} on one core")
 
 
 def rows(paper=None, keys=()):

@@ -2,14 +2,12 @@
 
 import gzip
 import json
-import math
 from pathlib import Path
 
 from .. import files
 from .registry import name_of
 
 DIVERGED = "diverged"
-FORMAT = 2  # files of runs before it have no checksum
 COMMAND = "reproduce"
 
 
@@ -129,21 +127,11 @@ def read(path):
     remedy = "remove it, and the run is made again"
     run, sealed = files.read_json(path, what, remedy)
     with files.damage_told(path, what, remedy):
-        if run.get("format", 1) == FORMAT and not sealed:
+        if not sealed:
             raise ValueError("its checksum is missing")
-        if _checked(run) != path.stem:
+        if name_of(run["function"], run["arguments"]) != path.stem:
             raise ValueError("it holds another run")
     return run
-
-
-def _checked(run):
-    """The name of a run; ValueError, KeyError or TypeError unless it is one."""
-    seconds = run["seconds"]
-    if type(seconds) not in (int, float) or not 0 <= seconds < math.inf:
-        raise ValueError(f"its seconds are {seconds!r}")
-    if not isinstance(run["result"], dict) or not run["result"]:
-        raise ValueError("it holds no result")
-    return name_of(run["function"], run["arguments"])
 
 
 def read_all(path):
@@ -156,13 +144,9 @@ def read_all(path):
     """
     raw, what = files.read_bytes(path), "the packed runs of a study"
     with files.damage_told(path, what):
-        if files.intact(raw) is False:
-            raise ValueError("its checksum does not fit what it holds")
-        runs = json.loads(gzip.decompress(raw))
-        for name, run in runs.items():
-            if _checked(run) != name:
-                raise ValueError(f"{name} is another run")
-    return runs
+        if not files.intact(raw):
+            raise ValueError("its checksum is missing, or does not fit what it holds")
+        return json.loads(gzip.decompress(raw))
 
 
 def write_all(path, results, packed=lambda result, arguments: result):
@@ -178,6 +162,5 @@ def write_all(path, results, packed=lambda result, arguments: result):
 
 def write(path, run, result, seconds, environment):
     """Write a run's file, whole or not at all."""
-    files.write_json(path, {"format": FORMAT, "function": run.place, "arguments": run.arguments,
-                            "seconds": seconds, "environment": environment, "result": result},
-                     command=COMMAND)
+    files.write_json(path, {"function": run.place, "arguments": run.arguments, "seconds": seconds,
+                            "environment": environment, "result": result}, command=COMMAND)

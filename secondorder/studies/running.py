@@ -41,7 +41,6 @@ class Sweep:
     def __init__(self, out, executor=None, say=print, known=()):
         self.out = files.output_directory(out)
         self.executor, self.say, self.known = executor, say, dict(known)
-        self.unsealed = []  # names of files that were read and that have no checksum
 
     def present(self, study, runs):
         """Those of a study's runs that have a file."""
@@ -52,35 +51,21 @@ class Sweep:
         :class:`Results`.
         """
         results = Results()
-        while lacking := self._take_all(study, settings, results):
-            self._make(lacking, study, results)
-        return results
-
-    def remaining(self, study, settings):
-        """How many runs of a study are ready, known or in a file, and how many have to be made
-        next; those that depend on their results are in neither.
-        """
-        results = Results()
-        lacking = self._take_all(study, settings, results)
-        return len(results), len(lacking)
-
-    def _take_all(self, study, settings, results):
-        """Take the runs that are known or have a file; return those that have to be made next."""
-        while True:
-            with self.doubts():
-                wanted = [run for run in study.runs(settings, results) if run not in results]
+        while wanted := [run for run in study.runs(settings, results) if run not in results]:
             for run in wanted:
                 if run.name in self.known:
                     results.add(run.name, self.known[run.name])
             for run in self.present(study, wanted):
                 self._take(study, run, results)
             lacking = [run for run in wanted if run not in results]
-            if lacking or not wanted:
-                return lacking
+            if lacking:
+                self._make(lacking, study, results)
+        return results
 
     def _make(self, runs, study, results):
         began, total = time.monotonic(), len(runs)
         files.output_directory(self._folder(study))
+        self.say(f"  {study.key}: {total} run{'s' * (total > 1)} to make; each ends with a line")
         varied = [name for name in runs[0].arguments
                   if len({str(run.arguments.get(name)) for run in runs}) > 1]
         for done, (run, outcome) in enumerate(self._outcomes(runs), 1):
@@ -94,22 +79,7 @@ class Sweep:
                      f"({_told(run.arguments, varied)}: {seconds:.1f} s){ending}")
 
     def _take(self, study, run, results):
-        content = files_of_runs.read(self._path(study, run))
-        if "format" not in content:
-            self.unsealed.append(self._path(study, run).name)
-        results.add(run.name, content)
-
-    @contextlib.contextmanager
-    def doubts(self):
-        """What runs without a checksum make impossible is told as damage of theirs."""
-        if not self.unsealed:
-            yield
-            return
-        told = f"{', '.join(self.unsealed[:3])}{', ...' if len(self.unsealed) > 3 else ''}"
-        with files.damage_told(self.out, "a folder of whole runs",
-                               f"these have no checksum: {told}; without them the runs are made "
-                               "again"):
-            yield
+        results.add(run.name, files_of_runs.read(self._path(study, run)))
 
     def _outcomes(self, runs):
         if self.executor is None:
@@ -185,15 +155,13 @@ def reproduce(study, sweep, quick=False, seeds=None):
     FileExistsError
         If one of these three is there and is not as an earlier `reproduce` wrote it.
     ValueError
-        If a run's file is damaged; where an earlier version wrote it, without a checksum, that may
-        come out only as it is judged.
+        If a run's file is damaged.
     """
     written(study, sweep.out)
     settings = study.settings(quick, seeds)
     absent = missing(study.needs)
     results = sweep.complete(study, settings)
-    with sweep.doubts():
-        verdicts = study.judge(results, settings)
+    verdicts = study.judge(results, settings)
     if set(verdicts) != set(study.claims):
         raise RuntimeError(f"[{study.paper}] {study.key} judged {sorted(verdicts)} but claims "
                            f"{sorted(study.claims)}")
@@ -204,8 +172,7 @@ def reproduce(study, sweep, quick=False, seeds=None):
         verdicts = {letter: undecided(f"run on a stand-in: {', '.join(absent)} not found",
                                       one.seeds, one.effect) for letter, one in verdicts.items()}
     picture = sweep.out / f"{study.key}.png"
-    with sweep.doubts():
-        draw(study, results, picture, settings, "quick setting" if quick else "")
+    draw(study, results, picture, settings, "quick setting" if quick else "")
     record = {"paper": study.paper, "key": study.key, "shows": study.shows, "settings": settings,
               "quick": quick, "stand_ins": absent, "deviation": study.deviation,
               "runs": len(results), "forms": results.forms, "run_seconds": results.seconds,
@@ -228,14 +195,9 @@ def written(study, out):
 def rest(study, results):
     """What the full setting needs beyond these results: fewer seeds decide less.
 
-    A run is expected to take as long, on average, as those that differ from it in the seed alone,
-    or as all of them where there is none.
-
-    Returns
-    -------
-    dict
-        ``seeds``: how many the full setting has; ``runs``: how many are missing; ``seconds``: of
-        one core, about, for these.
+    ``seeds``: how many the full setting has; ``runs``: how many are missing; ``seconds``: of one
+    core, about, for these. A run is expected to take as long, on average, as those that differ from
+    it in the seed alone, or as all of them where there is none.
     """
     full = study.settings()
     lacking = [run for run in study.runs(full, results) if run not in results]
@@ -265,10 +227,7 @@ def draw(study, results, path, settings, note=""):
 def processes(jobs):
     """An executor of `jobs` processes, each with one BLAS thread; they end with the block.
 
-    Parameters
-    ----------
-    jobs : int
-        1 gives no executor: the runs are made in this process.
+    One job gives no executor: the runs are made in this process.
     """
     if whole_number(jobs, "jobs", 1) == 1:
         yield None

@@ -51,11 +51,6 @@ class Verdict:
     because: str = ""
     p: float | None = None
 
-    def __post_init__(self):
-        if self.verdict not in (*KINDS, ALIKE):
-            raise ValueError(f"verdict must be one of {', '.join(map(repr, (*KINDS, ALIKE)))}, got "
-                             f"{self.verdict!r}")
-
     def with_note(self, note):
         """The same with a note added to what a reader should know."""
         because = "; ".join(text for text in (self.because, note) if text)

@@ -14,9 +14,6 @@ from .. import checks, files
 from .facts import NUMBERS
 
 FORMAT = 4
-#: 3 without a checksum, and without all that layers and losses compute with; 2 also without a
-#: recipe, and of the data with the digest alone. `_difference` knows them.
-OLDER = (3, 2)
 WHAT = "a checkpoint of a training run"
 
 _MISSING = object()
@@ -25,12 +22,7 @@ _MISSING = object()
 def write_checkpoint(path, content):
     """Write nested dicts, lists, numbers, texts and arrays to `path`, atomically.
 
-    Raises
-    ------
-    TypeError
-        If something in it is of another kind, naming its place.
-    OSError
-        If the file cannot be written; the one before is untouched then.
+    TypeError names the place of something of another kind. After an OSError the file before stands.
     """
     arrays = {}
     text = json.dumps({"format": FORMAT, "content": _packed(content, arrays, "checkpoint")})
@@ -59,19 +51,16 @@ def read_checkpoint(path):
         If the file is no checkpoint, or damaged.
     """
     path = checks.path(path, "path")
-    try:
-        arrays, sealed = files.read_arrays(path, WHAT)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"no such checkpoint: {path}") from None
+    arrays, sealed = files.read_arrays(path, WHAT)
     with files.damage_told(path, WHAT):
         record = json.loads(arrays.pop("text").item())
-        if record["format"] not in (FORMAT, *OLDER):
+        if record["format"] != FORMAT:
             raise ValueError(f"it has format {record['format']}, this version reads {FORMAT}")
-        if record["format"] == FORMAT and not sealed:
+        if not sealed:
             raise ValueError("its checksum is missing")
-        content = {"recipe": {}} | _unpacked(record["content"], arrays)
+        content = _unpacked(record["content"], arrays)
         _require_content(content)
-        return content | {"format": record["format"]}
+        return content
 
 
 _KINDS = {"theta": np.ndarray, "state": dict, "generator": dict, "history": list, "epoch": int,
@@ -130,21 +119,14 @@ def _unpacked(value, arrays):
     return arrays[inner] if kind == "array" else arrays[inner][()]
 
 
-def require_same(now, then, path, recipe, recipe_then, older=False):
-    """Raise ValueError unless a run is what was written.
+def require_same(now, then, path, recipe, recipe_then):
+    """Raise ValueError, naming the first entry in which they differ, unless a run is what was
+    written.
 
-    Parameters
-    ----------
-    now, then : dict
-        Facts of the two runs. The message names the first entry in which they differ.
-    path : Path
-    recipe, recipe_then : dict
-        The same in the words of the caller, for the message alone: where what both tell differs,
-        it names that instead.
-    older : bool
-        Whether `then` is of an earlier version, which told less: what it told is compared.
+    `now` and `then` are facts of the two runs; `recipe` and `recipe_then` tell the same in the
+    words of the caller, for the message alone: where what both tell differs, it names that instead.
     """
-    difference = _difference(now, then, older)
+    difference = _difference(now, then)
     if difference is None:
         return
     both = [name for name in recipe if name in recipe_then]
@@ -156,36 +138,24 @@ def require_same(now, then, path, recipe, recipe_then, older=False):
                      "as it was")
 
 
-def _difference(now, then, older):
-    """Name, old and new value of the first entry in which two dicts differ, or None."""
-    for name in then if older else dict.fromkeys([*now, *then]):
-        mine, written = now.get(name, _MISSING), then.get(name, _MISSING)
-        inner = _inside(name, mine, written, older)
-        if inner is not None:
-            return inner
-    return None
-
-
-def _inside(name, mine, written, older):
-    """The same for one entry, and for what it holds."""
+def _difference(mine, written, name=""):
+    """Name, old and new text of the first entry in which two facts differ, or None."""
     if isinstance(mine, dict) and isinstance(written, dict):
-        inner = _difference(mine, written, older)
-        return None if inner is None else (f"{name}'s {inner[0]}", *inner[1:])
-    if isinstance(mine, list) and isinstance(written, list) and len(mine) == len(written):
-        differences = (_inside(f"{name}[{place}]", *pair, older)
-                 for place, pair in enumerate(zip(mine, written)))
-        if any(isinstance(entry, dict) for entry in mine):
-            return next((inner for inner in differences if inner is not None), None)
-    if older and isinstance(mine, dict) and NUMBERS in mine and isinstance(written, str):
-        if mine[NUMBERS] != written:
-            return name, "other than these", "these"
+        entries = [(f"{name}'s {key}" if name else key, mine.get(key, _MISSING),
+                    written.get(key, _MISSING)) for key in dict.fromkeys([*mine, *written])]
+    elif _holds_facts(mine) and _holds_facts(written) and len(mine) == len(written):
+        entries = [(f"{name}[{place}]", *pair) for place, pair in enumerate(zip(mine, written))]
+    elif mine == written:
         return None
-    if older and isinstance(mine, str) and isinstance(written, str) and written.startswith(
-            "array ") and mine.startswith(written):  # it had no digest
-        return None
-    if mine is _MISSING or written is _MISSING or mine != written:
-        if name == NUMBERS and _MISSING not in (mine, written):
-            return name, "other than these", "these"
+    elif name.endswith(f"'s {NUMBERS}"):
+        return name, "other than these", "these"
+    else:
         return name, *("something that has no plain description" if value is _MISSING
                        else repr(value) for value in (written, mine))
-    return None
+    differences = (_difference(*pair, entry) for entry, *pair in entries)
+    return next((one for one in differences if one is not None), None)
+
+
+def _holds_facts(value):
+    """Whether a value is a list in which some entries are facts in their turn."""
+    return isinstance(value, list) and any(isinstance(entry, dict) for entry in value)

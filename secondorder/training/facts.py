@@ -34,14 +34,8 @@ def fingerprint(*arrays):
 
 
 def computing(optimizer):
-    """What an optimizer's network, its loss and it itself compute with.
-
-    Returns
-    -------
-    facts : dict
-        ``layers`` and ``criterion``, in plain values.
-    untold : list of str
-        What has no plain description.
+    """What an optimizer's network, its loss and it itself compute with: ``layers`` and
+    ``criterion`` in plain values, and a list of what has no plain description.
     """
     untold, network = [], optimizer.network
     facts = {"layers": [_told(layer, f"layer {number}", untold)
@@ -103,17 +97,10 @@ def _attributes(thing):
             return entries
     except Exception:  # an argument is no attribute, or whatever an author's class raises
         pass
-    if not hasattr(thing, "__dict__") and not hasattr(cls, "__slots__"):
+    if not hasattr(thing, "__dict__"):
         return None
-    slots = {name for base in cls.__mro__ for name in _names(vars(base).get("__slots__", ()))}
-    own = getattr(thing, "__dict__", {}) | {name: getattr(thing, name) for name in slots
-                                            if hasattr(thing, name)}
     hidden = _OF_THE_BASES if isinstance(thing, (Layer, Network)) else ()
-    return entries | {name: entry for name, entry in own.items() if name not in hidden}
-
-
-def _names(slots):
-    return (slots,) if isinstance(slots, str) else slots
+    return entries | {name: entry for name, entry in vars(thing).items() if name not in hidden}
 
 
 def _is_ours(cls):

@@ -3,10 +3,8 @@
 import contextlib
 import copy
 import json
-import os
 import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from ..nets import Workspace
 from ..optimizers.base import Optimizer
 from ..optimizers.settings import settings
 from ..checks.randomness import generator
-from .checkpoints import (FORMAT, WHAT, read_checkpoint, require_same, write_checkpoint)
+from .checkpoints import WHAT, read_checkpoint, require_same, write_checkpoint
 from .clock import StepClock
 from .evaluation import evaluate, means
 from .facts import computing, fingerprint
@@ -138,7 +136,8 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         raise ValueError("resume goes together with checkpoint, the file to go on from")
     with contextlib.ExitStack() as until_the_end:
         if checkpoint is not None:
-            path = checkpoint_path(checkpoint)
+            path = checks.path(checkpoint, "checkpoint")
+            files.require_writable(path)
             until_the_end.enter_context(files.one_writer(path))
             made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
             run.keep_at(path, resume, epochs, made_with, recipe)
@@ -155,32 +154,8 @@ def plain_recipe(value):
                         f"name: {error}") from None
 
 
-def checkpoint_path(value):
-    """Where a checkpoint goes; raises unless it is, or can become, a file."""
-    path = checks.path(value, "checkpoint")
-    for place in (path, Path(os.path.realpath(path))):  # also where a link leads
-        if not place.parent.is_dir():
-            raise FileNotFoundError(f"checkpoint: no such directory: {place.parent}")
-    if path.is_dir():
-        raise IsADirectoryError(f"checkpoint must be a file, {path} is a directory")
-    with contextlib.suppress(FileNotFoundError):
-        files.require_file(path)
-    return path
-
-
 def batches(samples, batch_size, last_batch):
-    """Where the batches of an epoch begin and end.
-
-    Parameters
-    ----------
-    samples : int
-    batch_size : int or "all"
-    last_batch : {"merge", "keep", "drop"}
-
-    Returns
-    -------
-    list of slice
-    """
+    """The slices of an epoch's batches; the arguments as in `train`."""
     if isinstance(batch_size, str):
         one_of(("all",), batch_size, "batch_size")
         size = samples
@@ -292,15 +267,12 @@ class _Run:
                 raise FileExistsError(f"checkpoint {path} is there already: go on from it "
                                       "(resume), or remove it")
             content = read_checkpoint(path)
-            older, then = content["format"] != FORMAT, {"form": "compiled"} | content["made_with"]
-            require_same(self.made_with, then, path, recipe, content["recipe"], older)
+            require_same(self.made_with, content["made_with"], path, recipe, content["recipe"])
             if content["epoch"] > epochs:
                 raise ValueError(f"epochs is {epochs}, but checkpoint {path} holds a run of "
                                  f"{content['epoch']} epochs: give at least as many, or begin "
                                  "anew with another file")
             self.restore(content, path)
-            untold = [*["constants of layers and losses (an earlier version wrote it)"] * older,
-                      *untold]
             if untold:
                 warnings.warn(f"checkpoint {path}: whether these are as they were cannot be told: "
                               f"{', '.join(untold)}", stacklevel=4)

@@ -11,13 +11,8 @@ PAIRS = {"loss": ("train_loss", "validation_loss"),
 
 
 class Progress:
-    """One line on the standard error that is written over, never wider than the terminal.
-
-    Parameters
-    ----------
-    epochs : int
-    shown : bool or None
-        None: only where the standard error is a terminal.
+    """One line on the standard error that is written over, never wider than the terminal; with
+    `shown` None only where the standard error is a terminal.
     """
 
     def __init__(self, epochs, shown=None):

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from ..checks import function_of, one_of, positive_number, real_array
+from ..checks import function_of, one_of, real_array
 from ..exact.finite_differences import Difference, complex_step
 from ..ledger.mismatch import describe_mismatch
 from .differences import error_by_step
@@ -78,12 +78,11 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     if not at.size:
         raise ValueError(f"at is empty, of shape {at.shape}: there is nothing to differentiate in")
     one_of(KINDS, kind, "kind")
-    tolerance = positive_number(tolerance, "tolerance")
     direction = _direction(direction, at, kind)
     kind = "directional" if kind == "auto" and direction is not None else kind
+    recorder = Recorder(getattr(df, "__name__", "df").replace("<lambda>", "df"), tolerance)
     point = _Point(f, at)
     computed = _computed(df, at, direction if kind == "directional" else None)
-    recorder = Recorder(getattr(df, "__name__", "df").replace("<lambda>", "df"), tolerance)
     kind = point.kind_of(computed) if kind == "auto" else kind
     shape = point.shape_of(kind)
     if computed.shape != shape:

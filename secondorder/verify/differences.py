@@ -19,15 +19,6 @@ def nested(function):
 
     Wide steps keep the errors of the inner differences small; one extrapolation removes the leading
     truncation.
-
-    Parameters
-    ----------
-    function : callable, float -> Difference
-
-    Returns
-    -------
-    Difference
-        Of the shape that the function returns.
     """
     at = {k: function(k * _STEP) for k in (-2, -1, 1, 2)}
     near = (at[1].value - at[-1].value) / (2 * _STEP)

@@ -7,8 +7,8 @@ import numpy as np
 
 #: Findings are printed in this order: each of these is compared with differences of what stands
 #: before it.
-ORDER = ("__init__", "deepcopy", "forward", "backward", "tangent", "parameter_gradients",
-         "second_tangent", "backward_tangent", "input_hessian", "prepare_target", "value", "kinks",
+ORDER = ("deepcopy", "forward", "backward", "tangent", "parameter_gradients", "second_tangent",
+         "backward_tangent", "input_hessian", "prepare_target", "value", "kinks",
          "slope", "curvature", "jet", "gradient", "hessian", "hessian_product", "hessian_diagonal",
          "fisher", "sample_targets")
 

@@ -21,8 +21,8 @@ from ..optimizers.norms import norm
 from ..optimizers.wrapper import Wrapper
 from .classes.loss_targets import default_targets
 from .findings import PROMOTES
-from .optimizer_runs import (DRAWS, SPOILT, Runs, attributes, difference, draws, forgotten, same,
-                             spoil, what_is_forgotten)
+from .optimizer_runs import (DRAWS, SPOILT, Runs, attributes, difference, same, spoil,
+                             what_is_forgotten)
 from .recorder import Recorder
 
 _SAMPLES = 24
@@ -155,7 +155,6 @@ class OptimizerChecks:
                             "turns": self._turns, "copy": self._copied,
                             "wrapper": self._wrapper, "float32": self._single}.items():
             self._attempt(name, check)
-        self._tell_forgotten()
 
     def _attempt(self, name, check):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -203,8 +202,7 @@ class OptimizerChecks:
                 self.recorder.fact(
                     "state_names", name, is_memory(value),
                     f"{name} is of type {type(value).__name__}: {KINDS}",
-                    hint=DRAWS if draws(value) else
-                    "several arrays: stack them in one, or give each a name")
+                    hint=f"several arrays: stack them in one, or give each a name; {DRAWS}")
 
     def _deterministic(self):
         self._same("deterministic", "two runs alike", self.whole, self.runs.trace(
@@ -230,12 +228,6 @@ class OptimizerChecks:
                                  f"a run resumed after step {number} goes on with other numbers",
                                  what_is_forgotten(self.runs), number):
                 return
-
-    def _tell_forgotten(self):
-        names = forgotten(self.runs, self.half)
-        if names and not self.recorder.wrong("resume"):
-            self.recorder.note(f"{', '.join(names)} changed from step to step and state_names does "
-                               "not list it; the resumed runs were the same without")
 
     def _parameters_moved(self):
         """Anybody may change the parameters between two steps."""

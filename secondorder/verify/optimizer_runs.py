@@ -18,20 +18,8 @@ SPOILT = 7.0  # what is written over arrays that belong to somebody else
 
 
 class Runs:
-    """Makes optimizers that start alike, and steps them through the same batches.
-
-    Parameters
-    ----------
-    make : callable
-        ``make(network, loss)``.
-    network : Network
-        Of which every optimizer gets a copy.
-    loss : Loss
-    x, y : arrays
-        The samples from which batches are drawn.
-    steps : int
-        Batches; every third one is shorter.
-    rng : numpy.random.Generator
+    """Makes optimizers that start alike, each on a copy of the network, and steps them through the
+    same batches. Every third batch is shorter.
     """
 
     def __init__(self, make, network, loss, x, y, steps, rng):
@@ -92,20 +80,9 @@ def same(one, other):
 
 
 def attributes(method):
-    """Copies of what an optimizer holds beside its base: arrays, numbers, texts, containers, and
-    the states of generators.
-    """
-    held = {}
-    for name, value in vars(method).items():
-        value = value.bit_generator.state if draws(value) else value
-        if name not in OWN and _plain(value):
-            held[name] = copy.deepcopy(value)
-    return held
-
-
-def draws(value):
-    """Whether a value is a generator of random numbers."""
-    return isinstance(value, np.random.Generator)
+    """Copies of what an optimizer holds beside its base: arrays, numbers, texts, containers."""
+    return {name: copy.deepcopy(value) for name, value in vars(method).items()
+            if name not in OWN and _plain(value)}
 
 
 def _plain(value):
@@ -116,29 +93,21 @@ def _plain(value):
     return value is None or isinstance(value, (bool, int, float, str, np.ndarray, np.generic))
 
 
-def forgotten(runs, number):
-    """Attributes that change from step to step although `state_names` does not list them."""
-    optimizer = runs.at(number)
-    earlier = [(method, attributes(method)) for method in wrapped(optimizer)]
-    runs.trace(optimizer, number, number + 2)
-    return [name for method, before in earlier for name, value in attributes(method).items()
-            if name not in method.state_names and not same(value, before.get(name))]
-
-
 def what_is_forgotten(runs):
-    """Why a resumed run goes on with other numbers, and what to do."""
-    names, hints = forgotten(runs, 1), []
-    drawing = [name for name in names for method in wrapped(runs.fresh())
-               if draws(vars(method).get(name))]
-    listed = [name for name in names if name not in drawing]
-    if listed:
-        several = len(listed) > 1
-        hints.append(f"{', '.join(listed)} change{'' if several else 's'} from step to step: list "
-                     f"{'them' if several else 'it'} in state_names")
-    if drawing:
-        hints.append(f"{', '.join(drawing)} draws from step to step, and {DRAWS}")
-    return "; ".join(hints) or ("what the method carries from step to step must be arrays or "
-                                "numbers in attributes that state_names lists")
+    """Why a resumed run goes on with other numbers: what changes from step to step although
+    `state_names` does not list it.
+    """
+    optimizer = runs.at(1)
+    earlier = [(method, attributes(method)) for method in wrapped(optimizer)]
+    runs.trace(optimizer, 1, 3)
+    names = [name for method, before in earlier for name, value in attributes(method).items()
+             if name not in method.state_names and not same(value, before.get(name))]
+    if not names:
+        return ("what the method carries from step to step must be arrays or numbers in "
+                f"attributes that state_names lists; {DRAWS}")
+    several = len(names) > 1
+    return (f"{', '.join(names)} change{'' if several else 's'} from step to step: list "
+            f"{'them' if several else 'it'} in state_names")
 
 
 def spoil(value):
@@ -147,4 +116,3 @@ def spoil(value):
         if isinstance(entry, np.ndarray) and entry.dtype.kind == "f":
             entry[...] = SPOILT
         spoil(entry)
-

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 
+from ..checks import positive_number
 from ..ledger.mismatch import describe_mismatch
 from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
 from .slips import misshapen
@@ -18,11 +19,10 @@ SCALAR = {"truth value of an array": "x is an array: np.where(x > 0, ..., ...) i
 
 
 class Recorder:
-    """Collects checks and findings for a report.
+    """Collects checks and findings for a report on a subject.
 
     Parameters
     ----------
-    subject : str
     tolerance : float
         Relative difference that is always allowed, on top of the predicted error of a reference.
     lenient : bool
@@ -40,10 +40,8 @@ class Recorder:
     """
 
     def __init__(self, subject, tolerance, lenient=False):
-        if not (isinstance(tolerance, (int, float)) and np.isfinite(tolerance) and tolerance > 0):
-            raise ValueError(f"tolerance must be a finite number > 0, got {tolerance!r}")
         self.report = Report(subject)
-        self.tolerance, self.lenient = float(tolerance), lenient
+        self.tolerance, self.lenient = positive_number(tolerance, "tolerance"), lenient
         self.unit = 0.0
         self.broken, self.left_out = set(), {}
 
@@ -181,13 +179,7 @@ def arrays_in(value, name):
 
 
 def pure_call(recorder, pass_name, function, names, args):
-    """Call `function` on copies of `args`; report arguments that it changes in place.
-
-    Parameters
-    ----------
-    names : sequence of str
-        How to call the arguments.
-    """
+    """Call `function` on copies of `args`; report arguments, by their names, that it changes."""
     given = copy.deepcopy(tuple(args))
     result = function(*given)
     for name, before, after in zip(names, args, given):

@@ -4,16 +4,8 @@ import numpy as np
 
 
 def lost_term(left, right, allowed, at):
-    """What the difference of two arrays of one shape looks like, in words; empty if like nothing.
-
-    Parameters
-    ----------
-    left, right : arrays
-        What was computed and its reference.
-    allowed : array or float
-        Absolute difference that means nothing, entry by entry.
-    at : array
-        The point.
+    """What the difference of a result and its reference looks like at a point, in words; empty if
+    like nothing. Differences that are `allowed`, entry by entry, mean nothing.
     """
     missing = right - left
     allowed = np.broadcast_to(allowed, missing.shape)

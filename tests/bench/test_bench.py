@@ -1,8 +1,6 @@
 """`bench`: how it measures, and that what it compares does the same work. Nothing is timed."""
 
 import json
-import os
-import subprocess
 
 import numpy as np
 import pytest
@@ -32,7 +30,7 @@ def measured(name, setting=TINY, **options):
 def cases(monkeypatch):
     """A registry of its own, so that a test may register cases."""
     known = {}
-    monkeypatch.setattr(runs, "_CASES", known)
+    monkeypatch.setattr(runs, "CASES", known)
     return known
 
 
@@ -110,15 +108,7 @@ def test_every_case_runs(name):
 
 def test_every_optimizer_that_takes_any_network_has_a_case():
     names = {cls.__name__ for cls in bench.cases.optimizers()}
-    assert names >= {
-        "SGD",
-        "Momentum",
-        "Adagrad",
-        "Adadelta",
-        "Adam",
-        "TruncatedNewton",
-        "ResidualPartitioning",
-    }
+    assert names >= {*bench.cases.IN_PYTORCH, "TruncatedNewton"}
     assert {f"step of {name}" for name in names} <= set(CASES)
 
 
@@ -181,9 +171,10 @@ def test_products_over_patches_are_those_it_takes():
     classes."""
     images = bench.images.Images(Problem(Setting("25-4-3-2", batch=6)))
     sizes = [4 * 9 * 9, 3 * 36 * 1, 2 * 3]
-    once = sum(p.flops for p in bench.images.gradient_products(images))
+    once = sum(p.flops for p in products.gradient(images.network, 6))
     assert once == 2 * 6 * (3 * sum(sizes) - sizes[0])
-    twice = sum(p.flops for p in bench.images.product_products(images))
+    twice = sum(p.flops for p in products.tangent(images.network, 6)
+                + products.backward_tangent(images.network, 6))
     assert twice == 2 * 6 * (6 * sum(sizes) - 4 * sizes[0])
 
 
@@ -240,7 +231,6 @@ def flat(pieces):
         "Hessian-vector product",
         "Gauss-Newton product",
         "per-sample gradients",
-        "per-sample gradients, out=",
         "dense Hessian",
         "CNN gradient",
         "CNN Hessian-vector product",
@@ -320,18 +310,7 @@ def test_curves_leave_out_what_does_not_fit(cases, monkeypatch):
 
 # -- the command ----------------------------------------------------------------------------------
 
-QUICK = [
-    "--blocks",
-    "1",
-    "--seconds",
-    "1e-9",
-    "--pause",
-    "1e-9",
-    "--widths",
-    "4-3-2",
-    "--batch",
-    "3",
-]
+QUICK = "--blocks 1 --seconds 1e-9 --pause 1e-9 --widths 4-3-2 --batch 3".split()
 
 
 def test_json(capsys):
@@ -351,14 +330,6 @@ def test_json(capsys):
     assert all(result["setting"]["widths"] == "4-3-2" for result in everything["results"])
 
 
-def test_out(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(scaling, "FACTORS", (1, 2))
-    assert cli.main(["bench", "Gauss-Newton product", *QUICK, "--out", str(tmp_path)]) == 0
-    assert sorted(os.listdir(tmp_path)) == ["bench.json", "scaling.png"]
-    curves = json.loads((tmp_path / "bench.json").read_text())["scaling"]
-    assert set(curves) == set(scaling.AXES) and "written" in capsys.readouterr().out
-
-
 def test_what_is_left_out_is_said_and_is_no_success(capsys):
     assert cli.main(["bench", "dense Hessian", *QUICK, "--widths", "400-400-2"]) == 1
     assert "dense Hessian: left out: the Hessian of shape" in capsys.readouterr().out
@@ -367,25 +338,6 @@ def test_what_is_left_out_is_said_and_is_no_success(capsys):
 def test_unknown_case(capsys):
     assert cli.main(["bench", "dens Hessian"]) == 2
     assert "did you mean 'dense Hessian'" in capsys.readouterr().err
-
-
-def test_threads_are_set_in_a_new_process(monkeypatch):
-    """The same words, in an environment with the number of threads."""
-    seen = []
-
-    class Done:
-        returncode = 7
-
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
-    monkeypatch.setattr(
-        subprocess, "run", lambda words, env, check: seen.append((words, env)) or Done
-    )
-    words = ["bench", "gradient", "--threads=2", "--batch=3", "--against=torch", "--json"]
-    assert cli.main(words) == 7
-    ((command, environment),) = seen
-    assert environment["OPENBLAS_NUM_THREADS"] == environment["MKL_NUM_THREADS"] == "2"
-    again, told = (vars(cli.parser().parse_args(given)) for given in (command[3:], words))
-    assert command[1:3] == ["-m", "secondorder"] and again == told
 
 
 def test_every_point_of_the_figure_has_a_tick():

@@ -3,7 +3,6 @@ said is one line."""
 
 import contextlib
 import errno
-import io
 import json
 import os
 import re
@@ -148,20 +147,6 @@ def test_a_broken_off_tour_keeps_what_was_done(run, monkeypatch):
     assert [figure["file"] for figure in results["figures"]] == ["exact-hessian.png"]
 
 
-@pytest.mark.thorough
-def test_sigterm_to_a_process(tmp_path):
-    command = [sys.executable, "-m", "secondorder", *map(str, WINE), "--epochs", "1000000",
-               "--out", tmp_path / "made", "--checkpoint", tmp_path / "c"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "c").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (143, "secondorder train: terminated\n")
-    assert "written" in out and sorted(os.listdir(tmp_path / "made")) == MADE
-
-
 # -- checkpoints -----------------------------------------------------------------------------------
 
 
@@ -253,7 +238,7 @@ def test_a_full_disk_names_the_file(run, monkeypatch):
 
     monkeypatch.setattr(Path, "write_bytes", full)
     status, _, err = run(*WINE, "--epochs", 1, "--out", "made")
-    assert status == 2 and "history.json" in err and "No space left" in err
+    assert status == 2 and "history.json: No space left" in err
     assert os.listdir("made") == []
 
 
@@ -267,13 +252,6 @@ def test_a_folder_that_cannot_be_made_names_its_parent(run, monkeypatch, words):
     status, _, err = run(*words, "--out", "closed")
     assert status == 2 and "cannot make the output directory closed: . may not be written to" in err
     assert "Errno" not in err and err.count("\n") == 1
-
-
-def test_errors_of_the_system_have_no_number():
-    error = PermissionError(errno.EACCES, "Permission denied", "grades.csv")
-    assert cli._told(error) == "grades.csv: Permission denied"
-    assert cli._told(OSError(errno.EIO, "broken")) == f"[Errno {errno.EIO}] broken"
-    assert cli._told(PermissionError("cannot write to x")) == "cannot write to x"
 
 
 def test_two_runs_into_one_directory(run, tmp_path):
@@ -306,13 +284,9 @@ def test_a_name_that_the_locale_cannot_print(tmp_path):
 
 @pytest.mark.parametrize("words, said", [
     (["--checkpoint", "file", "--resume"], "file: not a checkpoint .*: it is no .npz archive"),
-    (["--checkpoint", "folder"], "checkpoint must be a file, folder is a directory"),
-    (["--checkpoint", "folder", "--resume"], "checkpoint must be a file, folder is a directory"),
-    (["--out", "link"], "not a directory: link"),
-    (["--set", "network=3"], "choose from betas, epsilon")])
+    (["--out", "link"], "not a directory: link")])
 def test_what_stands_in_the_way_is_named(run, tmp_path, words, said):
     (tmp_path / "file").write_text("no archive")
-    (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("nowhere")
     status, out, err = run(*WINE, "--epochs", 1, *words)
     assert status == 2 and not out and re.search(said, err) and err.count("\n") == 1
@@ -390,16 +364,3 @@ def test_without_locks_nothing_is_removed(tmp_path, writer, monkeypatch):
     files.output_directory(tmp_path)
     files.write_text(tmp_path / "b", "text")
     assert sorted(os.listdir(tmp_path)) == sorted([name, "a", "b"])
-
-
-def test_writing_to_a_closed_pipe_is_still_quiet(monkeypatch):
-    class Gone(io.StringIO):
-        def write(self, text):
-            raise BrokenPipeError
-
-        def fileno(self):
-            return os.dup(1)
-
-    monkeypatch.setattr(sys, "stdout", Gone())
-    monkeypatch.setattr(os, "dup2", lambda *arguments: None)
-    assert cli.main(["data"]) == 1

@@ -24,9 +24,6 @@ WINE = ["train", "--data", "wine"]
 @pytest.mark.parametrize("words, named", [
     (["--hidden", "99999999"], "--hidden 99999999: 1,699,999,986 parameters"),
     (["--hidden", "9", "99999999", "9"], "--hidden 9 99999999 9:"),
-    (["--hidden", 10**30], "--hidden 1000000000000000000000000000000:"),
-    (["--reversible", "3", "--hidden", "99999999", "--optimizer", "gauss-newton"],
-     "--hidden 99999999:"),
     (["--reversible", "99999999", "--hidden", "--optimizer", "gauss-newton"],
      "--reversible 99999999:")])
 def test_a_network_that_does_not_fit_is_refused_with_the_bytes(run, words, named):

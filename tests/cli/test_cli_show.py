@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 
 from harness import ledger_runs
-from secondorder import datasets
 from secondorder.cli.tour import sections
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,11 +97,6 @@ def test_show_json_is_what_verify_says_and_the_formulas(run):
     assert status == 2 and "LABEL" in err
 
 
-def test_words_form_one_label_and_help_says_so(run):
-    for command in ("show", "verify"):
-        assert "several words are one label" in " ".join(run(command, "--help")[1].split())
-
-
 def test_data(run, tmp_path):
     status, out, _ = run("data")
     assert status == 0 and all(name in out for name in ("digits", "wine", "diabetes", "1797"))
@@ -115,14 +109,3 @@ def test_help_of_the_tour_lists_every_section(run):
     out = run("tour", "--help")[1]
     listed = re.findall(r"^  (\d)\. ", out, re.M)
     assert listed == [str(1 + number) for number in range(len(sections.SECTIONS))]
-
-
-def test_help_promises_no_verdict_of_the_quick_setting(run):
-    (line,) = (line for line in run("--help")[1].splitlines() if "--quick" in line)
-    assert "judge" not in line
-
-
-def test_compare_names_every_kind_of_data(run):
-    told = " ".join(run("compare", "--help")[1].split())
-    for name in (*datasets.EMBEDDED, *datasets.FORMS):
-        assert name in told

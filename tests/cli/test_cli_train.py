@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from secondorder import datasets, files
-from secondorder.cli.train import RACE_NAMES
 
 
 def test_train_writes_what_it_says(run, tmp_path):
@@ -44,12 +43,6 @@ def test_train_with_every_optimizer(run, optimizer):
                            "--optimizer", optimizer, "--json")
     records = json.loads(out)["records"]
     assert status == 0 and err == "" and records[-1]["train_loss"] < records[0]["train_loss"]
-
-
-@pytest.mark.parametrize("options", RACE_NAMES.values())
-def test_train_as_an_error_about_the_race_tells(run, options):
-    status, out, _ = run("train", "--hidden", 4, "--epochs", 2, "--optimizer", *options.split())
-    assert status == 0 and "epoch    2" in out
 
 
 def test_train_autoencoder_with_options(run):

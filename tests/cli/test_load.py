@@ -58,10 +58,6 @@ def test_a_name_with_a_dot_is_no_module(tmp_path, run):
     registry.REGISTRY.forget("mine-alone")
 
 
-@pytest.mark.parametrize("words, said", [
-    (["verify", "no-such-paper"], "--load FOLDER"),
-    (["show", "--load", "no_such_module_here"],
-     "--load no_such_module_here: ModuleNotFoundError")])
-def test_a_paper_or_a_module_that_is_not_there_is_named(words, said, run):
-    status, _, err = run(*words)
-    assert status == 2 and said in err
+def test_a_paper_that_is_not_there_tells_how_yours_is_loaded(run):
+    status, _, err = run("verify", "no-such-paper")
+    assert status == 2 and "--load FOLDER" in err

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.sparse.linalg import aslinearoperator
 
 import secondorder as so
 from secondorder.comparison import page
@@ -118,15 +117,6 @@ def test_only_the_symmetric_part_of_a_row_counts():
     found = so.compare(net, loss, x, y, extra={"turned": H + turn - turn.T})
     np.testing.assert_allclose(found.matrices["turned"], H, atol=1e-13)
     assert row(found, "turned")["error"] < 1e-12 and row(found, "turned")["above"]
-
-
-def test_an_operator_that_tells_its_size_is_believed():
-    net, loss, x, y = problem()
-    operator = aslinearoperator(so.exact.hessian(net, loss, x, y))
-    plain = row(so.compare(net, loss, x, y, extra={"mine": operator}), "mine")["bytes"]
-    operator.nbytes = 123
-    told = row(so.compare(net, loss, x, y, extra={"mine": operator}), "mine")["bytes"]
-    assert (plain, told) == (8 * net.size**2, 123)
 
 
 def test_a_network_of_just_the_limit_is_taken():

@@ -8,14 +8,8 @@ import sys
 class Interrupter:
     """Raises KeyboardInterrupt before the k-th operation (bytecode) of the code that it watches.
 
-    Parameters
-    ----------
-    watched : callable
-        Tells by a file's name whether its code is watched.
-    at : int
-        k, from 0.
-    handler : callable, optional
-        Called there instead, as the handler of a signal is; the code goes on after it.
+    `watched` tells by a file's name whether its code is watched; k is `at`, from 0. A `handler` is
+    called there instead, as the handler of a signal is; the code goes on after it.
     """
 
     def __init__(self, watched, at, handler=None):

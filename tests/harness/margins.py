@@ -1,9 +1,8 @@
 """How near the claims of a paper come to failing, over many seeds.
 
-In ``tests/``: ``python -m harness.margins PAPER SEEDS [LABEL ...]`` lists, worst first, claims
-whose error is above a third of their tolerance, and those that must fail and do so by less than a
-factor of 30 more than they have to. What it prints are rows of ``papers/MARGINS.md``, but for the
-reason.
+In ``tests/``: ``python -m harness.margins PAPER SEEDS`` lists, worst first, claims whose error is
+above a third of their tolerance, and those that must fail and do so by less than 30 times what they
+have to. What it prints are rows of ``papers/MARGINS.md``, but for the reason.
 """
 
 import re
@@ -59,12 +58,10 @@ def listed(label, what, table):
                for row in table)
 
 
-def margins(paper, seeds, labels=()):
+def margins(paper, seeds):
     """(label, text, kind) -> (nearest, its seed); and what failed, (seed, labels, message)."""
     nearest, failed = {}, []
     for entry in REGISTRY.select(paper):
-        if labels and not set(labels) & set(entry.labels):
-            continue
         for seed in seeds:
             result = runner.run_equation(entry, seed)
             if not result.ok:
@@ -77,8 +74,8 @@ def margins(paper, seeds, labels=()):
     return nearest, failed
 
 
-def main(paper, count, *labels):
-    nearest, failed = margins(paper, range(int(count)), labels)
+def main(paper, count):
+    nearest, failed = margins(paper, range(int(count)))
     for seed, names, message in failed:
         print(f"FAILED, seed {seed}, {', '.join(names)}: {message}")
     for (label, what, kind), (ratio, seed) in sorted(nearest.items(), key=lambda item: -item[1][0]):

@@ -82,11 +82,8 @@ def copy_package(folder):
     return folder
 
 
-def run(folder, kind, arguments, stop=True, timeout=TIMEOUT, extra=None):
-    """Run everyday tests or equations in a copy; return the exit code and what was printed.
-
-    `extra` holds further environment variables.
-    """
+def run(folder, kind, arguments, stop=True, timeout=TIMEOUT):
+    """Run everyday tests or equations in a copy; return the exit code and what was printed."""
     if kind == "pytest":
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *["-x"] * stop,
                    "-m", EVERYDAY, *arguments]
@@ -97,7 +94,6 @@ def run(folder, kind, arguments, stop=True, timeout=TIMEOUT, extra=None):
                    "NUMBA_CACHE_DIR": str(folder / COMPILED),
                    "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     environment.pop("PYTEST_ADDOPTS", None)
-    environment |= extra or {}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True,
                           timeout=timeout)
     return done.returncode, done.stdout + done.stderr

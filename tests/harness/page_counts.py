@@ -1,23 +1,19 @@
 """How well the pages of `secondorder show` convince, counted over all labels.
 
 For every label: lines of its page, whether both sides of a comparison are shown with their numbers,
-whether the literal form leads.  In ``tests/``: ``python -m harness.page_counts [PAPER]``; with
-``--list`` also what misses.
+whether the literal form leads.
 """
 
-import argparse
 import inspect
 import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from secondorder.ledger import registry
 from secondorder.ledger.labels import canonical
 from secondorder.ledger.pages import both_sides, show
 from secondorder.ledger.pages.source import doc_lines
 from secondorder.ledger.registry import underlying
-from secondorder.ledger.runner import run_equation
 
 #: Arguments by which a pass is handed memory: who has one is the fast form of something.
 BUFFERS = {"new", "out", "workspace"}
@@ -37,7 +33,7 @@ class Counted:
     literal: bool
 
 
-def counted(entry, run=run_equation):
+def counted(entry, run):
     """Counts of one page; `run` runs the check.
 
     Both sides are there where every entry that the comparison's table has stands on the page, in a
@@ -89,47 +85,7 @@ def names_a_label(implementation, entry):
 
 
 def figures(counts):
-    """The figures over labels: how many, lines in the middle and at nine in ten, shares."""
+    """Shares of the labels: whose page fits one screen, whose page opens with the literal form."""
     each = [one for one in counts for _ in one.labels]
-    lines = [one.lines for one in each]
-    compared = [one for one in each if one.compares]
-    return {"labels": len(each), "median": float(np.median(lines)),
-            "nine in ten": float(np.percentile(lines, 90)), "longest": max(lines),
-            "one screen": np.mean([one.lines <= show.SCREEN for one in each]),
-            "both sides": np.mean([one.both_sides for one in compared]),
+    return {"one screen": np.mean([one.lines <= show.SCREEN for one in each]),
             "literal first": np.mean([one.literal for one in each])}
-
-
-def main(arguments=None):
-    """Print the figures of every paper and of all."""
-    parser = argparse.ArgumentParser(prog="python -m harness.page_counts")
-    parser.add_argument("paper", nargs="?")
-    parser.add_argument("--list", action="store_true", help="what misses, too")
-    options = parser.parse_args(arguments)
-    papers = [options.paper] if options.paper else registry.REGISTRY.rooms()
-    everything = []
-    for paper in papers:
-        counts = [counted(entry) for entry in registry.REGISTRY.select(paper)]
-        everything += counts
-        _tell(paper, counts)
-        for one in counts if options.list else ():
-            missing = [word for word, missed in (
-                (f"{one.lines} lines", one.lines > show.SCREEN),
-                ("one side only", one.compares and not one.both_sides),
-                ("fast form first", not one.literal)) if missed]
-            if missing:
-                print(f"    {', '.join(one.labels)}: {', '.join(missing)}")
-    if len(papers) > 1:
-        _tell("all papers", everything)
-
-
-def _tell(name, counts):
-    found = figures(counts)
-    print(f"{name}: {found['labels']} labels; lines {found['median']:.0f} in the middle, "
-          f"{found['nine in ten']:.0f} at nine in ten, {found['longest']} at most; "
-          f"{found['one screen']:.1%} on one screen, {found['both sides']:.1%} with both sides, "
-          f"{found['literal first']:.1%} with the literal form first")
-
-
-if __name__ == "__main__":
-    main()

@@ -7,8 +7,7 @@ code and tables out and counts a formula as one word.
 import ast
 import inspect
 import re
-
-from .syntax import nodes
+from functools import cache
 
 MOST_WORDS = 25
 CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
@@ -129,6 +128,12 @@ def prose_of_docstring(text):
                 found.append([])
             found[-1].append(line.strip())
     return [re.sub(r"^[-*] ", "", " ".join(lines)) for lines in found if lines]
+
+
+@cache
+def nodes(source):
+    """All nodes of a source's syntax tree, breadth first: the first is the root."""
+    return [*ast.walk(ast.parse(source))]
 
 
 def texts_of(node):

@@ -3,21 +3,19 @@
 This process collects the tests, forks the workers and prints what they report: one progress, one
 summary and one exit status, whatever the options. The tests of a file run in one process and in
 their order, and so do the files that share the runs of a ledger; a worker that is done takes the
-next file. The files that took longest in the last run come first. Where a worker dies, its test has
-failed, and another worker goes on behind it.
+next file, those with most tests first. Where a worker dies, its test has failed, and another worker
+goes on behind it.
 """
 
 import collections
 import contextlib
+import itertools
 import multiprocessing
 import multiprocessing.connection
 import os
 import signal
 
 import pytest
-
-KEPT = "processes/seconds"  # of a test of each file, on average, in pytest's cache
-UNKNOWN = 0.02  # such seconds of a file that never ran
 
 
 def add_option(parser):
@@ -135,7 +133,7 @@ class Sharing:
     """The plugin of the parent: hands out files, and prints what is told of a file together."""
 
     def __init__(self, config, count):
-        self.config, self.count, self.spent = config, count, {}
+        self.config, self.count = config, count
 
     @pytest.hookimpl
     def pytest_runtestloop(self, session):
@@ -143,7 +141,7 @@ class Sharing:
             return None  # pytest's own loop says so
         self.config._tmp_path_factory.getbasetemp()  # one folder, made before the workers
         self.config.pluginmanager.get_plugin("terminalreporter").flush()
-        queue, workers = self._files(session), []
+        queue, workers = _files(session), []
         try:
             while queue or workers:
                 while queue and len(workers) < self.count:
@@ -157,21 +155,7 @@ class Sharing:
         finally:
             for worker in workers:
                 worker.stop()
-        self._keep(session)
         return True
-
-    def _files(self, session):
-        """Where the tests of each file begin and end in `session.items`; the longest first."""
-        files = collections.defaultdict(list)
-        for item in session.items:
-            files[_together(item)].append(item)
-        session.items[:] = [item for group in files.values() for item in group]
-        known, sizes, end = self._known(), {}, 0
-        for group in files.values():
-            end += len(group)
-            sizes[end - len(group), end] = sum(known.get(item.location[0], UNKNOWN)
-                                               for item in group)
-        return collections.deque(sorted(sizes, key=sizes.get, reverse=True))
 
     def _hear(self, worker, session, queue):
         """Take one message; whether the worker has ended."""
@@ -202,8 +186,6 @@ class Sharing:
                 report = self.config.hook.pytest_report_from_serializable(
                     config=self.config, data=given["report"])
                 self.config.hook.pytest_runtest_logreport(report=report)
-                file = report.location[0]
-                self.spent[file] = self.spent.get(file, 0.0) + report.duration
             elif name == "pytest_warning_recorded":
                 self.config.hook.pytest_warning_recorded.call_historic(kwargs=given)
             else:
@@ -221,17 +203,16 @@ class Sharing:
         if worker.place + 1 < worker.end:
             queue.appendleft((worker.place + 1, worker.end))
 
-    # -- how long a test of each file took, from one run to the next -----------------------------
 
-    def _known(self):
-        cache = getattr(self.config, "cache", None)
-        return cache.get(KEPT, {}) if cache else {}
-
-    def _keep(self, session):
-        if cache := getattr(self.config, "cache", None):
-            counts = collections.Counter(item.location[0] for item in session.items)
-            means = {file: self.spent[file] / counts[file] for file in self.spent}
-            cache.set(KEPT, self._known() | means)
+def _files(session):
+    """Where the tests of each file begin and end in `session.items`; the largest files first."""
+    files = collections.defaultdict(list)
+    for item in session.items:
+        files[_together(item)].append(item)
+    largest = sorted(files.values(), key=len, reverse=True)
+    session.items[:] = [item for group in largest for item in group]
+    ends = [0, *itertools.accumulate(map(len, largest))]
+    return collections.deque(itertools.pairwise(ends))
 
 
 def _together(item):

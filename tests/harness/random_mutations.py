@@ -3,15 +3,15 @@
     cd tests
     python -m harness.random_mutations --files secondorder/nets --tests tests/nets --seed 1
 
-draws mutations (see `mutation_points`) from files or folders, runs the everyday tests with `-x`,
-fastest first, on a copy of the package for each, two at a time (`--workers`), and prints the
+draws mutations (see `mutation_points`) from files or folders, runs the everyday tests among those
+named with `-x`, in their order, on a copy of the package for each, two at a time, and prints the
 survivors as entries for `tests/mutations/*.toml`, where `test` remains to be filled in. A survivor
-is a missing test, or code that changes nothing anyone could observe.
+is a missing test, or code that changes nothing anyone could observe: `unobservable.toml` lists
+these, with reasons.
 """
 
 import argparse
-import glob
-import os
+import json
 import queue
 import random
 import shutil
@@ -19,36 +19,26 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from harness.fastest_first import DURATIONS
 from harness.mutation_points import changes, points, put
-from harness.mutations import COMPILED, ROOT, WORKERS, copy_package, run
+from harness.mutations import COMPILED, ROOT, WORKERS, apply, copy_package, run
 
 SHORTEST_TIMEOUT = 60
 
 
-def parse(arguments=None):
+def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--files",
-        nargs="+",
-        required=True,
-        metavar="PATH",
-        help="files or folders, from the project's root; of a folder all but its equations/",
-    )
+    parser.add_argument("--files", nargs="+", required=True, metavar="PATH", help="files or folders"
+                        ", from the project's root; of a folder all but its equations/")
     parser.add_argument("--tests", nargs="+", required=True, metavar="TEST",
-                        help="arguments of pytest; * stands for any characters")
+                        help="arguments of pytest; best with what notices most at the beginning")
     parser.add_argument("--count", type=int, default=100, help="mutations to draw (default: 100)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=float("inf"),
-                        help="begin no mutation after this time, and say how many were left out")
-    parser.add_argument("--workers", type=int, default=WORKERS,
-                        help="mutations tried at a time (default: %(default)s)")
-    parser.add_argument("--list", action="store_true", help="print what was drawn; run nothing")
-    return parser.parse_args(arguments)
+    return parser.parse_args()
 
 
 def sources(paths):
@@ -95,51 +85,36 @@ def entry(file, point):
     mutated = source[start:point.start] + point.mutated + source[point.stop:stop]
     lines = [f"# line {source.count(chr(10), 0, start) + 1}: {point.kind}", "[[mutation]]",
              f'file = "{file.as_posix()}"',
-             f"text = {quoted(text)}"]
+             f"text = {json.dumps(text, ensure_ascii=False)}"]
     if source.count(text) > 1:
-        position, place = source.find(text), 1
-        while position < start:
-            position, place = source.find(text, position + 1), place + 1
-        lines.append(f"occurrence = {place}")
-    return "\n".join([*lines, f"mutated = {quoted(mutated)}", 'test = ""'])
+        lines.append(f"occurrence = {source.count(text, 0, start) + 1}")
+    return "\n".join([*lines, f"mutated = {json.dumps(mutated, ensure_ascii=False)}", 'test = ""'])
 
 
-def quoted(text):
-    """A string as TOML writes it literally where it can."""
-    if "\n" not in text and "'" not in text:
-        return f"'{text}'"
-    if "'''" not in text and not text.endswith("'"):
-        return f"'''{text}'''"
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+def unobservable(file, point):
+    """Why nobody can observe a mutation, or None if somebody could."""
+    listed = tomllib.loads((ROOT / "tests/harness/unobservable.toml").read_text(encoding="utf-8"))
+    source = (ROOT / file).read_text(encoding="utf-8")
+    return next((one["why"] for one in listed["mutation"] if one["file"] == file.as_posix()
+                 and apply(one, source) == put(source, point)), None)
 
 
 class Bench:
     """Copies of the package, one for each worker, on which mutations are tried."""
 
-    def __init__(self, folder, tests, workers=WORKERS):
-        self.tests, self.durations = tests, folder / "durations.json"
-        self.copies = queue.SimpleQueue()
-        for k in range(workers):
+    def __init__(self, folder, tests):
+        self.tests, self.copies = tests, queue.SimpleQueue()
+        for k in range(WORKERS):
             self.copies.put(copy_package(folder / f"copy{k}"))
-        self.timeout = SHORTEST_TIMEOUT
-
-    def _run(self, copy):
-        extra = {DURATIONS: str(self.durations),
-                 "PYTHONPATH": os.pathsep.join([str(copy), str(copy / "tests")])}
-        return run(copy, "pytest", ["-p", "harness.fastest_first", *self.tests], extra=extra,
-                   timeout=self.timeout)
 
     def baseline(self):
         """The unmutated tests, which must pass; how long they take sets the time limit."""
-        self.timeout = None
         copy, began = self.copies.get(), time.monotonic()
-        code, output = self._run(copy)
+        code, output = run(copy, "pytest", self.tests, timeout=None)
         if code != 0:
             raise SystemExit(f"the tests do not pass without any mutation:\n{output}")
         self.copies.put(copy)
-        seconds = time.monotonic() - began
-        self.timeout = max(SHORTEST_TIMEOUT, 4 * seconds)
-        return seconds
+        self.timeout = max(SHORTEST_TIMEOUT, 4 * (time.monotonic() - began))
 
     def survives(self, file, point):
         """Whether all tests pass with the mutation."""
@@ -148,60 +123,46 @@ class Bench:
         original = path.read_text(encoding="utf-8")
         try:
             path.write_text(put(original, point), encoding="utf-8")
-            if is_compiled(file):
-                forget_compiled(copy)
-            return self._run(copy)[0] == 0
+            forget_compiled(copy, file)
+            return run(copy, "pytest", self.tests, timeout=self.timeout)[0] == 0
         except subprocess.TimeoutExpired:
             print(f"\n# took more than {self.timeout:.0f} s, which counts as noticed:\n"
                   + entry(file, point), flush=True)
             return False
         finally:
             path.write_text(original, encoding="utf-8")
-            if is_compiled(file):
-                forget_compiled(copy)
+            forget_compiled(copy, file)
             self.copies.put(copy)
 
 
-def is_compiled(file):
-    return file.name in ("loops.py", "compiled.py") or file.parent.name == "compiled"
-
-
-def forget_compiled(copy):
-    """Compiled code that may hold an older version of a function that it calls."""
-    shutil.rmtree(copy / COMPILED, ignore_errors=True)
+def forget_compiled(copy, file):
+    """Compiled code may hold an older version of a function of this file."""
+    if "compiled" in file.parts or file.name in ("loops.py", "compiled.py"):
+        shutil.rmtree(copy / COMPILED, ignore_errors=True)
 
 
 def main():
     options = parse()
     files = sources(options.files)
-    tests = [found for test in options.tests
-             for found in (sorted(glob.glob(test, root_dir=ROOT)) or [test])]
     drawn, places = draw(files, options.count, options.seed)
-    if options.list:
-        print("\n\n".join(entry(*one) for one in drawn))
-        return
-    began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder), tests, options.workers)
-        seconds = bench.baseline()
-        print(f"{places} places in {len(files)} files; the tests take {seconds:.0f} s unmutated",
-              flush=True)
+        bench = Bench(Path(folder), options.tests)
+        bench.baseline()
+        print(f"{places} places in {len(files)} files", flush=True)
 
         def attempt(one):
-            if time.monotonic() - began > options.seconds:
-                return None
             lives = bench.survives(*one)
+            reason = unobservable(*one) if lives else None
             if lives:
-                print("\n" + entry(*one), flush=True)
-            return lives
+                said = f"# nobody can observe it: {reason}\n" if reason else ""
+                print(f"\n{said}{entry(*one)}", flush=True)
+            return lives, reason is not None
 
-        with ThreadPoolExecutor(options.workers) as pool:
+        with ThreadPoolExecutor(WORKERS) as pool:
             outcomes = list(pool.map(attempt, drawn))
-    tried = [outcome for outcome in outcomes if outcome is not None]
-    left_out = f", {len(outcomes) - len(tried)} left out" if len(tried) < len(outcomes) else ""
-    noticed = len(tried) - sum(tried)
-    print(f"\n{len(tried)} mutations with seed {options.seed}: {noticed} noticed, "
-          f"{sum(tried)} survived{left_out}; {time.monotonic() - began:.0f} s")
+    alive, hidden = (sum(column) for column in zip(*outcomes))
+    print(f"\n{len(drawn)} mutations with seed {options.seed}: {len(drawn) - hidden} observable, "
+          f"{len(drawn) - alive} noticed")
 
 
 if __name__ == "__main__":

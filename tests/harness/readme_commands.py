@@ -14,17 +14,7 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def commands(text):
-    """Commands of README in their order, each once, without comments.
-
-    Parameters
-    ----------
-    text : str
-        README.
-
-    Returns
-    -------
-    list of str
-    """
+    """Commands of README's text in their order, each once, without comments."""
     blocks = [line for block in re.findall(r"```sh\n(.*?)```", text, re.S)
               for line in block.splitlines()]
     prose = re.sub(r"```.*?```", "", text, flags=re.S)

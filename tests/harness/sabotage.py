@@ -8,8 +8,7 @@ import tomllib
 from pathlib import Path
 
 from secondorder.ledger.registry import short_name  # noqa: F401
-from secondorder.ledger.sabotage import (  # noqa: F401
-    Unnoticed, by_label, fails, functions_of, replaced, unnoticed)
+from secondorder.ledger.sabotage import Unnoticed, by_label, fails, unnoticed  # noqa: F401
 from secondorder.ledger.spoiling import (  # noqa: F401
     LARGEST, NEGATED, NEXT, NOTHING, PERCENT, SIGN, made_wrong, modes_of)
 

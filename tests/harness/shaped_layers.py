@@ -34,10 +34,6 @@ class Mixing(Layer):
     def weight(self):
         return self.parameters["weight"]
 
-    @weight.setter
-    def weight(self, value):
-        self.assign("weight", value)
-
     def output_shape(self, input_shape):
         super().output_shape(input_shape)
         shape = list(input_shape)
@@ -100,6 +96,3 @@ class Mixing(Layer):
         columns = np.eye(width, dtype=H_y.dtype).reshape(width, *self.input_shape)
         J = self._mix(columns, self.weight).reshape(width, -1).T
         return J.T @ H_y.reshape(samples, len(J), len(J)) @ J
-
-    def __repr__(self):
-        return f"{type(self).__name__}({self.input_shape}, {self.outputs}, axis={self.axis})"

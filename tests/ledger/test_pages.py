@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness import ledger_runs, page_counts
+from harness import displays, ledger_runs, page_counts
 from secondorder import ledger
 from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape,
                                 Property, Rate, registry)
@@ -127,7 +127,7 @@ def test_latex_on_demand(toys):
 
 
 def test_long_code_is_cut_where_the_screen_ends_and_whole_behind_more(toys):
-    register("1", implements=(page_counts.main,))
+    register("1", implements=(displays.main,))
     text = ledger.show("toy", "1")
     assert len(text.splitlines()) <= show.SCREEN
     assert "more lines of this code" not in ledger.show("toy", "1", more=True)

@@ -94,8 +94,6 @@ SYMMETRIC = np.array([[2.0, 1.0], [1.0, 3.0]])
     ([(2.6, 1), (5.2, 2)], "ratio is 2.6 in all cases: a constant"),
     ([(1, 2.6), (2, 5.2)], "ratio is 0.384615 in all cases: a constant"),
     ([(-2e200, -1e200), (-4e200, -2e200)], "a factor 2 too much"),
-    ([([1, 2], [1, -2]), ([1, 3], [-1, 3])], "absolute value"),
-    ([([1, 2], [1, -2]), ([1, -3], [-1, 3])], ""),
     ([(np.diag([2.0, 3]), SYMMETRIC)], "only the diagonal is right"),
     ([(np.diag([2.0, 3]), SYMMETRIC), (SYMMETRIC + 1, SYMMETRIC)], ""),
     ([(SYMMETRIC + np.eye(2), SYMMETRIC)], "the diagonal is wrong"),
@@ -122,6 +120,5 @@ def test_a_factor_is_explained_by_an_argument():
                                           "length of x")
     assert "a sum where a mean" in told(lambda n, rho: n)
     assert "yours is rho times" in told(lambda n, rho: rho)
-    assert "yours is -(1 - rho) times" in told(lambda n, rho: rho - 1)
-    assert "yours is 1 / rho times" in told(lambda n, rho: 1 / rho)
+    assert "yours is 1 - rho times" in told(lambda n, rho: 1 - rho)
     assert "not the same in all cases: from 0.5" in told(lambda n, rho: n / 4)

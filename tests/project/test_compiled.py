@@ -22,23 +22,30 @@ def test_scalars_take_the_dtype():
 
 
 def test_numba_is_loaded_only_when_needed():
-    code = ("import sys, secondorder as so, secondorder.training; net = so.mlp([2, 2], rng=0); "
-            "sgd = so.SGD(net, so.SquaredError()); net.summary(); print('numba' in sys.modules)\n"
-            "with so.literal(): sgd.step([[1.0, 2.0]], [[0.0, 1.0]]); print('numba' in "
-            "sys.modules)\n"
-            "net([[1.0, 2.0]]); print('numba' in sys.modules)")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-3:] == ["False", "False", "True"]
+    said = run("import sys, secondorder as so, secondorder.training; net = so.mlp([2, 2], rng=0)\n"
+               "sgd = so.SGD(net, so.SquaredError()); net.summary()\n"
+               "print('numba' in sys.modules)\n"
+               "with so.literal(): sgd.step([[1.0, 2.0]], [[0.0, 1.0]])\n"
+               "print('numba' in sys.modules)\n"
+               "net([[1.0, 2.0]]); print('numba' in sys.modules)")
+    assert said.split()[-3:] == ["False", "False", "True"]
 
 
-def folder_of_cache(tmp_path, **variables):
+def run(code, *arguments, **variables):
+    """What code prints in another interpreter, with these variables; it says no error."""
+    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)],
+                          env=kept | {name: str(value) for name, value in variables.items()},
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return done.stdout
+
+
+def folder_of_cache(**variables):
     """Where the loops say that they are kept, after one of them ran with these variables."""
-    code = ("import numpy as np; from secondorder.checks import loops; "
-            "loops.squares(np.ones(3)); print(loops.squares.stats.cache_path)")
-    done = subprocess.run([sys.executable, "-c", code], env=environment_without_cache(**variables),
-                          capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    return Path(done.stdout.strip())
+    return Path(run("import numpy as np; from secondorder.checks import loops; "
+                    "loops.squares(np.ones(3)); print(loops.squares.stats.cache_path)",
+                    **variables).strip())
 
 
 def beside_the_sources():
@@ -47,15 +54,10 @@ def beside_the_sources():
     return [file for pattern in ("*.nbi", "*.nbc") for file in package.rglob(pattern)]
 
 
-def environment_without_cache(**variables):
-    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    return kept | variables
-
-
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
 def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_path):
-    said = folder_of_cache(tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    said = folder_of_cache(XDG_CACHE_HOME=tmp_path)
     version = said.relative_to(tmp_path / "secondorder" / "compiled").parts[0]
     assert version.startswith(secondorder.__version__) and f"numba{numba.__version__}" in version
     assert list(said.glob("*.nbi")) and not beside_the_sources()
@@ -63,7 +65,7 @@ def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_pat
 
 @pytest.mark.thorough
 def test_the_folder_that_the_user_names_is_taken(tmp_path):
-    said = folder_of_cache(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "mine"))
+    said = folder_of_cache(NUMBA_CACHE_DIR=tmp_path / "mine")
     assert said.is_relative_to(tmp_path / "mine") and list(said.glob("*.nbi"))
 
 
@@ -72,7 +74,7 @@ def test_the_folder_that_the_user_names_is_taken(tmp_path):
 @pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
 def test_without_a_folder_to_write_to_loops_live_in_memory(variable, tmp_path):
     (tmp_path / "file").write_text("no folder can be made in here")
-    folder_of_cache(tmp_path, **{variable: str(tmp_path / "file" / "cache")})
+    folder_of_cache(**{variable: tmp_path / "file" / "cache"})
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert not beside_the_sources()
 
@@ -125,29 +127,21 @@ print(net.theta.tobytes().hex())
 """
 
 
-def stepped(folder, limit, number=0):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-    done = subprocess.run([sys.executable, "-c", ON_A_FULL_DISK, str(limit), str(number)],
-                          env=environment, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stderr == "", done.stderr
-    return done.stdout
-
-
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="limits of files are Linux's")
 def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
     """File too large (27) for any file, for those of loops, and a disk or a quota that is full (28,
     122) only as the loops are written."""
-    right = stepped(tmp_path / "large", 10**9)
+    right = run(ON_A_FULL_DISK, 10**9, 0, NUMBA_CACHE_DIR=tmp_path / "large")
     assert list((tmp_path / "large").rglob("*.nbc"))
     for limit, number in ((0, 0), (4000, 0), (-1, errno.ENOSPC), (-1, errno.EDQUOT)):
         folder = tmp_path / f"{limit} {number}"
-        assert stepped(folder, limit, number) == right
+        assert run(ON_A_FULL_DISK, limit, number, NUMBA_CACHE_DIR=folder) == right
         assert not [path for path in folder.rglob("*") if ".tmp." in path.name]
         indices = {path.stem for path in folder.rglob("*.nbi")}
         kept = {path.name.rpartition(".")[0].rpartition(".")[0] for path in folder.rglob("*.nbc")}
         assert indices <= kept, "no index names loops that are not there"
-        assert stepped(folder, 10**9) == right
+        assert run(ON_A_FULL_DISK, 10**9, 0, NUMBA_CACHE_DIR=folder) == right
     assert not beside_the_sources()
 
 
@@ -157,19 +151,13 @@ def test_code_for_other_types_is_not_taken(tmp_path):
     code = ("import numpy as np; from secondorder.checks import loops\n"
             "for dtype in ('float64', 'float32'):\n"
             "    print(loops.squares(np.full(4, 3, dtype)), len(loops.squares.stats.cache_hits))")
-    environment = environment_without_cache(NUMBA_CACHE_DIR=str(tmp_path))
-
-    def compute():
-        return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
-                              text=True, check=True).stdout
-
-    assert compute() == "36.0 0\n36.0 0\n"
+    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "36.0 0\n36.0 0\n"
     one, other = (path for path in tmp_path.rglob("*.squares-*.nbc"))
     swapped = one.read_bytes(), other.read_bytes()
     other.write_bytes(swapped[0])
     one.write_bytes(swapped[1])
-    assert compute() == "36.0 0\n36.0 0\n"
-    assert compute() == "36.0 1\n36.0 2\n", "written anew"
+    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "36.0 0\n36.0 0\n"
+    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "36.0 1\n36.0 2\n", "written anew"
 
 
 @pytest.mark.thorough
@@ -180,18 +168,11 @@ def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, ending, damage
             "a = np.ones(3); m, n, s = np.empty(3), np.empty(3), np.zeros(5)\n"
             "updates.adagrad(a, a, m, 1., 0., 1., 1., s, a, n, 0.0)\n"
             "assert n.tolist() == [2, 2, 2]; print('right')")
-
-    def compute():
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-        return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
-                              text=True)
-
-    assert compute().stdout == "right\n"
+    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "right\n"
     for file in tmp_path.rglob(f"*{ending}"):
         file.write_bytes(damaged(file.read_bytes()))
     for _ in range(2):
-        done = compute()
-        assert done.stdout == "right\n" and done.stderr == "", done.stderr
+        assert run(code, NUMBA_CACHE_DIR=tmp_path) == "right\n"
 
 
 def test_a_folder_that_is_there_is_written_to(tmp_path):

@@ -70,35 +70,3 @@ def test_a_long_run_is_told_with_the_longest_tests(tmp_path):
     found = re.search(r"take (\d+) s .* aim is 0.1 s.*\n +(\d\.\d) s  test_toy.py::(\w+) \(1\)\n",
                       "\n".join(lines))
     assert found and found[3] == "test_long" and 0.4 <= float(found[2]) < 1
-
-
-@pytest.mark.thorough
-def test_the_sum_leaves_compiling_out(tmp_path):
-    tests = """
-import math
-import time
-import numba
-
-def work(x):
-    for k in range(9):
-        x = math.sin(x + k) * math.cos(x - k) + [x, 2 * x, 3 * x][k % 3]
-    return x
-
-def test_compiles():
-    numba.njit(work)(1.0)
-
-def test_computes():
-    until = time.process_time() + 0.4
-    while time.process_time() < until: pass
-"""
-    told = "\n".join(toy_suite.run(tmp_path, tests, "--everyday-seconds", "0"))
-    seconds = {name: float(value) for value, name in
-               re.findall(r"(-?\d\.\d) s  test_toy.py::test_(\w+)", told)}
-    assert abs(seconds["compiles"]) <= 0.1 and 0.3 <= seconds["computes"] <= 0.6, seconds
-
-
-@pytest.mark.parametrize("count, total", [(2, 6), (3, 30), (5, 12), (7, 416)])
-def test_what_is_chosen_is_spread(count, total):
-    chosen = sorted(spread(count, total))
-    gaps = [b - a for a, b in zip(chosen, [*chosen[1:], total + chosen[0]])]
-    assert max(gaps) <= 3 * total / count

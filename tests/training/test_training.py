@@ -105,19 +105,6 @@ def test_regression_has_no_accuracy():
     assert not any("accuracy" in name for name in history.names)
 
 
-def test_evaluation_in_chunks(monkeypatch):
-    x, y = problem(50)
-    optimizer = make()
-    whole = evaluate(optimizer.network, optimizer.loss, x, y)
-    monkeypatch.setattr("secondorder.training.evaluation.CHUNK", 7)
-    sizes, of_network = [], optimizer.network.evaluate
-    monkeypatch.setattr(optimizer.network, "evaluate", lambda loss, x, *rest: sizes.append(len(x))
-                        or of_network(loss, x, *rest))
-    parts = evaluate(optimizer.network, optimizer.loss, x, y)
-    assert sizes == [7] * 7 + [1]
-    assert parts[0] == pytest.approx(whole[0], rel=1e-14) and parts[1] == whole[1]
-
-
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("targets", ["labels", "rows"])
 def test_evaluation_reuses_its_arrays_and_gives_the_same_bits(monkeypatch, dtype, targets):
@@ -285,34 +272,16 @@ def test_progress_ends_its_line_on_an_error(monkeypatch):
 
 
 x, y = problem()
-BAD = [({"epochs": 0}, ValueError, "epochs"), ({"epochs": 1.5}, TypeError, "epochs"),
-       ({"epochs": True}, TypeError, "epochs"), ({"batch_size": 0}, ValueError, "batch_size"),
-       ({"batch_size": -3}, ValueError, "batch_size"),
-       ({"batch_size": "every"}, ValueError, "batch_size.*all"),
-       ({"batch_size": None}, TypeError, "batch_size"),
-       ({"last_batch": "join"}, ValueError, "last_batch.*merge"),
-       ({"last_batch": None}, TypeError, "last_batch"),
-       ({"resume": True}, ValueError, "resume.*checkpoint"),
-       ({"resume": "file"}, TypeError, "resume"),
-       ({"checkpoint": "no-such-directory/file"}, FileNotFoundError, "no-such-directory"),
-       ({"checkpoint": 3}, TypeError, "checkpoint"),
-       ({"checkpoint": "."}, IsADirectoryError, "checkpoint"),
-       ({"evaluate_every": 0}, ValueError, "evaluate_every"),
-       ({"shuffle": 1}, TypeError, "shuffle"), ({"progress": "yes"}, TypeError, "progress"),
-       ({"callback": "print"}, TypeError, "callback"), ({"validation": x}, TypeError, "validation"),
-       ({"validation": (x, y, y)}, TypeError, "validation"),
+BAD = [({"batch_size": None}, TypeError, "batch_size"),
+       ({"checkpoint": "."}, IsADirectoryError, "directory"),
+       ({"progress": "yes"}, TypeError, "progress"),
        ({"validation": (x, y[:5])}, ValueError, "validation: .*23.*5"),
        ({"validation": (x[:, :3], y)}, ValueError, r"validation: .*\(23, 3\)"),
        ({"validation": (x, y + 9)}, ValueError, "validation: .*out of range"),
-       ({"x": x[:9]}, ValueError, "9 samples.*23"), ({"x": x[:0], "y": y[:0]}, ValueError, "empty"),
-       ({"x": np.full_like(x, np.nan)}, ValueError, "NaN"),
        ({"x": np.array([["a"] * 4] * 23)}, TypeError, "real numbers"),
-       ({"y": y + 1}, ValueError, "out of range"), ({"y": y.astype(float)}, TypeError, "integers"),
+       ({"y": y.astype(float)}, TypeError, "integers"),
        ({"y": np.where(np.arange(23) == 22, -1, y)}, ValueError, "sample 22"),
-       ({"y": 3}, ValueError, r"\(\)"),
-       ({"rng": "seed"}, TypeError, "^rng must be .*'seed'"),
-       ({"rng": -1}, ValueError, "^rng must be .*-1"),
-       ({"rng": 1.5}, TypeError, "^rng must be")]
+       ({"y": 3}, ValueError, r"\(\)"), ({"rng": -1}, ValueError, "^rng must be .*-1")]
 
 
 @pytest.mark.parametrize("change, error, words", BAD)
@@ -324,11 +293,6 @@ def test_bad_arguments_are_refused_before_any_work(change, error, words):
     with pytest.raises(error, match=words):
         train(optimizer, **arguments)
     assert np.array_equal(optimizer.network.theta, theta) and optimizer.steps == 0 and not called
-
-
-def test_something_else_than_an_optimizer():
-    with pytest.raises(TypeError, match="optimizer"):
-        train(so.mlp([4, 3], rng=0), x, y)
 
 
 def test_history_and_record():

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.training import History, Record, evaluate
-from secondorder.training.clock import StepClock
+from secondorder.training import evaluate
 from test_training import Terminal
 from test_training_endings import make
 
@@ -60,12 +59,6 @@ def test_a_mean_is_over_the_steps_that_reported_it_since_the_last_record():
     assert np.isnan(history.column("number")[0])
 
 
-def test_a_record_without_a_number_has_none():
-    history = History("SGD", [Record(epoch=0), Record(epoch=1, number=3.0)])
-    np.testing.assert_array_equal(history.column("number"), [np.nan, 3.0])
-    assert history.names == ["epoch", "number"]
-
-
 def test_the_last_epoch_has_a_record_and_seconds_add_up():
     class Slow(so.SGD):
         def direction(self, evaluation):
@@ -88,29 +81,6 @@ def test_a_callback_gets_a_copy_of_each_record():
     assert min(history.column("train_loss")) > 0 and "mine" not in history.names
 
 
-# -- seconds ---------------------------------------------------------------------------------------
-
-
-def test_what_is_compiled_inside_of_what_is_compiled_counts_once():
-    """numba tells of a function inside a function: the outer one's time holds the inner one's."""
-    from numba.core import event
-
-    def compiling(seconds, inside=0.0):
-        event.start_event("numba:compiler_lock", {})
-        if inside:
-            compiling(inside)
-        time.sleep(seconds)
-        event.end_event("numba:compiler_lock", {})
-
-    began = time.perf_counter()
-    with StepClock() as clock:
-        compiling(0.05, inside=0.1)
-        time.sleep(0.03)
-        compiling(0.05)
-    whole = time.perf_counter() - began
-    assert 0.03 <= clock.seconds <= whole - 0.2 + 0.01
-
-
 # -- the line on a terminal ------------------------------------------------------------------------
 
 
@@ -129,18 +99,3 @@ def test_nothing_of_a_longer_line_is_left_behind_a_shorter_one(monkeypatch):
     for line in stream.getvalue().strip("\n").split("\r")[1:]:
         shown[:len(line)] = line
     assert "".join(shown).rstrip() == "epoch 1/7  step 2  loss 2"
-
-
-@pytest.mark.parametrize("columns", range(1, 60))
-def test_a_line_is_never_as_wide_as_the_terminal(monkeypatch, columns):
-    """A full line would make it scroll."""
-    from secondorder.training.progress import Progress
-
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("COLUMNS", str(columns))
-    progress = Progress(7)
-    for step in (1000, 2):
-        progress.show({"epoch": 1, "step": step, "train_loss": 0.123456,
-                       "validation_accuracy": 0.5})
-    assert max(map(len, stream.getvalue().split("\r"))) < columns

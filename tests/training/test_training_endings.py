@@ -27,12 +27,9 @@ x, y = problem()
 
 SIZES = [
     (23, 10, "keep", [10, 10, 3]), (23, 10, "merge", [10, 13]), (23, 10, "drop", [10, 10]),
-    (25, 10, "merge", [10, 10, 5]), (24, 10, "merge", [10, 14]), (20, 10, "merge", [10, 10]),
-    (20, 10, "drop", [10, 10]), (7, 10, "drop", [7]), (7, 10, "merge", [7]),
-    (11, 10, "merge", [11]),
-    (1438, 1400, "merge", [1438]), (23, "all", "drop", [23]), (5, 1, "merge", [1] * 5),
-    (1, 1, "drop", [1]), (3, 2, "merge", [2, 1]), (14, 9, "merge", [9, 5]),
-    (13, 9, "merge", [13]), (39, 10, "drop", [10, 10, 10]),
+    (25, 10, "merge", [10, 10, 5]), (20, 10, "merge", [10, 10]), (20, 10, "drop", [10, 10]),
+    (7, 10, "drop", [7]), (7, 10, "merge", [7]), (23, "all", "drop", [23]),
+    (5, 1, "merge", [1] * 5), (14, 9, "merge", [9, 5]), (13, 9, "merge", [13]),
 ]
 
 
@@ -189,7 +186,6 @@ def test_checkpoint_is_not_overwritten(tmp_path):
 
 OTHERS = {
     "network": lambda: (so.SGD(so.mlp([4, 6, 3], rng=0), so.SoftmaxCrossEntropy()), {}),
-    "learning_rate 0.001, not 0.5": lambda: (make(learning_rate=0.5), {}),
     "learning_rate 0.001, not .*ExponentialDecay": lambda: (
         make(learning_rate=so.optimizers.ExponentialDecay(0.1, 0.5, 4)), {}),
     "loss": lambda: (so.SGD(so.mlp([4, 5, 3], rng=0), so.BoundedCriterion()), {}),
@@ -224,11 +220,6 @@ def cubic(base=so.SGD, rate=0.1, **settings):
     return so.CubicRegularization(make(base, learning_rate=rate), **settings)
 
 
-def gauss_newton(inverse):
-    net = so.reversible_gauss_newton.RevMLP(4, 1, 60, outputs=3, rng=0)
-    return so.GaussNewton(net, so.SoftmaxCrossEntropy(), inverse=inverse)
-
-
 class Directed(so.SGD):
     """Made with an array and a function."""
 
@@ -240,21 +231,10 @@ class Directed(so.SGD):
 OTHER_SETTINGS = {  # how it was made, how it is made now, what the refusal has to say
     "EACG alpha": (lambda: make(so.EACG, alpha=0.1), lambda: make(so.EACG, alpha=0.3),
                    "alpha 0.1, not 0.3"),
-    "EACG curvature": (lambda: make(so.EACG), lambda: make(so.EACG, curvature="pch-2"),
-                       "curvature 'pch-1', not 'pch-2'"),
-    "EACG solver": (lambda: make(so.EACG), lambda: make(so.EACG, solver="kfi"),
-                    "solver 'ea-cg', not 'kfi'"),
-    "momentum": (lambda: make(so.Momentum), lambda: make(so.Momentum, momentum=0.1),
-                 "momentum 0.9, not 0.1"),
     "betas": (lambda: make(so.Adam), lambda: make(so.Adam, betas=(0.9, 0.99)),
               r"betas \[0.9, 0.999\], not \[0.9, 0.99\]"),
-    "inverse": (lambda: gauss_newton("right"), lambda: gauss_newton("moore-penrose"),
-                "inverse 'right', not 'moore-penrose'"),
-    "sigma": (lambda: cubic(sigma=1), lambda: cubic(sigma=9), "sigma 1, not 9"),
     "an adaptive sigma": (lambda: cubic(sigma=1, adaptive=True),
                           lambda: cubic(sigma=9, adaptive=True), "sigma 1, not 9"),
-    "damping": (lambda: make(so.TruncatedNewton), lambda: make(so.TruncatedNewton, damping=0.2),
-                "damping 1.0, not 0.2"),
     "schedule": (decayed, lambda: decayed(factor=0.6), "learning_rate's factor 0.5, not 0.6"),
     "base": (cubic, lambda: cubic(so.Adam), "base's method 'SGD', not 'Adam'"),
     "base's rate": (cubic, lambda: cubic(rate=0.2), "base's learning_rate 0.1, not 0.2"),
@@ -264,7 +244,6 @@ OTHER_SETTINGS = {  # how it was made, how it is made now, what the refusal has 
 }
 
 
-@pytest.mark.filterwarnings("ignore:the features of")
 @pytest.mark.parametrize("what", OTHER_SETTINGS)
 def test_checkpoint_with_other_settings_is_refused(what, tmp_path):
     made, other, words = OTHER_SETTINGS[what]
@@ -301,18 +280,12 @@ def test_a_setting_assigned_after_making_counts(tmp_path):
         so.train(optimizer, x, y, epochs=2, checkpoint=tmp_path / "c", resume=True)
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut", "text", "other arrays", "pickle"])
-def test_damaged_checkpoint_is_refused_by_name(damage, tmp_path):
-    path = tmp_path / "c.npz"
-    so.train(make(), x, y, epochs=1, checkpoint=path)
-    raw = path.read_bytes()
-    path.write_bytes({"empty": b"", "cut": raw[:len(raw) // 2], "text": b"hello"}.get(damage, raw))
-    if damage == "other arrays":
-        np.savez(path, theta=np.zeros(3))
-    if damage == "pickle":
-        np.savez(path, text=np.array([{}], dtype=object))
+@pytest.mark.parametrize("arrays", [{"theta": np.zeros(3)},
+                                    {"text": np.array([{}], dtype=object)}])
+def test_another_archive_is_refused_by_name(arrays, tmp_path):
+    np.savez(tmp_path / "c.npz", **arrays)
     with pytest.raises(ValueError, match=r"c\.npz: not a checkpoint"):
-        so.train(make(), x, y, epochs=2, checkpoint=path, resume=True)
+        so.train(make(), x, y, epochs=2, checkpoint=tmp_path / "c.npz", resume=True)
 
 
 def test_what_a_checkpoint_cannot_hold_is_named(tmp_path):

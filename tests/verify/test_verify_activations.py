@@ -1,7 +1,5 @@
 """The checker for an activation function of one's own."""
 
-import math
-import re
 
 import numpy as np
 import pytest
@@ -114,6 +112,8 @@ def test_a_slope_at_a_kink_lies_between_the_sides():
     ({"curvature": lambda self, x: (6 * x).ravel()}, "curvature", "keep the shape"),
     ({"slope": lambda self, x: x["a"]}, "slope", "raised IndexError"),
     ({"value": lambda self, x: np.full_like(x, np.nan)}, "value", "not finite"),
+    ({"curvature": lambda self, x: None}, "curvature",
+     "returns None\n    hint: is its return missing?"),
 ])
 def test_what_activation_methods_owe(methods, name, expected):
     report = verify.activation(changed(Cubic, **methods))
@@ -126,11 +126,9 @@ def test_nan_in_the_tails_is_found():
     assert wrong_passes(report) == {"value"} and "NaN for x = -750, 750" in str(report)
 
 
-@pytest.mark.parametrize("flag", ["piecewise_linear", "monotone"])
-def test_flags_of_an_activation_must_be_true(flag):
-    report = verify.activation(changed(Cubic, **{flag: True}))
-    assert wrong_passes(report) == {flag}
-    assert verify.activation(changed(nets.ReLU, monotone=True))
+def test_a_function_declared_piecewise_linear_must_be():
+    report = verify.activation(changed(Cubic, piecewise_linear=True))
+    assert wrong_passes(report) == {"piecewise_linear"}
 
 
 def test_missing_activation_methods_are_named():
@@ -170,7 +168,7 @@ def test_a_value_that_differs_at_the_kink_alone():
     report = verify.activation(changed(Step, height=0.0,
                                        value=lambda self, x: np.where(x == 0.5, 2.0, 0 * x)
                                        .astype(x.dtype)))
-    assert wrong_passes(report) == {"value"} and "at the kink 2" in str(report)
+    assert wrong_passes(report) == {"value"} and "there 2" in str(report)
 
 
 @pytest.mark.parametrize("options", [{"kinks": ()}, {"kinks": (-1.0,)}, {"kinks": (), "tilt": 2.0}])
@@ -278,21 +276,6 @@ def test_what_is_right_beside_0_passes(function):
         assert report, str(report)
 
 
-@pytest.mark.parametrize("name", ["slope", "curvature"])
-@pytest.mark.parametrize("at", [-4.2, 0.5, 2.9])
-def test_a_short_interval_that_is_wrong_is_found(name, at):
-    right = getattr(nets.Tanh, name)
-
-    def wrong(self, x):
-        return np.where((x > at) & (x < at + 1.2e-3), right(self, x) + 0.01,
-                        right(self, x)).astype(x.dtype)
-    report = verify.activation(changed(nets.Tanh, **{name: wrong}))
-    assert wrong_passes(report) - {"curvature"} <= {name} and not report.ok
-    assert "on a fine grid" in str(report)
-    found = float(re.search(r"the largest difference is at x = (\S+)", str(report))[1])
-    assert at < found < at + 1.2e-3
-
-
 @pytest.mark.everyday(4)
 @pytest.mark.parametrize("at", [0.0, -1.0, 1.0])
 @pytest.mark.parametrize("name", ["value", "slope"])
@@ -313,22 +296,7 @@ def test_what_is_right_far_out_passes_there(interval):
     assert "slope" in wrong_passes(verify.activation(wrong, interval=interval))
 
 
-# -- hints -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name, method, told", [
-    ("value", lambda self, x: np.sqrt(x), "sqrt, log and x**1.5 are NaN where x < 0"),
-    ("value", lambda self, x: np.sqrt(x - 1), "first at x = "),
-    ("curvature", lambda self, x: None, "returns None\n    hint: is its return missing?"),
-    ("value", lambda self, x: x if x > 0 else 0 * x, "np.where(x > 0, ..., ...) in place of `if`"),
-    ("value", lambda self, x: math.sin(x), "np.exp(x) in place of math.exp(x)")])
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-def test_usual_slips_of_a_method_have_a_hint(name, method, told):
-    report = verify.activation(changed(Cubic, **{name: method}))
-    assert wrong_passes(report) == {name}
-    assert len(report.findings) == 1 or "first at" in told, str(report)
-    assert told in str(report)
-    assert ("NaN where x < 0" in str(report)) == ("NaN where" in told)
+# -- what a method returns -------------------------------------------------------------------------
 
 
 def test_a_jet_that_returns_nothing_or_raises_is_told():

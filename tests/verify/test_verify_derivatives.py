@@ -99,56 +99,6 @@ class Quadratic(Layer):
         return f"{type(self).__name__}({self.input_shape[0]})"
 
 
-class Scale(Layer):
-    """y = a * x with one factor a channel; x may have further axes."""
-
-    def __init__(self, shape=(3,)):
-        super().__init__()
-        self.input_shape = shape
-        self.declare("a", np.ones(shape[0]))
-
-    def _a(self, vector=None):
-        a = self.parameters["a"] if vector is None else vector
-        return a.reshape((-1,) + (1,) * (len(self.input_shape) - 1))
-
-    def _rows(self, product):
-        return product.reshape(product.shape[:2] + (-1,)).sum(axis=2)
-
-    def forward(self, x):
-        y = self._a() * x
-        return y, nets.LinearSaved(x, y)
-
-    def backward(self, saved, y_bar):
-        return self._a() * y_bar, self.parameter_gradients(saved, y_bar).sum(axis=0)
-
-    def parameter_gradients(self, saved, y_bar):
-        return self._rows(y_bar * saved.input)
-
-    def tangent(self, saved, x_tangent, theta_tangent):
-        y_tangent = np.zeros_like(saved.output) if x_tangent is None else self._a() * x_tangent
-        return (
-            y_tangent if theta_tangent is None else y_tangent + self._a(theta_tangent) * saved.input
-        )
-
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-        y_second = np.zeros_like(saved.output) if x_second is None else self._a() * x_second
-        if x_tangent is not None and theta_tangent is not None:
-            y_second = y_second + 2 * self._a(theta_tangent) * x_tangent
-        return y_second
-
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        x_part, theta_part = self.backward(saved, y_bar_tangent)
-        if theta_tangent is not None:
-            x_part = x_part + self._a(theta_tangent) * y_bar
-        return x_part, theta_part if x_tangent is None else theta_part + self._rows(
-            y_bar * x_tangent
-        ).sum(axis=0)
-
-    def input_hessian(self, saved, y_bar, H_y):
-        a = np.broadcast_to(self._a(), self.input_shape).ravel()
-        return a[:, None] * H_y * a
-
-
 PASSES = ("backward", "tangent", "parameter_gradients", "second_tangent", "backward_tangent",
           "input_hessian")
 PAIRS = ("backward", "backward_tangent")
@@ -208,7 +158,7 @@ def test_built_in_layers_are_ok(layer, seed):
     assert str(report).startswith(f"{layer!r}: ok, ")
 
 
-@pytest.mark.parametrize("layer", [Quadratic(3), Quadratic(1), Scale(), Scale((2, 3, 2))], ids=repr)
+@pytest.mark.parametrize("layer", [Quadratic(3), Quadratic(1)], ids=repr)
 def test_layers_from_scratch_are_ok(layer):
     report = verify.layer(layer)
     assert report, str(report)

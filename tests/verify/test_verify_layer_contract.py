@@ -9,14 +9,10 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
-from secondorder.verify.classes.layers import sample_shape
-from secondorder.verify.recorder import Recorder
-from secondorder.verify.classes.layer_under_test import Subject
 
 from harness.shaped_layers import Mixing
-from test_verify_derivatives import (PASSES, RESULTS, SAMPLES, Quadratic, QuadraticSaved, Scale,
-                                     on_result, planted,
-                                     text_of, wrong_passes)
+from test_verify_derivatives import (PASSES, RESULTS, Quadratic, QuadraticSaved, on_result,
+                                     planted, text_of, wrong_passes)
 
 # -- planted bugs: changes in place ----------------------------------------------------------------
 
@@ -93,6 +89,13 @@ def test_a_forward_with_stale_parameters_stops_the_rest():
     assert "the other passes were not judged" in str(report)
 
 
+def test_a_fixed_layer_below_weights_of_zero_is_not_stale():
+    below, zero = Linear(2, 2, rng=0), Linear(2, 2, init=0.0)
+    below.trainable = zero.trainable = False
+    report = verify.layer(nets.Skip([below, zero]), (2,))
+    assert report.ok, str(report)
+
+
 def test_fixed_parameters_can_go_stale_too():
     class Frozen(Linear):
         def __init__(self):
@@ -105,17 +108,7 @@ def test_fixed_parameters_can_go_stale_too():
     report = verify.layer(Frozen())
     assert wrong_passes(report) == {
         "forward"
-    } and "does not follow the fixed parameters weight, bias" in str(report)
-
-
-def test_an_attribute_that_does_not_set_the_parameter():
-    class Plain(Scale):
-        def __init__(self):
-            super().__init__()
-            self.a = self.parameters["a"].copy()
-    report = verify.layer(Plain())
-    assert wrong_passes(report) == {"forward"}
-    assert "after layer.a = value" in str(report)
+    } and "does not follow the parameter weight" in str(report)
 
 
 def test_a_forward_that_keeps_its_first_result():
@@ -128,9 +121,6 @@ def test_a_forward_that_keeps_its_first_result():
             return self.kept
     report = verify.layer(Cached(3))
     assert wrong_passes(report) == {"forward"} and "stale state" in str(report)
-    used = Cached(3)
-    used.forward(np.random.default_rng(9).standard_normal((SAMPLES, 3)))
-    assert "y does not follow x" in str(verify.layer(used))
 
 
 @pytest.mark.parametrize("name", PASSES)
@@ -280,17 +270,6 @@ def test_the_layer_is_not_changed():
     np.testing.assert_array_equal(layer.weight, before["parameters"]["weight"])
 
 
-def test_parameters_are_restored_exactly_after_an_exception():
-    layer = Quadratic(3)
-    kept = layer.weight.copy()
-    subject = Subject(layer, Recorder("layer", 1e-8), (3,), 2, np.random.default_rng(0))
-    with pytest.raises(RuntimeError):
-        with subject.at(subject.theta + 1):
-            np.testing.assert_array_equal(layer.weight, (kept.ravel() + 1).reshape(3, 3))
-            raise RuntimeError
-    np.testing.assert_array_equal(layer.weight, kept)
-
-
 @pytest.mark.parametrize("deepcopy, expected", [
     (lambda self, memo: self, "shares weight with the layer"),
     (lambda self, memo: [][0], "raised IndexError"),
@@ -304,26 +283,31 @@ def test_a_bad_deepcopy_is_reported(deepcopy, expected):
 
 
 class Duck:
-    """The seven passes of `Scale` without the base class."""
+    """The seven passes of `Quadratic` without the base class."""
+
+    input_shape, size = (3,), 9
+    forward, backward = Quadratic.forward, Quadratic.backward
+    parameter_gradients = Quadratic.parameter_gradients
+    tangent, second_tangent = Quadratic.tangent, Quadratic.second_tangent
+    backward_tangent, input_hessian = Quadratic.backward_tangent, Quadratic.input_hessian
 
     def __init__(self):
-        self.parameters = {"a": np.array([1.0, 2.0, -1.0])}
-        self.input_shape, self.size = (3,), 3
+        self.parameters = {"weight": np.arange(9.0).reshape(3, 3)}
 
-    _a, _rows = Scale._a, Scale._rows
-    forward = Scale.forward
-    backward = Scale.backward
-    parameter_gradients = Scale.parameter_gradients
-    tangent, second_tangent = Scale.tangent, Scale.second_tangent
-    backward_tangent, input_hessian = Scale.backward_tangent, Scale.input_hessian
+    @property
+    def weight(self):
+        return self.parameters["weight"]
+
+    def split(self, vector):
+        return [vector.reshape(3, 3)]
 
 
 def test_a_duck_typed_layer_is_checked():
     report = verify.layer(Duck())
     assert report, str(report)
     assert "not a subclass of Layer" in str(report)
-    bad = type("BadDuck", (Duck,), {"tangent": lambda self, *args: -Scale.tangent(self, *args)})()
-    assert wrong_passes(verify.layer(bad)) == {"tangent"}
+    bad = planted(Duck, "tangent", on_result("tangent", 0, np.negative))
+    assert wrong_passes(verify.layer(bad())) == {"tangent"}
 
 
 @pytest.mark.parametrize("name", ["tangent", "second_tangent"])
@@ -342,7 +326,7 @@ def test_a_pass_that_is_not_finite_is_told_as_that_alone(name):
 
 def test_missing_passes_are_named():
     class Partial(Layer):
-        forward, backward = Scale.forward, Scale.backward
+        forward, backward = Quadratic.forward, Quadratic.backward
     with pytest.raises(TypeError,
                        match=r"Partial lacks tangent\(saved, x_tangent, "
                              r"theta_tangent\), param"):
@@ -355,9 +339,7 @@ def test_missing_passes_are_named():
 
 
 @pytest.mark.parametrize("options, expected", [
-    ({"samples": 1}, "samples"), ({"samples": 2.0}, "samples"), ({"samples": True}, "samples"),
-    ({"tolerance": 0}, "tolerance"), ({"tolerance": np.nan}, "tolerance"),
-    ({"input_shape": (0,)}, "input_shape"),
+    ({"samples": 1}, "samples"), ({"tolerance": 0}, "tolerance"),
     ({"input_shape": ()}, "input_shape"), ({"input_shape": (2.5,)}, "input_shape")])
 def test_bad_options_are_refused(options, expected):
     with pytest.raises((TypeError, ValueError), match=expected):
@@ -427,59 +409,3 @@ def test_plot_without_curves_says_why():
 def test_layers_for_images_and_sequences(made):
     report = verify.layer(made())
     assert report.ok and {check.pass_name for check in report.checks} >= {"network", *PASSES}
-
-
-@pytest.mark.parametrize("axes, shape", [(2, (4, 3)), (3, (2, 5, 4)), (1, (5,))])
-def test_a_shape_is_found_where_nobody_says_one(axes, shape):
-    class Cumulative(nets.Activation):
-        """Takes samples with so many axes only."""
-
-        def forward(self, x):
-            if x.ndim != axes + 1:
-                raise ValueError("too many axes, or too few")
-            return super().forward(x)
-    assert sample_shape(Cumulative("sin"), None) == shape
-    assert verify.layer(Cumulative("sin")).ok
-    assert sample_shape(Cumulative("sin"), (7,)) == (7,)
-
-
-class Factors(nets.Activation):
-    """Takes vectors as long as its one parameter, and whatever NumPy stretches to that."""
-
-    def __init__(self, width, refuse=False):
-        super().__init__("sin")
-        self.declare("a", np.ones(width))
-        self.refuse = refuse
-
-    def forward(self, x):
-        if self.refuse:
-            raise ValueError("none")
-        return super().forward(self.parameters["a"] * x)
-
-
-@pytest.mark.parametrize("made, shape", [
-    (lambda: Factors(4), (4,)), (lambda: nets.Linear(7, 3, rng=0), (7,)),
-    (lambda: nets.Skip([nets.Linear(6, 6, rng=0)]), (6,)),
-    (lambda: nets.Recurrent(7, 3, rng=0), (4, 7)), (lambda: nets.Conv2d(1, 2, 3, rng=0), (1, 5, 4)),
-    (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])
-def test_widths_of_parameters_are_tried_as_well(made, shape):
-    assert sample_shape(made(), None) == shape
-
-
-def test_a_shape_that_was_guessed_is_said_beside_what_is_wrong():
-    wrong = planted(nets.Activation, "backward", on_result("backward", 0, lambda x_bar: 2 * x_bar))
-    told = "nobody said the shape of a sample: (5,) was tried"
-    assert told in str(verify.layer(wrong("sin")))
-    assert told not in str(verify.layer(wrong("sin"), (5,)))
-    assert told not in str(verify.layer(nets.Activation("sin")))
-    assert told in str(verify.layer(Factors(4, refuse=True)))
-
-
-def test_a_layer_that_takes_no_shape_is_reported():
-    class Picky(nets.Activation):
-        def forward(self, x):
-            raise ValueError("none of these")
-
-    assert "raised ValueError for x of shape (4, 5): none of these" in str(
-        verify.layer(Picky("sin"))
-    )

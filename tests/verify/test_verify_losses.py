@@ -86,14 +86,6 @@ def test_wrong_loss_derivatives_are_named(base, name, bug):
     assert ratio in text_of(report, name) and hint in text_of(report, name)
 
 
-def test_a_mean_over_the_batch_in_the_gradient():
-    bad = changed(LogCosh, gradient=lambda self, p, target: np.tanh(p - target) / len(p))
-    report = verify.loss(bad, samples=5)
-    assert "gradient" in wrong_passes(report) and "averaged over the batch" in text_of(
-        report, "gradient"
-    )
-
-
 def test_a_batch_that_leaks_is_found():
     bad = changed(LogCosh,
                   value=lambda self, p, target: LogCosh.value(self, p - p.mean(axis=0), target))
@@ -146,12 +138,6 @@ def test_an_error_far_out_is_told_with_the_size_of_the_outputs():
     assert told and "at outputs of size" not in told
 
 
-def test_a_wrong_gradient_does_not_blame_the_hessian():
-    bad = changed(Coupled, gradient=lambda self, p, t: -Coupled.gradient(self, p, t))
-    report = verify.loss(bad, targets=np.zeros((3, 4)))
-    assert wrong_passes(report) == {"gradient"}
-
-
 def test_missing_loss_methods_are_named():
     with pytest.raises(TypeError, match=r"Bare lacks gradient\(p, target\), hessian\(p, target\)"):
         verify.loss(type("Bare", (Loss,), {"value": LogCosh.value})())
@@ -160,8 +146,7 @@ def test_missing_loss_methods_are_named():
                          {"value": LogCosh.value, "gradient": LogCosh.gradient})())
 
 
-@pytest.mark.parametrize("options",
-                         [{"outputs": 0}, {"samples": 1}, {"outputs": 2.0}, {"tolerance": -1}])
+@pytest.mark.parametrize("options", [{"outputs": 0}, {"samples": 1}, {"tolerance": -1}])
 def test_bad_loss_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         verify.loss(SquaredError(), **options)
@@ -264,12 +249,8 @@ def label_of(rows):
 SCORES = "is not the mean of score score^T"
 MODEL_BUGS = {
     "doubled": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: 2 * f(self, p), "ratio 2"),
-    "half": (SquaredError, "fisher", lambda f, self, p: f(self, p) / 2, "ratio 0.5"),
-    "asymmetric": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: np.tril(f(self, p)),
-                   "against its transpose"),
     "diagonal only": (SoftmaxCrossEntropy, "fisher",
                       lambda f, self, p: f(self, p) * np.eye(p.shape[1], dtype=p.dtype), SCORES),
-    "negative": (SquaredError, "fisher", lambda f, self, p: -f(self, p), "has the eigenvalue -1"),
     "mean over the batch": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: f(self, p) / len(p),
                             "a mean over 5 where a sum is meant"),
     "shape": (SquaredError, "fisher", lambda f, self, p: f(self, p).sum(axis=0),
@@ -289,8 +270,6 @@ MODEL_BUGS = {
     "refused": (SoftmaxCrossEntropy, "sample_targets",
                 lambda f, self, p, rng: label_of(f(self, p, rng)) + 7,
                 "prepare_target refuses"),
-    "weights": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: 1.5
-                * f(self, p, rng), SCORES),
     "draws float64": (SquaredError, "sample_targets",
                       lambda f, self, p, rng: f(self, p, rng).astype(float),
                       "turns float32 into float64"),
@@ -309,17 +288,11 @@ def test_wrong_models_of_the_targets_are_named(bug):
     assert expected in text_of(report, told)
 
 
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("outputs, samples", [(1, 2), (30, 3), (200, 2)])
-@pytest.mark.parametrize("base", [SquaredError, SoftmaxCrossEntropy])
-def test_a_doubled_fisher_is_found_in_small_and_wide_outputs(base, outputs, samples):
-    if base is SoftmaxCrossEntropy and outputs == 1:
-        return  # one class leaves nothing to be uncertain about: the Fisher matrix is zero
-    double = changed(base, fisher=lambda self, p: 2 * base.fisher(self, p))
-    options = {"outputs": outputs, "samples": samples}
-    if outputs == 200:
-        options["targets"] = np.zeros(2, int) if base is SoftmaxCrossEntropy else np.zeros((2, 200))
-    assert verify.loss(base(), **options)
+@pytest.mark.parametrize("outputs", [1, 200])
+def test_a_doubled_fisher_is_found_among_few_and_many_outputs(outputs):
+    double = changed(SquaredError, fisher=lambda self, p: 2 * SquaredError.fisher(self, p))
+    options = {"outputs": outputs, "targets": np.zeros((2, outputs))}
+    assert verify.loss(SquaredError(), **options)
     assert wrong_passes(verify.loss(double, **options)) == {"fisher"}
 
 

@@ -246,9 +246,6 @@ class StateOfReferences(Average):
     def state_dict(self):
         return super().state_dict() | {"mean": self.mean}
 
-    def direction(self, evaluation):
-        return super().direction(evaluation)
-
 
 class TakesReferences(Average):
     def load_state_dict(self, state):
@@ -431,18 +428,6 @@ def test_two_optimizers_that_share_memory():
             return self.mean.copy()
 
     assert "turns" in wrong_passes(verify.optimizer(Shared))
-
-
-def test_memory_that_does_not_matter_is_a_note():
-    class Counts(Average):
-        seen = 0
-
-        def direction(self, evaluation):
-            self.seen += 1
-            return super().direction(evaluation)
-
-    report = verify.optimizer(Counts)
-    assert report and any("seen changed from step to step" in note for note in report.notes)
 
 
 def test_data_of_the_user_are_used():

@@ -14,7 +14,6 @@ from secondorder.papers.residual_partitioning import rules as room
 from secondorder.papers.residual_partitioning.fast import bound_at
 from secondorder.papers.residual_partitioning.options import Options
 from secondorder.papers.residual_partitioning.rule_quadratic import Quadratic
-from secondorder.verify.recorder import Recorder
 from harness.shaped_layers import Mixing
 
 
@@ -540,32 +539,6 @@ def test_the_literal_rule_counts_second_derivatives_of_two_inputs_by_size(clip):
                                rtol=1e-11)
 
 
-class Tiny(Linear):
-    """A fixed linear layer with small weights."""
-
-    def __init__(self):
-        super().__init__(3, 2, bias=False, trainable=False, init=1e-8, rng=0)
-
-
-class HalvedRule(Rule):
-    """Z_in half as large as it must be."""
-
-    @staticmethod
-    def forward(layer, saved, u):
-        return u @ np.abs(layer.weight).T, None
-
-    @staticmethod
-    def backward(layer, saved, context, u, g, Z, options):
-        return 0.5 * Z @ np.abs(layer.weight), np.empty(0, dtype=Z.dtype)
-
-
-def test_a_bound_of_small_numbers_is_judged_by_their_size():
-    assert verify.rule(Tiny(), tolerance=1e-6).ok
-    room.register(Tiny)(HalvedRule)
-    report = verify.rule(Tiny(), tolerance=1e-6)
-    assert "has the eigenvalue" in str(report) and "Z_in" in str(report)
-
-
 class DoubleOnlyRule(MixingRule):
     """Right, but not at home in single precision."""
 
@@ -580,117 +553,3 @@ def test_a_rule_that_raises_in_single_precision_is_told():
     room.register(Mixing)(DoubleOnlyRule)
     report = verify.rule(Mixing((2, 2, 2), 3, rng=0))
     assert not report.ok and "raised TypeError in float32: float64 wanted" in str(report)
-
-
-def test_how_a_report_writes_ratios():
-    assert rule_checks._ratio(1, 2) == "0.5"
-    assert rule_checks._ratio(3.0, 0.0) == "infinitely many"
-    assert rule_checks._spread((3.0, 3.0)) == "3"
-    assert rule_checks._spread((1e-9, 2e-9)) == "1e-09 to 2e-09"
-    assert rule_checks._spread((1.0, 1.0 - 5e-7)) == "1" and "to" in rule_checks._spread((1, 1.1))
-
-
-def test_the_least_eigenvalue_of_what_is_not_finite():
-    """Minus infinity, along the first column that is not finite; else of the symmetric part."""
-    M = np.array([[2.0, 3.0, 0.0], [-1.0, 2.0, 0.0], [0.0, 0.0, 9.0]])
-    least, vector = rule_checks._least(M)
-    assert least == pytest.approx(1) and abs(vector) == pytest.approx([0.5**0.5, 0.5**0.5, 0])
-    for value in (np.inf, np.nan):
-        M[2, 1] = value
-        least, vector = rule_checks._least(M)
-        assert least == -np.inf and vector.tolist() == [0, 1, 0]
-
-
-def test_what_is_just_small_enough_is_checked(monkeypatch):
-    """Two samples of two inputs, four weights and two biases: ten variables; the network around
-    the layer has 4 + 6 + 6 parameters."""
-    monkeypatch.setattr(rule_checks, "MOST_VARIABLES", 10)
-    monkeypatch.setattr(rule_checks, "MOST_PARAMETERS", 16)
-    report = verify.rule(Linear(2, 2, rng=0), draws=1)
-    assert report.ok and "left out" not in str(report.notes)
-    monkeypatch.setattr(rule_checks, "MOST_PARAMETERS", 15)
-    assert "it would have 16 parameters" in str(verify.rule(Linear(2, 2, rng=0), draws=1).notes)
-    monkeypatch.setattr(rule_checks, "MOST_VARIABLES", 9)
-    with pytest.raises(ValueError, match="has 10 variables, more than 9"):
-        verify.rule(Linear(2, 2, rng=0))
-
-
-@pytest.mark.parametrize("reached, tight", [(1.0, True), (1 - 0.9e-6, True), (1 - 1.1e-6, False),
-                                            (1 + 1.1e-6, False), (0.5, False)])
-def test_a_rule_is_tight_if_a_step_reaches_it_to_a_part_in_a_million(reached, tight, monkeypatch):
-    monkeypatch.setattr(rule_checks, "quotient", lambda a, b: np.array([reached]))
-    told = verify.rule(Linear(2, 2, rng=0), draws=1).notes[0]
-    assert f"a step reaches {reached:.4g} of what" in told and told.endswith("it is tight") == tight
-
-
-# -- what rounding is allowed: a part in 1e9 of the largest number ---------------------------------
-
-
-@pytest.fixture
-def case():
-    """The checks of a layer of four inputs in two samples and six parameters, with a recorder that
-    only tells what holds."""
-    case = rule_checks._Case(Linear(2, 2, rng=0), Recorder("a rule", 1e-9), (2,), 2,
-                             np.random.default_rng(0))
-    case.told = []
-    case.recorder = SimpleNamespace(
-        tolerance=1e-9, fact=lambda kind, name, ok, *words: bool(ok), note=case.told.append,
-        compare=lambda name, *sides, **hints: case.told.append(name))
-    return case
-
-
-ALLOWED = pytest.mark.parametrize("parts, ok", [(7.9e-9, True), (8.1e-9, False)])
-
-
-@ALLOWED
-@pytest.mark.parametrize("held, quadratic", [
-    ([0.25, 8.0], [0.25, 0.0]), ([0.25, 0.0], [0.25, -8.0]), ([0.25, 7.0], [0.25, -8.0])])
-def test_an_inequality_may_fail_by_rounding(case, held, quadratic, parts, ok):
-    M = np.diag(quadratic)
-    M[0, 0] += parts
-    case.ask, case._forms = lambda *args: (), lambda *args: (None, None, M, np.array(held))
-    case._steps, case._name_what_is_wrong = lambda *args: True, lambda *args: None
-    assert case._stage("", None, None, None, Options(False, False)) == ok
-
-
-@ALLOWED
-@pytest.mark.parametrize("change", [(4.0, -3.0), (-3.0, 4.0)])
-def test_a_step_may_go_beyond_its_bound_by_rounding(case, change, parts, ok, monkeypatch):
-    """A term of 4, one of -3 and a bound of 1."""
-    monkeypatch.setattr(rule_checks, "_STEPS", 0)
-    case.quadratic.change = lambda *args: change
-    held, worst = np.zeros(10), np.eye(10)[0]
-    held[0] = 1 - parts
-    assert case._steps("", None, held, np.ones(10), None, Options(False, False),
-                       worst) == ok
-
-
-@ALLOWED
-def test_a_result_below_the_literal_one_by_rounding_is_not_blamed(case, parts, ok):
-    case.quadratic.literal = lambda *args: [np.array([8.0, 0.25])] * 3
-    below = np.array([8.0, 0.25 - parts])
-    case._name_what_is_wrong("", None, case.Z, None, None, (np.array([9.0, 0.25]), None, below))
-    assert case.told == ([] if ok else ["curvature"])
-
-
-@ALLOWED
-def test_a_result_that_is_literal_to_rounding_is_not_called_loose(case, parts, ok):
-    case.ask = lambda *args: (np.zeros(0), np.array([8.0, parts]), np.array([8.0, 0.0]))
-    case.quadratic.literal = lambda *args: (np.zeros(0), np.array([8.0, 0.0]), np.array([8.0, 0.0]))
-    case._single_outputs = lambda: iter([case.Z])
-    case.tell_tightness()
-    assert [note.split()[0] for note in case.told[1:]] == ([] if ok else ["Z_in"])
-
-
-@ALLOWED
-@pytest.mark.parametrize("largest, least", [(8.0, 0.0), (0.25, -8.0), (7.0, -8.0)])
-def test_a_bound_of_a_network_may_fail_by_rounding(case, largest, least, parts, ok, monkeypatch):
-    curvature, H = np.full(16, 0.25), np.full(16, 0.25)
-    curvature[3], H[3], H[5] = largest, least, 0.25 + parts
-    found = []
-    case.recorder.fact = lambda kind, name, ok, *words: found.append(bool(ok))
-    monkeypatch.setattr(rule_checks, "bound_at", lambda *args: SimpleNamespace(curvature=curvature))
-    for name in ("bounded_hessian", "hessian"):
-        monkeypatch.setattr(rule_checks, name, lambda *args, **options: np.diag(H))
-    case.check_network()
-    assert found == 4 * [ok]

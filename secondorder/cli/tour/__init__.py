@@ -43,7 +43,6 @@ def add(commands):
 
 def run(options):
     """Run the tour; status 1 if one of its checks failed."""
-    out = files.output_directory(options.out)
     with signals.deferred():
         from matplotlib import pyplot  # noqa: F401, it draws later
 
@@ -55,8 +54,7 @@ def run(options):
         signals.check()
         print(text, file=stream, flush=True)
 
-    with files.exclusive(out):
-        earlier = files.replaceable(out, running.WRITTEN, running.COMMAND)
+    with files.own_outputs(options.out, running.WRITTEN, running.COMMAND) as (out, earlier):
         results = running.run(out, seed=options.seed, say=say, undisturbed=signals.deferred)
     if earlier:
         say(f"replaced, of an earlier tour: {', '.join(path.name for path in earlier)}")

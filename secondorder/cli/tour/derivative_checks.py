@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from secondorder import exact
-from secondorder.exact.finite_differences import (central, complex_step, taylor_remainders,
-                                                  taylor_order)
+from secondorder.exact.finite_differences import (central, complex_step, gradient_of_objective,
+                                                  objective, taylor_order, taylor_remainders)
 from secondorder.checks.randomness import generator
 
 ROUNDING = 1e-12  # relative difference allowed between two exact routes in float64
@@ -42,127 +42,88 @@ class Check:
 def check_derivatives(network, loss, x, y, l2=0.0, rng=None):
     """Check a network's gradient, Jacobian, Hessian, its products and Gauss-Newton matrix.
 
-    Parameters
-    ----------
-    network : Network
-        In float64 and small, since whole matrices are built; smooth activations.
-    loss : Loss
-    x : ndarray, shape (S, D)
-    y : targets
-    l2 : float
-    rng : None, int or numpy.random.Generator
-        Draws the directions.
+    The network is in float64, small, since whole matrices are built, and smooth. x is (S, D); `rng`
+    draws the directions.
     """
-    rng = generator(rng)
+    rng, model = generator(rng), (network, loss, x, y)
     v = rng.standard_normal(network.size)
     v /= np.linalg.norm(v)
-    gradient = exact.gradient(network, loss, x, y, l2=l2)
-    hessian = exact.hessian(network, loss, x, y, method="blocks", l2=l2)
-    functions = _Functions(network, loss, x, y, l2)
-    return [*_first_order(functions, gradient, v),
-            *_second_order(functions, gradient, hessian, v),
-            *_routes(functions, hessian, v),
-            _polarisation(functions, hessian, rng.standard_normal((PAIRS, 2, network.size))),
-            _gauss_newton(functions)]
+    gradient = exact.gradient(*model, l2=l2)
+    hessian = exact.hessian(*model, method="blocks", l2=l2)
+    return [*_first_order(model, l2, gradient, v),
+            *_second_order(model, l2, gradient, hessian, v),
+            *_routes(model, l2, hessian, v),
+            _polarisation(model, l2, hessian, rng.standard_normal((PAIRS, 2, network.size))),
+            _gauss_newton(model, l2)]
 
 
-class _Functions:
-    """Loss, gradient and outputs as functions of the parameters, on a copy of the network."""
+def _outputs(network, x):
+    """The outputs as a function of the parameters, of a copy of the network."""
+    own = network.copy()
 
-    def __init__(self, network, loss, x, y, l2):
-        self.network, self.loss, self.x, self.y, self.l2 = network.copy(), loss, x, y, l2
-        self.theta = network.theta.copy()
-        self.complex_network = network.astype("complex128")
+    def outputs(theta):
+        own.theta = theta
+        return own(x)
 
-    def _at(self, theta, network=None):
-        network = network or self.network
-        network.theta = theta
-        return network
-
-    def value(self, theta):
-        evaluation = self._at(theta).evaluate(self.loss, self.x, self.y)
-        return evaluation.loss + 0.5 * self.l2 * theta @ theta
-
-    def complex_value(self, theta):
-        evaluation = self._at(theta, self.complex_network).evaluate(self.loss, self.x, self.y)
-        return evaluation.losses.mean() + 0.5 * self.l2 * theta @ theta
-
-    def gradient(self, theta):
-        return exact.gradient(self._at(theta), self.loss, self.x, self.y, l2=self.l2)
-
-    def outputs(self, theta):
-        return self._at(theta)(self.x)
-
-    def restored(self):
-        return self._at(self.theta)
+    return outputs
 
 
-def _first_order(functions, gradient, v):
-    by_differences = central(functions.value, functions.theta)
-    by_complex_step = complex_step(functions.complex_value, functions.theta)
-    jacobian = exact.jacobian(functions.restored(), functions.x)
-    jacobian_differences = central(functions.outputs, functions.theta)
-    remainders = taylor_remainders(functions.value, functions.theta, v,
-                                   [functions.value(functions.theta), gradient @ v], STEPS)
-    return [_predicted("gradient", "central differences of the loss", by_differences, gradient),
-            _relative("gradient", "one complex step in every parameter", gradient, by_complex_step),
+def _first_order(model, l2, gradient, v):
+    network, _, x, _ = model
+    theta, value = network.theta, objective(*model, l2)
+    remainders = taylor_remainders(value, theta, v, [value(theta), gradient @ v], STEPS)
+    return [_predicted("gradient", "central differences of the loss", central(value, theta),
+                       gradient),
+            _relative("gradient", "one complex step in every parameter", gradient,
+                      complex_step(value, theta)),
             _rate("gradient", "Taylor remainder of the loss", remainders, 2),
             _predicted("Jacobian of the outputs", "central differences of the outputs",
-                       jacobian_differences, jacobian)]
+                       central(_outputs(network, x), theta), exact.jacobian(network, x))]
 
 
-def _second_order(functions, gradient, hessian, v):
-    value = functions.value(functions.theta)
-    remainders = taylor_remainders(functions.value, functions.theta, v,
-                                   [value, gradient @ v, v @ hessian @ v], STEPS)
+def _second_order(model, l2, gradient, hessian, v):
+    theta, value = model[0].theta, objective(*model, l2)
+    remainders = taylor_remainders(value, theta, v, [value(theta), gradient @ v, v @ hessian @ v],
+                                   STEPS)
     return [_predicted("Hessian, by blocks", "central differences of the gradient",
-                       central(functions.gradient, functions.theta), hessian),
+                       central(gradient_of_objective(*model, l2), theta), hessian),
             _rate("Hessian, by blocks", "Taylor remainder of the loss", remainders, 3)]
 
 
-def _routes(functions, hessian, v):
-    network, rest = functions.restored(), (functions.loss, functions.x, functions.y)
-    rows = [_relative("Hessian, by products", "Hessian, by blocks",
-                      exact.hessian(network, *rest, method="products", l2=functions.l2), hessian)]
-    product = exact.hessian_vector_product(network, *rest, v, l2=functions.l2)
-
-    def along(t):
-        return functions.gradient(functions.theta + t[0] * v)
-
-    rows.append(_predicted("Hessian-vector product", "central differences of the gradient along v",
-                           central(along, np.zeros(1)), product[:, None]))
-    curvature = exact.two_jet(functions.restored(), *rest, v, l2=functions.l2)[2]
-    rows.append(_relative("v'Hv, forward passes only", "v' times the Hessian-vector product",
-                          curvature, v @ product))
-    return rows
+def _routes(model, l2, hessian, v):
+    theta, slope = model[0].theta, gradient_of_objective(*model, l2)
+    by_products = exact.hessian(*model, method="products", l2=l2)
+    product = exact.hessian_vector_product(*model, v, l2=l2)
+    along = central(lambda t: slope(theta + t[0] * v), np.zeros(1))
+    return [_relative("Hessian, by products", "Hessian, by blocks", by_products, hessian),
+            _predicted("Hessian-vector product", "central differences of the gradient along v",
+                       along, product[:, None]),
+            _relative("v'Hv, forward passes only", "v' times the Hessian-vector product",
+                      exact.two_jet(*model, v, l2=l2)[2], v @ product)]
 
 
-def _polarisation(functions, hessian, pairs):
+def _polarisation(model, l2, hessian, pairs):
     """v^T H w = (q(v + w) - q(v) - q(w)) / 2 for pairs (N, 2, P), q by forward passes."""
-    network, rest = functions.restored(), (functions.loss, functions.x, functions.y)
-
     def q(v):
-        return exact.two_jet(network, *rest, v, l2=functions.l2)[2]
+        return exact.two_jet(*model, v, l2=l2)[2]
 
     polarised = np.array([(q(v + w) - q(v) - q(w)) / 2 for v, w in pairs])
     return _relative("Hessian, by polarisation", f"Hessian, by blocks, in {len(pairs)} pairs",
                      polarised, np.array([v @ hessian @ w for v, w in pairs]))
 
 
-def _gauss_newton(functions):
+def _gauss_newton(model, l2):
     """J'FJ: J by differences of the outputs, F by differences of the loss's gradient."""
-    jacobian = central(functions.outputs, functions.theta)
-    outputs = functions.restored()(functions.x)
-    targets = functions.loss.prepare_target(functions.y, outputs.shape, outputs.dtype)
+    network, loss, x, y = model
+    jacobian, outputs = central(_outputs(network, x), network.theta), network(x)
+    targets = loss.prepare_target(y, outputs.shape, outputs.dtype)
     samples = len(outputs)
-    curvatures = [central(lambda p, s=s: functions.loss.gradient(p[None], targets[s : s + 1])[0],
-                          outputs[s]) for s in range(samples)]
+    curvatures = [central(lambda p, s=s: loss.gradient(p[None], targets[s : s + 1])[0], outputs[s])
+                  for s in range(samples)]
     form = sum(jacobian.value[s].T @ curvatures[s].value @ jacobian.value[s]
                for s in range(samples)) / samples
     error = sum(_product_error(jacobian, curvatures[s], s) for s in range(samples)) / samples
-    matrix = exact.gauss_newton(functions.network, functions.loss, functions.x, functions.y,
-                                l2=functions.l2)
-    matrix = matrix - functions.l2 * np.eye(len(matrix))
+    matrix = exact.gauss_newton(*model, l2=l2) - l2 * np.eye(network.size)
     return _predicted("Gauss-Newton matrix", "J'FJ with J and F from central differences",
                       type(jacobian)(form, error), matrix)
 

@@ -16,15 +16,9 @@ def leaving(run):
 
 def draw(run, label, above, below):
     """Draw loss (above) and rate (below) of one run, the rate with its median over `AROUND`
-    iterations, half of them before and half after, so that it does not lag; a dotted line stands
-    where the loss leaves the plateau.
-
-    Parameters
-    ----------
-    run : dict
-        ``loss`` every `EVERY` iterations from 0, ``rate`` of every iteration.
-    label : str
-    above, below : matplotlib Axes
+    iterations, half of them before and half after, so that it does not lag. A dotted line stands
+    where the loss leaves the plateau. `run` has the ``loss`` every `EVERY` iterations, the ``rate``
+    of each.
     """
     colour = COLOURS[len([line for line in above.lines if line.get_gid() == "loss"])
                      % len(COLOURS)]

@@ -17,26 +17,13 @@ WRITTEN = ("tour.json", "exact-hessian.png", "learning-curves.png", "residual-pa
 
 
 def run(out, seed=0, say=print, undisturbed=contextlib.nullcontext):
-    """Run the tour.
+    """Run the tour and return what ``tour.json`` holds; ``ok`` is whether every check passed.
 
-    Parameters
-    ----------
-    out : str or Path
-        Existing directory for the figures and ``tour.json``.
-    seed : int
-        Decides split, initial weights, order of the batches and directions.
-    say : callable
-        Called with lines of text as results come in.
-    undisturbed : callable
-        Makes a context in which no signal raises: the end of a tour that is broken off is written
-        in it.
-
-    Returns
-    -------
-    dict
-        What ``tour.json`` holds; ``ok`` is whether every check passed. What breaks a tour off
-        leaves what was done so far there, with ``stopped``, and the training that was under way, in
-        ``under_way``.
+    `out` is an existing directory for the figures and ``tour.json``. `seed` decides split, initial
+    weights, order of the batches and directions. `say` is called with lines of text. `undisturbed`
+    makes a context in which no signal raises: the end of a tour that is broken off is written in
+    it. What breaks a tour off leaves what was done so far there, with ``stopped``, and the training
+    that was under way, in ``under_way``.
     """
     out, started = Path(out), time.perf_counter()
     training, validation = _digits(seed)

@@ -19,25 +19,11 @@ class Method:
 
 
 def compare(methods, make_network, loss, training, validation, l2, seed, say):
-    """Train one fresh network per method and say how each ended.
+    """Train a fresh network per method and say how each ended; name -> its records and settings.
 
-    Parameters
-    ----------
-    methods : dict of str to Method
-    make_network : callable
-        Makes the same initial network every time.
-    loss : Loss
-    training, validation : (x, y)
-    l2 : float
-    seed : int
-        Order of the batches.
-    say : callable
-
-    Returns
-    -------
-    dict of str to dict
-        ``records`` of the history, and the settings. An exception that ends a training carries
-        those of the methods before it in its attribute ``runs``.
+    `make_network` makes the same initial network every time; `seed` decides the order of the
+    batches. An exception that ends a training carries those of the methods before it in its
+    attribute ``runs``.
     """
     runs = {}
     try:

@@ -12,7 +12,7 @@ _CELL = 1 / 64
 _FINEST = 1e-4
 _SUSPECTS = 12
 _CELLS = 4000
-_GRID, _SCANNED = 1e-3, 20000
+SPECIAL = (0.0, -1.0, 1.0)  # where functions change their form
 
 
 def distance(points, places):
@@ -23,16 +23,8 @@ def distance(points, places):
 class Places:
     """What the checker of an activation function looks at beside random points.
 
-    Attributes
-    ----------
-    function : ActivationFunction
-    recorder : Recorder
-    kinks : (n,) array
-        Declared ones.
-    undeclared : list of float
-        Those that were found.
-    core : (float, float)
-        Where it is looked at densely.
+    `kinks` are the declared ones and `undeclared` those that were found; in `core`, an interval,
+    the function is looked at densely.
     """
 
     def of(self, name, x):
@@ -49,47 +41,18 @@ class Places:
     def _slope_reference(self, x):
         return at_zero(lambda t: self.of("value", x + t))
 
-    # -- short intervals and single points ---------------------------------------------------------
-
-    def _scan(self, usable):
-        """slope and curvature on a fine grid: a short interval holds no random point."""
-        low, high = self.core
-        x = np.arange(low, high, max(_GRID, (high - low) / _SCANNED)) + _GRID / np.e
-        x = x[(x < high) & (self._distance(x) > DISTANCE)]
-        for name, source in (("slope", "value"), ("curvature", "slope")):
-            if (x.size and usable[METHODS.index(name)] and usable[METHODS.index(source)]
-                    and not self.recorder.wrong("slope", name)):
-                size = np.maximum.reduce([np.ones_like(x), np.abs(x), np.abs(self.of(source, x))])
-                self._derivative(name, source, True, x, rounding(size), " on a fine grid")
-
-    def _at_special_points(self, usable):
-        """value and slope at 0 and +-1, which random points miss: sin(x) / x has no value at 0."""
-        for place in (0.0, -1.0, 1.0):
-            if place in self.kinks or not self.core[0] < place < self.core[1]:
-                continue
-            if self._near_undeclared(np.array([place]))[0]:
-                continue
-            with np.errstate(all="ignore"):
-                self._continuous(place, f"x = {place:g}", "a formula of its own for one point?")
-                x = np.array([place])
-                if usable[1] and not self.recorder.wrong("slope", "value"):
-                    reference = self._slope_reference(x)
-                    self.recorder.compare(
-                        "slope", f"slope at x = {place:g} against differences of value",
-                        self.of("slope", x), reference.value, reference.error + rounding(1.0),
-                        names=("slope", "differences"), optional=True, scale=1.0)
+    # -- beside kinks ------------------------------------------------------------------------------
 
     def _beside(self, usable):
-        """slope and curvature on both sides of kinks, of 0 and of +-1, where functions change their
-        form, one-sided and up to a millionth: random points keep away from kinks, and rarely fall
-        into a narrow interval.
+        """slope and curvature on both sides of kinks, of 0 and of +-1, one-sided and up to a
+        millionth: random points keep away from kinks, and rarely fall into a narrow interval.
         """
         for name, source in (("slope", "value"), ("curvature", "slope")):
             if not (usable[METHODS.index(name)] and usable[METHODS.index(source)]):
                 continue
             if self.recorder.wrong("slope", name, "kinks", "value"):
                 return
-            for place in sorted({*self.kinks.tolist(), 0.0, -1.0, 1.0}):
+            for place in sorted({*self.kinks.tolist(), *SPECIAL}):
                 for side in (-1.0, 1.0):
                     x = self._points_beside(place, side)
                     if not x.size:
@@ -209,34 +172,45 @@ class Places:
                      np.array([place - near - h, place - near, place + near, place + near + h]))
         return (at[1] - at[0]) / h, (at[3] - at[2]) / h
 
-    def _at_kinks(self):
-        """At a kink value is continuous, the slope is one of the one-sided slopes or between them,
-        nothing is NaN.
+    def _at_places(self):
+        """At a kink, at 0 and at +-1 nothing is NaN, value is continuous, slope is right; at a kink
+        it lies between the sides. Random points miss them: sin(x) / x has no value at 0.
         """
-        for kink in self.kinks[(self.core[0] < self.kinks) & (self.kinks < self.core[1])]:
-            at = {name: float(self.of(name, np.array([kink]))[0]) for name in METHODS}
-            self.recorder.fact("kinks", f"finite at {kink:.4g}",
-                               all(np.isfinite(list(at.values()))),
-                               f"not finite at the kink x = {kink:.4g}", str(at))
-            self._continuous(kink, f"the kink x = {kink:.4g}",
-                             "at a kink the slope jumps; value must be continuous")
-            left, right = self._one_sided(kink)
+        for place in sorted({*self.kinks.tolist(), *SPECIAL}):
+            if not self.core[0] < place < self.core[1]:
+                continue
+            kink, x = place in self.kinks, np.array([place])
+            where = f"{'the kink ' if kink else ''}x = {place:.4g}"
+            at = {name: float(self.of(name, x)[0]) for name in METHODS}
+            finite = all(self.recorder.fact(name, f"finite at {place:.4g}", np.isfinite(number),
+                                            f"is not finite at {where}", f"{name} is {number}")
+                         for name, number in at.items())
+            if not finite or self._near_undeclared(x)[0]:
+                continue
+            self._continuous(place, where)
+            if not kink:
+                reference = self._slope_reference(x)
+                self.recorder.compare(
+                    "slope", f"slope at {where} against differences of value", at["slope"],
+                    reference.value[0], reference.error[0] + rounding(1.0),
+                    names=("slope", "differences"), optional=True, scale=1.0)
+                continue
+            left, right = self._one_sided(place)
             low, high = min(left, right), max(left, right)
             slack = 1e-2 * (abs(left) + abs(right) + 1e-3)
-            self.recorder.fact("slope", f"between the sides at {kink:.4g}",
+            self.recorder.fact("slope", f"between the sides at {place:.4g}",
                                low - slack <= at["slope"] <= high + slack,
-                               f"at the kink x = {kink:.4g} the slope is {at['slope']:.6g}, "
+                               f"at {where} the slope is {at['slope']:.6g}, "
                                "outside the one-sided slopes",
                                f"left {left:.6g}, right {right:.6g}")
 
-    def _continuous(self, kink, where, hint):
+    def _continuous(self, place, where):
         """The rise of value across a place must vanish with the distance; that of a step stays."""
-        at = {distance: self.of("value", kink + distance * max(1.0, abs(kink))
-                                * np.array([-1.0, 0.0, 1.0]))
-              for distance in (1e-5, 1e-9)}
-        wide, near = (float(np.abs(np.diff(values)).max()) for values in at.values())
-        before, here, after = at[1e-9]
-        self.recorder.fact("value", f"continuous at {kink:.4g}", near <= 0.1 * wide + 1e-8
-                           * (1 + abs(here)), f"jumps at {where}",
-                           f"left {before:.6g}, at the {'kink' if 'kink' in where else 'point'} "
-                           f"{here:.6g}, right {after:.6g}", hint)
+        wide, near = (self.of("value", place + distance * max(1.0, abs(place))
+                              * np.array([-1.0, 0.0, 1.0])) for distance in (1e-5, 1e-9))
+        left, here, right = near
+        self.recorder.fact("value", f"continuous at {place:.4g}",
+                           np.abs(np.diff(near)).max() <= 0.1 * np.abs(np.diff(wide)).max()
+                           + 1e-8 * (1 + abs(here)), f"jumps at {where}",
+                           f"left {left:.6g}, there {here:.6g}, right {right:.6g}",
+                           "value must be continuous; at a kink its slope jumps")

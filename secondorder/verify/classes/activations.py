@@ -14,9 +14,6 @@ from .shared import keeps_dtype, nothing, remainders, require_methods
 _RANGE = 6.0
 _POINTS = 60
 _TAIL_POINTS = 40
-#: Where a method is not finite for all x below zero.
-BELOW = ("sqrt, log and x**1.5 are NaN where x < 0: choose another form there. With "
-         "interval=(low, high) only a part of the line is looked at")
 _EXTREMES = np.array([-750.0, 750.0])  # exp of them overflows, or is 0
 
 
@@ -54,7 +51,7 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
     if isinstance(function, str):
         function = activation_function(function)
     require_methods(function, "activation", dict.fromkeys(METHODS, "x"),
-                    [getattr(ActivationFunction, name) for name in METHODS], "function")
+                    [getattr(ActivationFunction, name) for name in METHODS])
     recorder = Recorder(repr(function), tolerance)
     interval = None if interval is None else checks.interval(interval, "interval")
     return _ActivationChecks(function, recorder, generator(rng), interval).run()
@@ -109,8 +106,9 @@ class _ActivationChecks(Places):
             self._derivative("slope", "value", usable[1], self.x)
             slope_right = usable[1] and not self.recorder.wrong("slope")
             self._derivative("curvature", "slope" if slope_right else None, usable[2], self.x)
-            self._scan(usable)
-            self._at_special_points(usable)
+            if all(usable):
+                with np.errstate(all="ignore"):
+                    self._at_places()
             self._beside(usable)
             if all(usable) and not self.recorder.wrong("slope", "curvature"):
                 self._tails()
@@ -121,7 +119,6 @@ class _ActivationChecks(Places):
         if all(usable):
             self._jet()
             self._flags()
-            self._at_kinks()
             if not self.recorder.wrong() and np.abs(self.x).max() <= FARTHEST:
                 self._rates()
             self._curves()
@@ -149,16 +146,14 @@ class _ActivationChecks(Places):
         keeps_dtype(recorder, name, "float32", narrow, "x")
         nan = ", ".join(f"{x:g}" for x in self.extremes[np.isnan(extreme)])
         wrong = x[~np.isfinite(result)]
-        below = wrong.size and wrong.max() < 0 and wrong.size == (x < 0).sum()
-        recorder.fact(name, "no NaN", not nan or below, f"is NaN for x = {nan}",
+        if not recorder.fact(name, "finite", not wrong.size, "is not finite for ordinary inputs",
+                             "first at x = " + ", ".join(f"{x:.6g}" for x in wrong[:1])):
+            return False
+        recorder.fact(name, "no NaN", not nan, f"is NaN for x = {nan}",
                       hint="inf / inf or inf - inf: choose the form by the sign of x")
-        return (recorder.fact(name, "finite", not wrong.size, "is not finite for ordinary inputs",
-                              "first at x = " + ", ".join(f"{x:.6g}" for x in wrong[:1]),
-                              BELOW if below else "")
-                and recorder.compare(name, f"{name} of some entries against the same entries of "
-                                           f"{name}", part,
-                                     result[:, ::-3], names=("of some", "of all"),
-                                     hint="must act entry by entry"))
+        return recorder.compare(name, f"{name} of some entries against the same entries of {name}",
+                                part, result[:, ::-3], names=("of some", "of all"),
+                                hint="must act entry by entry")
 
     def _extremes(self, name):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -177,7 +172,7 @@ class _ActivationChecks(Places):
                         self._derivative(name, source, True, x, rounding(size),
                                          over=(low, high))
 
-    def _derivative(self, name, source, usable, x, noise=0.0, where="", over=None):
+    def _derivative(self, name, source, usable, x, noise=0.0, over=None):
         """slope against differences of value; curvature against those of slope, or twice value."""
         if not usable:
             return
@@ -194,9 +189,9 @@ class _ActivationChecks(Places):
         far = np.where(np.abs(x) > FARTHEST, np.abs(x), 0.0)  # x + h itself is rounded there
         noise = noise + rounding(far * np.maximum(np.abs(reference.value), np.abs(computed)))
         error = np.where(near, np.inf, reference.error + noise)
-        if not self.recorder.compare(name, f"{name} against {against}{where}", computed,
+        if not self.recorder.compare(name, f"{name} against {against}", computed,
                                      reference.value, error, names=(name, "differences"),
-                                     optional=bool(where or over), over=over):
+                                     optional=bool(over), over=over):
             finding = self.recorder.report.findings[-1]
             worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
             finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
@@ -236,7 +231,7 @@ class _ActivationChecks(Places):
     # -- flags -------------------------------------------------------------------------------------
 
     def _flags(self):
-        """`piecewise_linear` and `monotone`, where stated, must be true of the function."""
+        """`piecewise_linear`, where stated, must be true of the function."""
         if getattr(self.function, "piecewise_linear", False):
             second = nested(lambda t: self._slope_reference(self.x + t))
             self.recorder.compare("piecewise_linear",
@@ -244,7 +239,3 @@ class _ActivationChecks(Places):
                                   np.zeros(self.x.shape), second.value,
                                   np.where(self._near_undeclared(self.x), np.inf, second.error),
                                   names=("zero", "differences"), scale=1.0)
-        if getattr(self.function, "monotone", False):
-            lowest = float(self._slope_reference(self.x).value.min())
-            self.recorder.fact("monotone", "slope >= 0", lowest > -1e-6,
-                               f"declared monotone, but its slope goes down to {lowest:.6g}")

@@ -20,14 +20,7 @@ _ROUNDING = 1e2 * np.finfo(float).eps
 def check_none(checks, name, args):
     """Whichever tangents are None, the result is that with zeros in their place.
 
-    Parameters
-    ----------
-    checks : LayerChecks
-    name : str
-        A pass that was found right when all its tangents are given.
-    args : tuple
-        Its arguments after `saved`; those that are None already stay so (a layer without
-        parameters).
+    `args` stand after `saved`; one that is None already stays so (a layer without parameters).
     """
     may_be_none = [k for k, (label, arg) in enumerate(zip(PASSES[name][1:], args))
                    if label in TANGENTS and arg is not None]

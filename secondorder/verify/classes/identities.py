@@ -129,22 +129,8 @@ def check_orders(recorder, orders, draw, scale):
     """Taylor remainders must fall at least like steps ** order on one line of a few.
 
     Where two terms of the remainder happen to cancel, it does not fall as it should on this one
-    line.
-
-    Parameters
-    ----------
-    recorder : Recorder
-    orders : dict
-        Name of a pass -> order of the remainder that is formed with it.
-    draw : callable
-        Draws a line: () -> (steps, order -> remainders), or None where it finds none.
-    scale : float
-        Size of what the remainders are differences of.
-
-    Returns
-    -------
-    bool
-        False where no line could be drawn.
+    line. `orders` has the order of the remainder that is formed with a pass, by its name. `draw`
+    gives a line, (steps, order -> remainders), or None where it finds none; then this is False.
     """
     lines = [draw()]
     if lines[0] is None:

@@ -5,7 +5,6 @@ import numpy as np
 from ...exact.finite_differences import Difference
 from ..differences import rounding
 from ..recorder import SAFETY
-from ..slips import misshapen
 from .calls import check_alone, check_none
 from .forward_checks import check_state_of_pass
 from .layer_under_test import none_if_empty
@@ -13,15 +12,8 @@ from .shared import nothing
 
 
 class LayerChecks:
-    """Checks all passes of one subject.
+    """Checks all passes of one subject, whose `forward` was found right.
 
-    Parameters
-    ----------
-    subject : Subject
-        With a `forward` that was found right.
-
-    Notes
-    -----
     Second derivatives are checked term by term (along the input alone, along the parameters alone,
     both): in a single term a missing factor shows as a ratio, in the sum it does not.
     """
@@ -96,23 +88,15 @@ class LayerChecks:
         computed = np.asarray(computed)
         if computed.shape != reference.value.shape:
             return False
-        return bool((np.abs(computed - reference.value) <= self.allowed(reference)).all())
-
-    def allowed(self, reference):
-        """By how much a result may differ from a reference, entry by entry."""
         size = float(np.abs(reference.value).max(initial=0)) or 1.0
-        return SAFETY * reference.error + self.recorder.tolerance * size
+        allowed = SAFETY * reference.error + self.recorder.tolerance * size
+        return bool((np.abs(computed - reference.value) <= allowed).all())
 
     def compare_blocks(self, name, what, computed, reference):
         """Compare a flat vector (..., P) parameter by parameter, so that indices are its own."""
         computed = np.asarray(computed)
         if computed.shape != reference.value.shape:
-            quantity = what.split(" ")[0]
-            self.recorder.broken.add(name)
-            self.recorder.fact(name, what, False, f"{quantity} has the wrong shape",
-                               f"shape {computed.shape}, expected {reference.value.shape}",
-                               misshapen(computed, reference.value,
-                                         self.allowed(self._rounded(reference))))
+            self.compare(name, what, computed, reference)
             return
         for block, where, shape in self.subject.blocks:
             lead = computed.shape[:-1]

@@ -51,25 +51,8 @@ def parameter_arrays(layer, trainable=None):
 class Subject:
     """A copy of a layer with a random case, and what differences say about it.
 
-    Parameters
-    ----------
-    layer : Layer
-        A copy that may be changed.
-    recorder : Recorder
-    input_shape : tuple of int
-    samples : int
-    rng : numpy.random.Generator
-    size : float
-        Of the inputs.
-
-    Attributes
-    ----------
-    x, theta : arrays
-        The point at which the passes are checked; `theta` is flat.
-    blocks : list of (name, slice, shape)
-        The trainable parameters inside a flat vector.
-    unused : Layer
-        A copy with the same parameters on which nothing was called.
+    The passes are checked at `x` and `theta`, which is flat; `blocks` are the trainable parameters
+    in it, (name, slice, shape). Nothing was called on `unused`, a copy with the same parameters.
     """
 
     def __init__(self, layer, recorder, input_shape, samples, rng, size=1.0):

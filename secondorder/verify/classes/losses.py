@@ -4,7 +4,7 @@ model of targets.
 
 import numpy as np
 
-from ...checks import plain_array
+from ...checks import plain_array, whole_number
 from ...checks.randomness import generator
 from ...exact.finite_differences import Difference, central
 from ...nets import DiagonalLoss, Loss
@@ -56,16 +56,15 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     Raises
     ------
     TypeError
-        If a method is missing, or a class was given instead of an instance.
+        If a method is missing, a class was given instead of an instance, or `outputs` or `samples`
+        is no whole number.
     ValueError
         If `outputs`, `samples` or `tolerance` make no sense, or the loss takes none of the default
         targets.
     """
     require_methods(loss, "loss", METHODS, [Loss.value, Loss.gradient, Loss.hessian,
                                             DiagonalLoss.hessian_diagonal])
-    for name, value, least in (("outputs", outputs, 1), ("samples", samples, 2)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    outputs, samples = whole_number(outputs, "outputs", 1), whole_number(samples, "samples", 2)
     rng = generator(rng)
     if targets is None:
         return _without_derived(loss, _found_targets(loss, samples, outputs, rng, tolerance))

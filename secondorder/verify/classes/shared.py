@@ -5,24 +5,14 @@ import numpy as np
 from ..findings import PROMOTES
 
 
-def require_methods(value, kind, methods, bare, argument=None):
-    """TypeError unless `value` is an instance that defines all methods.
+def require_methods(value, kind, methods, bare):
+    """TypeError unless `value` is an instance that defines all methods, {name: its arguments}.
 
-    Parameters
-    ----------
-    value : object
-    kind : str
-        "layer", "loss" or "activation", for the messages.
-    methods : dict of str to str
-        Name of a method -> its arguments.
-    bare : tuple
-        Functions of a base class that only say what is missing.
-    argument : str, optional
-        Name of the argument that `value` was given as; default `kind`.
+    `bare` are the functions of a base class that only say what is missing.
     """
     if isinstance(value, type):
-        raise TypeError(f"{argument or kind} must be an instance, got the class {value.__name__}: "
-                        "call it first")
+        raise TypeError(f"{kind} must be an instance, got the class {value.__name__}: call it "
+                        "first")
     missing = [f"{name}({arguments})" for name, arguments in methods.items()
                if not callable(getattr(value, name, None))
                or getattr(type(value), name, None) in bare]

@@ -5,8 +5,8 @@ import copy
 import numpy as np
 
 from ..findings import INACCURATE, PROMOTES
-
 from ..recorder import SAFETY, arrays_in
+from .calls import RESULTS
 from .layer_under_test import none_if_empty, parameter_arrays
 
 _ERROR = 1e-5
@@ -61,10 +61,8 @@ def _call(layer, name, x, *args):
 
 
 def _compare(recorder, name, both, rng):
-    labels = {"backward": ("x_bar", "theta_bar"),
-              "backward_tangent": ("x_bar_tangent", "theta_bar_tangent")}
     narrow, wide = both(np.ones)
-    for position, label in enumerate(labels.get(name, ("the result",))):
+    for position, label in enumerate(RESULTS.get(name, ("y",))):
         got, expected = narrow[position], wide[position]
         recorder.fact(name, f"{label} keeps float32", got.dtype == np.float32,
                       f"turns float32 into {got.dtype}: {label}",
