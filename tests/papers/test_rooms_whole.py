@@ -131,28 +131,18 @@ def test_every_file_with_formulas_wants_a_mutation(bare):
                 or "equations" in file]
 
 
-def test_a_condition_without_a_full_stop_is_named(monkeypatch):
-    entry = next(one for one in rooms.REGISTRY.select("low-rank") if one.conditions)
+@pytest.mark.parametrize("wanted, change, words", [
+    (lambda one: one.conditions, lambda one: {"conditions": ("one sample",)},
+     "the condition of {} ends without a full stop: 'one sample'"),
+    (lambda one: one.corrected, lambda one: {"corrected": rf"\;\, {one.formula}"},
+     "the corrected form of {} says what its formula says"),
+    (lambda one: one.labels == ("8",), lambda one: {"ours": True},
+     "the formula of {} is said to be ours, and bears the paper's number")])
+def test_what_is_wrong_with_an_entry_is_named(wanted, change, words, monkeypatch):
+    entry = next(one for one in rooms.REGISTRY.select("low-rank") if wanted(one))
     monkeypatch.setattr(rooms.REGISTRY, "select", lambda paper: [
-        dataclasses.replace(entry, conditions=("one sample",))])
-    assert any(f"the condition of {entry.labels[0]} ends without a full stop: 'one sample'" in told
-               for told in rooms.lacks("low-rank"))
-
-
-def test_a_correction_that_corrects_nothing_is_named(monkeypatch):
-    entry = next(one for one in rooms.REGISTRY.select("low-rank") if one.corrected)
-    monkeypatch.setattr(rooms.REGISTRY, "select", lambda paper: [
-        dataclasses.replace(entry, corrected=rf"\;\, {entry.formula}")])
-    assert any(f"the corrected form of {entry.labels[0]} says what its formula says" in told
-               for told in rooms.lacks("low-rank"))
-
-
-def test_a_numbered_formula_that_is_said_to_be_ours_is_named(monkeypatch):
-    entry = next(one for one in rooms.REGISTRY.select("low-rank") if one.labels == ("8",))
-    monkeypatch.setattr(rooms.REGISTRY, "select", lambda paper: [
-        dataclasses.replace(entry, ours=True)])
-    assert "the formula of 8 is said to be ours, and bears the paper's number" in rooms.lacks(
-        "low-rank")
+        dataclasses.replace(entry, **change(entry))])
+    assert any(words.format(entry.labels[0]) in told for told in rooms.lacks("low-rank"))
 
 
 def test_a_criterion_in_words_that_are_not_plain_is_named(bare):

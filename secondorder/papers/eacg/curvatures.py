@@ -24,14 +24,7 @@ from .rules import downwards, linear, rules, units
 def expectation_step(W, B, g, slope, second_derivative):
     """Eq. (6): (W^T B W) (.) E[h' h'^T] + diag(E_i[h''_i (.) (W^T g_i)]), (m, m).
 
-    Parameters
-    ----------
-    W : (n, m) array
-    B : (n, n) array
-        E[H^t] or what stands for it.
-    g : (S, n) array
-    slope, second_derivative : (S, m) arrays
-        h' and h'' of the layer below.
+    W (n, m), B (n, n) for E[H^t], g (S, n); h' and h'' (S, m) are those of the layer below.
     """
     second_order = np.mean(second_derivative * (g @ W), axis=0)
     return (W.T @ B @ W) * mean_outer(slope) + np.diag(second_order)
@@ -183,8 +176,8 @@ def positive_curvature(name):
 
 def curvatures_at(evaluation, curvature, rng=None, all_units=None):
     """:func:`bias_curvatures` at an evaluation that was made before."""
-    make = lookup(CURVATURES, curvature, "curvature").make
-    return make(evaluation, units(evaluation) if all_units is None else all_units, rng)
+    all_units = units(evaluation) if all_units is None else all_units
+    return CURVATURES[curvature].make(evaluation, all_units, rng)
 
 
 def check_real_network(network):

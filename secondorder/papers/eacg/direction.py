@@ -82,14 +82,8 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
 
 
 def direction_at(evaluation, gradient, curvature, options, rng=None, out=None):
-    """:func:`direction` at an evaluation, for the objective's gradient (P,); and reports by layer.
-
-    Returns
-    -------
-    (P,) array
-        `out`, if it was given.
-    list of (Report, Report or None)
-        Of weights and bias of every trained layer.
+    """:func:`direction` at an evaluation, for the objective's gradient (P,), in `out` if given; and
+    a (Report, Report or None) of weights and bias for every trained layer.
     """
     all_units = units(evaluation)
     matrices = finite(curvatures_at(evaluation, curvature, rng, all_units))

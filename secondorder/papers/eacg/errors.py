@@ -11,12 +11,8 @@ SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the large
 
 
 def layer_error(approximate, exact):
-    """||B - |E[H]| ||_F, with |.| the absolute values of the eigenvalues: an entry of Tables 2-5.
-
-    Parameters
-    ----------
-    approximate, exact : (n, n) arrays
-        B^t, and the exact mean E[H^t] itself.
+    """||B - |E[H]| ||_F (n, n), with |.| the absolute values of the eigenvalues: an entry of Tables
+    2-5. The exact mean E[H^t] itself is given.
     """
     return float(np.linalg.norm(approximate - pos_eig(exact, -1.0)))
 

@@ -51,16 +51,8 @@ def gauss_newton_below(W, H, slope):
 def hidden_hessians(W, H, g, slope, second_derivative):
     """Eq. (4b): H_i^{t-1} = diag(h'_i) W^T H_i W diag(h'_i) + diag(h''_i (.) W^T g_i), (S, m, m).
 
-    Parameters
-    ----------
-    W : (n, m) array
-        Of layer t.
-    H : (S, n, n) array
-        H_i^t.
-    g : (S, n) array
-        Gradients in the bias of layer t.
-    slope, second_derivative : (S, m) arrays
-        h' and h'' of layer t - 1.
+    W (n, m), H_i^t (S, n, n) and the gradients g (S, n) in the bias are those of layer t; h' and
+    h'' (S, m) those of layer t - 1.
     """
     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
     index = np.arange(W.shape[1])
@@ -75,13 +67,7 @@ def weight_hessian(h, H):
 
 def bias_hessians(all_units, H):
     """Eq. (4b) for any chain of layers: H_i^t (S, n_t, n_t) of every linear layer, from the input
-    up.
-
-    Parameters
-    ----------
-    all_units : list of Unit
-    H : (S, C, C) array
-        H_i^k of (4a).
+    up, for H_i^k (S, C, C) of (4a).
     """
     return downwards(all_units, H, exact_step)
 
@@ -105,17 +91,8 @@ def clipped_step(unit, H):
 
 def mean_of_instances(evaluation, all_units, top, step=exact_step, max_bytes=MAX_BYTES):
     """Mean over the batch of what `step` carries down, (n_t, n_t) for every linear layer, in parts
-    of the batch.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    all_units : list of Unit
-    top : callable
-        ``top(p, y)``: matrices (S', C, C) of a part of the batch.
-    step : callable
-    max_bytes : int
-        About what the matrices of one part of the batch may take; a part has at least one instance.
+    of the batch. ``top(p, y)`` gives the matrices (S', C, C) of a part, and these may take about
+    `max_bytes`; a part has at least one instance.
     """
     widest = max(unit.delta.shape[1] for unit in all_units)
     size = max(1, int(max_bytes) // (4 * widest**2 * evaluation.network.dtype.itemsize))
@@ -161,13 +138,7 @@ def ele_cov(X, Y):
 
 
 def cov_t(h, H):
-    """Eq. (5), last term: Ele-Cov((h h^T) (x) 1, 1 (x) H), (n m, n m).
-
-    Parameters
-    ----------
-    h : (S, m) array
-    H : (S, n, n) array
-    """
+    """Eq. (5), last term, (n m, n m): Ele-Cov((h h^T) (x) 1, 1 (x) H) of h (S, m), H (S, n, n)."""
     m, n = h.shape[1], H.shape[1]
     inputs = np.array([np.kron(np.outer(row, row), np.ones((n, n))) for row in h])
     outputs = np.array([np.kron(np.ones((m, m)), matrix) for matrix in H])

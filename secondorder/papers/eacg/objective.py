@@ -9,12 +9,8 @@ def total_loss(loss, outputs, y):
 
 
 def bounded_criterion(y_hat, y, delta=5.0, epsilon=0.2):
-    """Eq. (14): C = 1 / (1 + exp(delta (y^T y_hat - epsilon))), instance by instance, (S,).
-
-    Parameters
-    ----------
-    y_hat, y : (S, C) arrays
-        Probabilities, and labels as unit vectors.
+    """Eq. (14): C = 1 / (1 + exp(delta (y^T y_hat - epsilon))), instance by instance, (S,), for
+    probabilities y_hat (S, C) and labels y as unit vectors.
     """
     return 1 / (1 + np.exp(delta * (np.sum(y * y_hat, axis=1) - epsilon)))
 
@@ -37,13 +33,6 @@ def newton_direction(gradient, H):
 def restricted_model(value, gradient, H, V, k):
     """Property 1: g(k) = f + grad^T v + v^T H v / 2 with v = k_1 v_1 + ... + k_s v_s.
 
-    Parameters
-    ----------
-    value : float
-    gradient : (P,) array
-    H : (P, P) array
-    V : (P, s) array
-        Eigenvectors with negative eigenvalues, in columns.
-    k : (s,) array
+    V (P, s) has eigenvectors with negative eigenvalues in its columns.
     """
     return quadratic_model(value, gradient, H, V @ k)

@@ -20,20 +20,7 @@ SMALLEST_ALPHA = float(np.finfo(float).eps)  # below it 1 - alpha is 1
 
 @dataclass(frozen=True)
 class Options:
-    """Settings of a solver, checked.
-
-    Attributes
-    ----------
-    solver : str
-    alpha, l2 : float
-    max_cg : int
-    tolerance : float
-    joint : bool
-        [W b] as one matrix with inputs [h; 1].
-    rank : int
-    preconditioner : None or "kfi"
-    literal : bool
-    """
+    """Settings of a solver, checked; `joint` takes [W b] as one matrix with inputs [h; 1]."""
 
     solver: str
     alpha: float

@@ -16,10 +16,10 @@ batch, U (m, S) has the eigenvectors of their span alone, and across it Lambda i
 
 import numpy as np
 
-from ...checks import boolean, lookup
+from ...checks import boolean
 from ...checks.randomness import generator
 from ...exact.spectra.posterior import Posterior, checked_precisions
-from .curvatures import CURVATURES, check_real_network, curvatures_at, finite, positive_curvature
+from .curvatures import check_real_network, curvatures_at, finite, positive_curvature
 from .products import mean_outer, symmetric
 from .rules import linear, units
 from .solvers.systems import orthonormal
@@ -69,7 +69,6 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
     >>> bool(np.isclose(kronecker.log_evidence(), full.log_evidence()))
     True
     """
-    lookup(CURVATURES, curvature, "curvature")
     positive_curvature(curvature)
     tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
     joint, rng = boolean(joint, "joint"), generator(rng)

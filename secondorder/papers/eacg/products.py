@@ -19,13 +19,8 @@ def symmetric(A):
 
 
 def symmetric_product(P, Q):
-    """P^T Q (m, m), which the caller knows to be symmetric.
-
-    Panels on and below the diagonal are computed, and their mirror images copied.
-
-    Parameters
-    ----------
-    P, Q : (n, m) arrays
+    """P^T Q (m, m) of two (n, m) arrays, which the caller knows to be symmetric. Panels on and
+    below the diagonal are computed, and their mirror images copied.
     """
     m = P.shape[1]
     product = np.empty((m, m), np.result_type(P, Q))

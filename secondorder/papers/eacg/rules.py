@@ -139,16 +139,10 @@ def linear(all_units):
 
 
 def downwards(all_units, top, step):
-    """Curvature at the output of every linear layer, from the input up.
-
-    Parameters
-    ----------
-    all_units : list of Unit
-    top : array
-        Curvature at the network's output.
-    step : callable
-        ``step(unit, M)`` carries M from a unit's output to its input. It is not called for the
-        first linear layer and what lies below it, so that nothing as large as the inputs is made.
+    """Curvature at the output of every linear layer, from the input up, from that at the network's
+    output, `top`. ``step(unit, M)`` carries M from a unit's output to its input. It is not called
+    for the first linear layer and what lies below it, so that nothing as large as the inputs is
+    made.
     """
     first = next(i for i, unit in enumerate(all_units) if isinstance(unit.layer, Linear))
     at_layers, M = [], top

@@ -37,21 +37,12 @@ class Fit(NamedTuple):
 
 def fit(F, E, form="exact", strength=None, ones=False, decomposition="gram", rng=None):
     """T S+ for the targets T = E^T (h, n) and the features S = F^T, one row of F (n, d') and E (n,
-    h) for each sample.
+    h) for each sample; `ones` appends a row of ones to S, for a bias.
 
-    Parameters
-    ----------
-    form : {"exact", "truncate", "damp", "tikhonov", "noise"}
-        Of the pseudo-inverse; "noise" takes that of F plus `strength` standard deviations of F
-        times normal noise.
-    strength : float or None
-    ones : bool
-        Append a row of ones to S, for a bias.
-    decomposition : {"gram", "svd"}
-        Through the smaller of the two Gram matrices, or a thin singular value decomposition. Small
-        features whose Gram matrix has lost half of its digits are decomposed in either case.
-    rng : numpy.random.Generator
-        For "noise".
+    The form "noise" takes the pseudo-inverse of F plus `strength` standard deviations of F times
+    normal noise; the others are those of :func:`.gram.filtered`. `decomposition` is "gram" (the
+    smaller of the two Gram matrices) or "svd". Small features whose Gram matrix has lost half of
+    its digits are decomposed in either case.
     """
     noisy = F
     if form == "noise":

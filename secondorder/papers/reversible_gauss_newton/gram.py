@@ -104,20 +104,10 @@ def filtered(values, form, strength, floor):
 
 
 def gram_inverse(G, form="exact", strength=None, floor=0.0):
-    """The pseudo-inverse of a Gram matrix, ready to be applied.
+    """The pseudo-inverse of a Gram matrix G (n, n), which may be overwritten, as a `GramInverse`.
 
-    Parameters
-    ----------
-    G : (n, n) array, symmetric, positive semidefinite; it may be overwritten.
-    form, strength
-        As for :func:`filtered`.
-    floor : float
-        Singular values (square roots of eigenvalues) up to this times the largest one count as
-        zero.
-
-    Returns
-    -------
-    GramInverse
+    Form and strength are those of :func:`filtered`. Singular values (square roots of eigenvalues)
+    up to `floor` times the largest one count as zero.
     """
     if form in ("exact", "noise"):
         factor, rcond = _cholesky(G)
@@ -186,15 +176,9 @@ def pivoted_inverse(G, floor):
 
 
 def through_gram(T, S, f):
-    """T S+, regularised or not, from the eigenvalues of S^T S = Q Lambda Q^T.
+    """T S+ for T (h, n) and S (d', n), regularised or not, from S^T S = Q Lambda Q^T.
 
         T Q f(Lambda) Q^T S^T,  f(lambda) = 1 / lambda for the exact one
-
-    Parameters
-    ----------
-    T : (h, n) array
-    S : (d', n) array
-    f : callable
     """
     eigenvalues, Q = np.linalg.eigh(S.T @ S)
     return T @ Q @ np.diag(f(eigenvalues)) @ Q.T @ S.T

@@ -10,21 +10,10 @@ from .rules import add_chain
 
 
 def tangent_kernel(network, saved, samples, outputs):
-    """J J^T with J the Jacobian of all outputs, (C, S, C, S) in float64.
+    """J J^T (C, S, C, S) of the Jacobian of all outputs, in float64, from what the layers saved.
 
-    Parameters
-    ----------
-    network : Network
-    saved : list
-        What the layers saved.
-    samples, outputs : int
-        S and C.
-
-    Raises
-    ------
-    FloatingPointError
-        If an entry is not finite: products of large inputs or weights overflow before the outputs
-        do.
+    FloatingPointError if an entry is not finite: products of large inputs or weights overflow
+    before the outputs do.
     """
     K = np.zeros((outputs, samples, outputs, samples))
     bars = []

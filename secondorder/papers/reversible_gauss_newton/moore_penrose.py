@@ -26,17 +26,8 @@ def kernel_step(evaluation, eps, options, out=None):
 
 
 def shortest_step(network, x, saved, eps, options):
-    """`Update` through the kernel.
-
-    Parameters
-    ----------
-    network : Network
-    x : (S, ...) array
-        The batch, in the network's dtype.
-    saved : list
-        What the layers saved.
-    eps : (S, C) array
-    options : Options
+    """`Update` through the kernel, for the error eps (S, C) of a batch x (S, ...) in the network's
+    dtype; `saved` is what the layers saved.
     """
     single = network.dtype != np.float64
     if single and options.pseudo_inverse != "exact":  # there is no residual to judge it by

@@ -7,19 +7,9 @@ from .sweep import from_inputs, inverted, sweep
 
 
 class RunningEvaluation:
-    """A forward pass that keeps no activations: outputs, features, losses.
-
-    Attributes
-    ----------
-    network, loss_function, x, y, outputs, losses, loss
-        As of :class:`~secondorder.nets.Evaluation`.
-    features : (S, width) array
-        x_L.
-
-    Raises
-    ------
-    FloatingPointError
-        If the outputs are not finite.
+    """A forward pass that keeps no activations: the attributes of
+    :class:`~secondorder.nets.Evaluation` as far as they need none, and ``features`` (S, width),
+    x_L. FloatingPointError if the outputs are not finite.
     """
 
     def __init__(self, network, loss, x, y):
@@ -48,7 +38,7 @@ def recomputed_step(evaluation, eps, options, out=None):
     missed = drift(start, result, states)
     if not missed <= options.drift_tolerance:
         result = sweep(network, from_inputs(network.blocks, start), eps, options, out)
-    return result.update(len(eps), missed)
+    return result._replace(drift=missed)
 
 
 def padded(network, x):
@@ -62,7 +52,7 @@ def drift(start, result, states):
     """How far the inverse network misses its input `start` (S, width), relative to the largest
     |x_l|.
 
-    `result` is the `Sweep` that went through `states`, which is run to its end here.
+    `result` is the `Update` that went through `states`, which is run to its end here.
     """
     end, largest = result.start, result.largest
     for _, saved in states:

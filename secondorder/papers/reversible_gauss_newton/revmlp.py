@@ -6,7 +6,7 @@ from itertools import chain, repeat
 
 import numpy as np
 
-from ...checks import all_finite, number_in, one_of, real_array, whole_number
+from ...checks import all_finite, batch, number_in, one_of, real_array, whole_number
 from ...nets import Linear, Network
 from ...nets.layers.activation_functions import activation_function
 from ...checks.randomness import generator
@@ -148,20 +148,11 @@ class RevMLP(Network):
         FloatingPointError
             If the result is not finite.
         """
-        y = self._check_features(x_L)
+        y = batch(x_L, (self.width,), self.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             for half in self.couplings[::-1]:
                 y = half.inverse(y)
         return _finite(y[:, :self.inputs], "the inputs of x_L")
-
-    def _check_features(self, x_L):
-        x_L = real_array(x_L, "x_L")
-        if x_L.ndim != 2 or x_L.shape[1] != self.width:
-            raise ValueError(f"x_L has shape {x_L.shape}, expected (S, {self.width}): one row per "
-                             f"sample")
-        if not len(x_L):
-            raise ValueError(f"x_L is an empty batch, shape {x_L.shape}")
-        return x_L.astype(self.dtype, copy=False)
 
 
 def _finite(array, what):
@@ -201,31 +192,25 @@ def _fixed(matrix):
 
 def _readout_matrix(readout, outputs, width, rng):
     """R (C, width); None where the outputs are x_L itself."""
-    if isinstance(readout, str):
-        one_of(("orthonormal", "first"), readout, "readout")
-        if outputs is None and readout == "first":
+    if not isinstance(readout, str):
+        return _given_readout(readout, outputs, width)
+    one_of(("orthonormal", "first"), readout, "readout")
+    if outputs is None:
+        if readout == "first":
             raise ValueError("readout='first' needs outputs, the number of units that are read")
-        if outputs is None:
-            return None
-    elif outputs is None:
-        outputs = _rows(readout, width)
+        return None
     if outputs > width:
         raise ValueError(f"outputs must be at most the width {width}, got {outputs}: a fixed "
                          f"readout of full row rank has no more rows than columns")
-    if isinstance(readout, str):
-        if readout == "first":
-            return np.eye(outputs, width)
-        return np.linalg.qr(rng.normal(size=(width, outputs)))[0].T
-    R = real_array(readout, "readout", (outputs, width))
-    if np.linalg.matrix_rank(R) < outputs:
-        raise ValueError(f"readout must have full row rank {outputs}, got rank "
+    if readout == "first":
+        return np.eye(outputs, width)
+    return np.linalg.qr(rng.normal(size=(width, outputs)))[0].T
+
+
+def _given_readout(readout, outputs, width):
+    rows = outputs or len(np.atleast_1d(readout)) or 1
+    R = real_array(readout, "readout", (rows, width))
+    if np.linalg.matrix_rank(R) < rows:
+        raise ValueError(f"readout must have full row rank {rows}, got rank "
                          f"{np.linalg.matrix_rank(R)}")
     return R
-
-
-def _rows(readout, width):
-    """C, the number of rows of a given R."""
-    R = real_array(readout, "readout")
-    if R.ndim != 2 or R.shape[1] != width or not len(R):
-        raise ValueError(f"readout has shape {R.shape}, expected (C, {width}): one row per output")
-    return len(R)

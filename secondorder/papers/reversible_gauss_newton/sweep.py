@@ -13,8 +13,6 @@ as B vec(Delta1) = T2(Delta1 S1). Where S1 has independent columns u = e1_l, so 
 e2_{l-1}.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .features import fit
@@ -22,40 +20,11 @@ from .options import Options
 from .update import Update
 
 
-class Sweep(NamedTuple):
-    """The result of :func:`sweep`.
-
-    direction : (P,), -c_l Delta_l of all blocks, in the order of ``network.theta``.
-    ranks : (L, 2) integers, of S1 and S2 of every block; -1 where a block was left out.
-    weights : (L,), c_l.
-    missed : float, the largest relative residual of a fit that should reach every target.
-    undecided : int, the most singular values of a fit that may be zero or not.
-    lost : float, the most that rounding of a Gram matrix may move a regularised fit.
-    start : (S, width), the input of the first block that was reached, as the sweep knows it.
-    largest : float, the largest entry of any x_l on the way.
-    """
-
-    direction: np.ndarray
-    ranks: np.ndarray
-    weights: np.ndarray
-    missed: float
-    undecided: int
-    lost: float
-    start: np.ndarray
-    largest: float
-
-    def update(self, samples, drift=0.0):
-        """`Update` from it."""
-        rank = int(self.ranks[self.ranks >= 0].min())
-        return Update(self.direction, rank, samples, self.ranks, self.weights, drift=drift,
-                      missed=self.missed, undecided=self.undecided, lost=self.lost)
-
-
 def stored_step(evaluation, eps, options, out=None):
     """`Update` of the right inverse from the activations that an evaluation saved."""
     network = evaluation.network
     states = stored(network.blocks, evaluation.saved[network._begin:network._end])
-    return sweep(network, states, eps, options, out).update(len(eps))
+    return sweep(network, states, eps, options, out)
 
 
 def at_features(network, eps):
@@ -103,21 +72,11 @@ def from_inputs(blocks, x):
 
 
 def block_update(block, saved, e, options):
-    """Delta1 and Delta2 of one block as two `Fit`, Eqs. (16) and (17), and the error below it.
+    """Delta1 and Delta2 of one block as two `Fit`, Eqs. (16) and (17), for its error e (S, width).
 
     Delta1 = e1 S1+,  Delta2 = (e2 - T2(Delta1 S1)) S2+
 
-    Parameters
-    ----------
-    saved : pair of CouplingSaved
-    e : (S, width) array
-        e_l.
-    options : Options
-
-    Returns
-    -------
-    Fit, Fit, callable
-        The last one gives e_{l-1}; it is not needed below the first block.
+    The third, a function, gives the error below the block; below the first one it is not needed.
     """
     lower, upper = block
     first = _fit(lower, saved[0], e[:, lower.moved], options)
@@ -138,25 +97,12 @@ def _fit(half, saved, targets, options):
 
 
 def sweep(network, states, eps, options=Options(), out=None):
-    """The whole update.
+    """`Update` for the error `eps` (S, C) in the outputs that is to be removed, of the SUM of the
+    losses. `states` come from :func:`stored` or :func:`inverted`; the direction goes to `out`.
 
-    Parameters
-    ----------
-    network : RevMLP
-    states : iterator
-        From :func:`stored` or :func:`inverted`.
-    eps : (S, C) array
-        The error in the outputs that is to be removed, for the SUM of the losses.
-    options : Options
-        Of the pseudo-inverses; and ``block_weights``, c_l: "uniform" 1 / L; "shortest" proportional
-        to 1 / |Delta_l|^2; "last" block only; "full-rank": equal for the blocks where both matrices
-        of features have independent columns, none for the others (uniform if there is none).
-    out : (P,) array, optional
-        Where the direction goes.
-
-    Returns
-    -------
-    Sweep
+    ``options.block_weights``, c_l: "uniform" 1 / L; "shortest" proportional to 1 / |Delta_l|^2;
+    "last" block only; "full-rank": equal for the blocks where both matrices of features have
+    independent columns, none for the others (uniform if there is none).
     """
     blocks, weights = network.blocks, options.block_weights
     direction = np.empty(network.size, dtype=network.dtype) if out is None else out
@@ -184,7 +130,8 @@ def sweep(network, states, eps, options=Options(), out=None):
     c = _weights(weights, sizes, full) if isinstance(weights, str) else np.asarray(weights, float)
     for where, factor in zip(places, c):
         direction[where] *= -network.dtype.type(factor)
-    return Sweep(direction, ranks, c, missed, undecided, lost, start, largest)
+    return Update(direction, int(ranks[ranks >= 0].min()), len(eps), ranks, c, missed=missed,
+                  undecided=undecided, lost=lost, start=start, largest=largest)
 
 
 def _lowest(weights, count):

@@ -41,6 +41,8 @@ class Update(NamedTuple):
     undecided : int, the most singular values (of features, or of J) that may be zero or not.
     lost : float, how far rounding of a Gram matrix may have moved a regularised step, relative to
     its size (of a part of it, for features).
+    start : (S, width), the input of the first block that a sweep reached, as it knows it.
+    largest : float, the largest entry of any x_l on its way.
     """
 
     direction: np.ndarray
@@ -53,6 +55,8 @@ class Update(NamedTuple):
     missed: float = 0.0
     undecided: int = 0
     lost: float = 0.0
+    start: np.ndarray | None = None
+    largest: float = 0.0
 
 
 def residual(saved, network, direction, eps):
@@ -81,12 +85,8 @@ def warnings_of(step, form):
 
 
 def warn(step, form, stacklevel, given=()):
-    """Give the warnings of a step, except those of the categories `given` before.
-
-    Returns
-    -------
-    set
-        All categories that were given.
+    """Give the warnings of a step, except those of the categories `given` before; returns the set
+    of all categories that were given.
     """
     new = [pair for pair in warnings_of(step, form) if pair[0] not in given]
     for category, message in new:

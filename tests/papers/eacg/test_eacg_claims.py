@@ -1,5 +1,7 @@
 """The judges of EA-CG's tables and claims, on made-up results: yes, no, too few seeds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -162,8 +164,10 @@ def test_memory():
 
 @pytest.mark.parametrize("form", ["literal", "compiled"])
 def test_bytes_are_counted_in_the_form_that_is_asked(form, monkeypatch):
-    monkeypatch.setattr(memory, "_peak_of", lambda *about: (about, forms.name()))
-    assert memory.peak_of("sgd", form, [5, 4], 3) == (("sgd", [5, 4], 3), form)
+    steps = SimpleNamespace(seen=[], step=lambda x, y: steps.seen.append(forms.name()))
+    monkeypatch.setattr(memory, "optimizer_of", lambda *about: steps)
+    memory.peak_of("kfi", form, [5, 4], 3)
+    assert steps.seen == [form] * 2
 
 
 def test_covariance():

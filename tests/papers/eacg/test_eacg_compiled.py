@@ -1,10 +1,11 @@
-"""Conjugate gradients for one damped matrix: the compiled form beside the literal one."""
+"""EA-CG's compiled functions beside the literal ones: conjugate gradients, s G + w m^T."""
 
 import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.papers.eacg.solvers import conjugate_gradients
+from secondorder.papers.eacg import compiled
+from secondorder.papers.eacg.solvers import conjugate_gradients, systems
 
 
 def system(n, k, seed=0):
@@ -26,11 +27,11 @@ def both(*given):
 @pytest.mark.parametrize("most, tolerance", [(0, 1e-12), (3, 1e-12), (100, 1e-3), (100, 1e-10)])
 def test_both_forms_take_the_same_steps(n, k, most, tolerance):
     B, right = system(n, k)
-    literal, compiled = both(B, 0.9, 0.3, right, most, tolerance)
-    assert compiled.iterations == literal.iterations <= most
+    literal, quick = both(B, 0.9, 0.3, right, most, tolerance)
+    assert quick.iterations == literal.iterations <= most
     # after as many steps as there are eigenvalues what is left is rounding
-    assert compiled.residual == pytest.approx(literal.residual, rel=1e-4, abs=1e-9)
-    np.testing.assert_allclose(compiled.solution, literal.solution, atol=1e-9)
+    assert quick.residual == pytest.approx(literal.residual, rel=1e-4, abs=1e-9)
+    np.testing.assert_allclose(quick.solution, literal.solution, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [0, 2])
@@ -51,14 +52,10 @@ def test_a_matrix_of_another_layout_or_dtype(form):
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
-def test_no_step_is_taken_without_curvature():
-    B = np.diag([-2.0, -1.0, -3.0])
-    for found in both(B, 1.0, 0.1, np.ones(3), 10, 1e-8):
-        assert found.iterations == 0 and not found.solution.any() and found.residual == 1
-
-
-def test_a_curvature_of_zero_is_no_step():
-    for found in both(np.diag([-0.25, -0.25]), 1.0, 0.25, np.ones(2), 10, 1e-8):
+@pytest.mark.parametrize("diagonal", [(-2.0, -1.0, -3.0), (-0.25, -0.25)])
+def test_no_step_is_taken_without_curvature(diagonal):
+    """Of -0.25 and the damping 0.25 the sum is 0."""
+    for found in both(np.diag(diagonal), 1.0, 0.25, np.ones(len(diagonal)), 10, 1e-8):
         assert found.iterations == 0 and not found.solution.any() and found.residual == 1
 
 
@@ -85,3 +82,13 @@ def test_what_is_not_finite_is_named(literal):
         with pytest.raises(FloatingPointError, match="norm of the right side"), np.errstate(
                 over="ignore"):
             conjugate_gradients.damped(np.eye(2), 0.9, 0.1, np.full(2, 1e200), 5, 1e-8)
+
+
+@pytest.mark.parametrize("dtype", ("float64", "float32"))
+def test_combined_in_one_pass(dtype):
+    rng = np.random.default_rng(0)
+    G, w, mean = (rng.normal(size=shape).astype(dtype) for shape in ((5, 8), 5, 8))
+    out, s = np.empty((5, 9), dtype)[:, :-1], np.dtype(dtype).type(-0.3)
+    compiled.combined(s, G, w, mean, out)
+    np.testing.assert_allclose(out, systems.combined(s, G, w, mean),
+                               rtol=1e-5 if dtype == "float32" else 1e-14)

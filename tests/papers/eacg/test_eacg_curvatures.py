@@ -66,13 +66,11 @@ def test_one_instance_bias_and_weight_blocks(loss):
     evaluation = net.evaluate(criterion, x, y)
     units = rules.units(evaluation)
     per_instance = hessians.bias_hessians(
-        units, hessians.output_hessians(criterion, evaluation.outputs, evaluation.y)
-    )
+        units, hessians.output_hessians(criterion, evaluation.outputs, evaluation.y))
     linear = rules.linear(units)
     for s in (0, 3):
-        blocks = exact_blocks(
-            net, so.exact.hessian(net, criterion, x[s : s + 1], y[s : s + 1], method="products")
-        )
+        blocks = exact_blocks(net, so.exact.hessian(net, criterion, x[s : s + 1], y[s : s + 1],
+                                                    method="products"))
         for unit, H, (of_bias, of_weight) in zip(linear, per_instance, blocks):
             assert np.abs(H[s] - of_bias).max() <= 1e-12 * np.abs(of_bias).max()
             n, m = unit.layer.weight.shape
@@ -80,31 +78,6 @@ def test_one_instance_bias_and_weight_blocks(loss):
             by_columns = hessians.weight_hessian(unit.saved.input[s], H[s])
             wanted = of_weight[np.ix_(columns, columns)]
             assert np.abs(by_columns - wanted).max() <= 1e-12 * np.abs(wanted).max()
-
-
-def test_literal_step_is_the_layers_step():
-    net, criterion, x, y = case(2, "sigmoid", "bounded")
-    evaluation = net.evaluate(criterion, x, y)
-    H = criterion.hessian(evaluation.outputs, evaluation.y)
-    by_layers = hessians.bias_hessians(rules.units(evaluation), H)
-    for k in (4, 2):
-        kept, W = evaluation.saved[k - 1], net.layers[k].weight
-        H = hessians.hidden_hessians(W, H, evaluation.deltas[k], kept.slope, kept.curvature)
-        np.testing.assert_allclose(by_layers[k // 2 - 1], H, rtol=0, atol=1e-15)
-
-
-def test_weights_have_the_mean_of_5():
-    net, criterion, x, y = case(3, "softplus", "softmax")
-    evaluation = net.evaluate(criterion, x, y)
-    units = rules.units(evaluation)
-    per_instance = hessians.bias_hessians(units,
-                                          criterion.hessian(evaluation.outputs, evaluation.y))
-    blocks = exact_blocks(net, so.exact.hessian(net, criterion, x, y))
-    for unit, H, (_, of_weight) in zip(rules.linear(units), per_instance, blocks):
-        n, m = unit.layer.weight.shape
-        columns = np.arange(n * m).reshape(n, m).ravel(order="F")
-        found = hessians.mean_weight_hessian(unit.saved.input, H)
-        assert relative(found, of_weight[np.ix_(columns, columns)]) < 1e-12
 
 
 def test_symmetric_part():
@@ -116,10 +89,6 @@ def test_memory_is_bounded_by_parts_of_the_batch():
     net, criterion, x, y = case(4, samples=11)
     evaluation = net.evaluate(criterion, x, y)
     units = rules.units(evaluation)
-    whole = hessians.mean_bias_hessians(evaluation, units)
-    for max_bytes in (1, 4 * 36 * 8 * 3):
-        parts = hessians.mean_bias_hessians(evaluation, units, max_bytes)
-        assert all(relative(a, b) < 1e-14 for a, b in zip(parts, whole))
     for max_bytes, sizes in ((1, [1] * 11), (4 * 36 * 8 * 3, [3, 3, 3, 2])):
         seen = []
         hessians.mean_of_instances(evaluation, units,
@@ -129,12 +98,6 @@ def test_memory_is_bounded_by_parts_of_the_batch():
 
 
 # -- approximations --------------------------------------------------------------------------------
-
-
-def absolute(A, gamma=-1.0):
-    eigenvalues, V = np.linalg.eig(A)
-    return np.real(V @ np.diag(np.where(eigenvalues < 0, gamma * eigenvalues, eigenvalues))
-                   @ np.linalg.inv(V))
 
 
 class Silent:
@@ -155,21 +118,6 @@ def test_a_loss_that_does_not_say_is_taken_for_one_that_is_not_convex(name):
             np.testing.assert_array_equal(B, wanted)
 
 
-def test_printed_brackets_differ():
-    net, criterion, x, y = case(6, "sigmoid", "softmax")
-    evaluation = net.evaluate(criterion, x, y)
-    arguments = (
-        net.layers[2].weight,
-        np.eye(4),
-        evaluation.deltas[2],
-        evaluation.saved[1].slope,
-        evaluation.saved[1].curvature,
-        -1.0,
-    )
-    assert (relative(curvatures.pch_step_as_printed(*arguments),
-                     curvatures.pch_step(*arguments)) > 1e-4)
-
-
 @pytest.mark.parametrize("loss", ("softmax", "squared"))
 def test_fisher_kinds(loss):
     net, criterion, x, y = case(7, "tanh", loss, samples=5)
@@ -180,14 +128,6 @@ def test_fisher_kinds(loss):
         for B, (of_bias, _) in zip(eacg.bias_curvatures(net, criterion, x, y, name, rng=3),
                                    exact_blocks(net, full)):
             assert relative(B, of_bias) < 1e-12, name
-
-
-def test_exact_fisher_is_the_mean_gauss_newton_block():
-    net, criterion, x, y = case(8, "sigmoid", "softmax")
-    full = so.exact.gauss_newton(net, criterion, x, y)
-    for B, (of_bias, _) in zip(eacg.bias_curvatures(net, criterion, x, y, "fisher-exact"),
-                               exact_blocks(net, full)):
-        assert relative(B, of_bias) < 1e-12
 
 
 # -- positive definiteness and order ---------------------------------------------------------------
@@ -215,23 +155,6 @@ def test_pch_is_positive_semidefinite_and_ordered(activation, loss):
                 assert np.linalg.eigvalsh(difference)[0] >= -1e-12 * size
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_clipped_is_at_least_the_exact_mean(loss):
-    for seed in range(20):
-        net, criterion, x, y = case(seed, "sin", loss)
-        exact = eacg.bias_curvatures(net, criterion, x, y, "hessian")
-        for B, H in zip(eacg.bias_curvatures(net, criterion, x, y, "clipped"), exact):
-            assert np.linalg.eigvalsh(B - H)[0] >= -1e-12 * np.abs(B).max()
-
-
-def test_uncorrected_gauss_newton_of_one_instance_is_indefinite_for_the_bounded_criterion():
-    for seed in range(20):
-        net, criterion, x, y = case(seed, "sigmoid", "bounded", (5, 6, 10), samples=1)
-        evaluation = net.evaluate(criterion, x, y)
-        top = curvatures.gauss_newton(evaluation, rules.units(evaluation), top_gamma=1.0)[-1]
-        assert np.linalg.eigvalsh(top)[0] < -1e-2 * np.abs(top).max()
-
-
 # -- networks of other shapes ----------------------------------------------------------------------
 
 
@@ -251,6 +174,25 @@ def test_frozen_layers_chains_and_an_activation_at_the_end():
     assert step.shape == (net.size,) and step @ so.exact.gradient(net, loss, x, y) < 0
 
 
+@pytest.mark.parametrize("S", (1, 5, 11))
+@pytest.mark.parametrize("gamma", (-1.0, 0.0))
+def test_8b_as_printed(gamma, S):
+    rng = np.random.default_rng(0)
+    n, m = 2, 3
+    W, g = rng.normal(size=(n, m)), rng.normal(size=(S, n))
+    B, (slope, bent) = np.array([[2.0, 0.5], [0.5, 1.0]]), rng.normal(size=(2, S, m))
+    wanted = np.empty((m, m))
+    for u, v in np.ndindex(m, m):
+        carried = sum(W[r, u] * B[r, s] * W[s, v] for r in range(n) for s in range(n))
+        wanted[u, v] = carried * sum(slope[i, u] * slope[i, v] for i in range(S)) / S
+    for u in range(m):
+        mean_g = [sum(g[:, r]) / S for r in range(n)]
+        entry = sum(bent[:, u]) / S * sum(W[r, u] * mean_g[r] for r in range(n))
+        wanted[u, u] += entry if entry > 0 else gamma * entry
+    found = curvatures.pch_step_as_printed(W, B, g, slope, bent, gamma)
+    np.testing.assert_allclose(found, wanted, atol=1e-13)
+
+
 # -- refusals --------------------------------------------------------------------------------------
 
 
@@ -262,12 +204,10 @@ def test_a_curvature_that_overflows_is_named():
 
 @pytest.mark.parametrize("scale", (1e-12, 1.0, 1e12))
 def test_symmetry_is_relative_to_the_matrix(scale):
-    A = scale * np.array([[1.0, 0.5], [0.5 * (1 + 1e-13), 2.0]])
-    assert errors.layer_errors([A], [A])[0] < 1e-12 * scale
-    for left, largest in ((0.5, 2.0), (0.0, -2.0)):  # they may be 1e-5 of the largest entry apart
-        A = scale * np.array([[0.0, left], [left + 1.8e-5, largest]])
+    for largest in (2.0, -2.0):  # they may be 1e-5 of it apart
+        A = scale * np.array([[0.0, 0.0], [1.8e-5, largest]])
         errors.layer_errors([A], [A])
-        A[1, 0] = scale * (left + 2.2e-5)
+        A[1, 0] = scale * 2.2e-5
         with pytest.raises(ValueError, match="symmetric"):
             errors.layer_errors([A], [A])
 
@@ -276,17 +216,6 @@ def test_pos_eig_takes_absolute_values_unless_told_otherwise():
     A = np.array([[0.0, 2.0], [2.0, 0.0]])  # eigenvalues 2 and -2
     np.testing.assert_allclose(pos_eig.pos_eig(A), 2 * np.eye(2), atol=1e-15)
     np.testing.assert_allclose(pos_eig.pos_eig(A, 0), [[1, 1], [1, 1]], atol=1e-15)
-
-
-def test_pos_eig_as_printed_with_the_eigenvectors_of_numpy_in_rows():
-    A = case(0)[0].layers[2].weight[:4, :4]
-    A = A + A.T
-    eigenvalues, Q = np.linalg.eigh(A)
-    np.testing.assert_allclose(pos_eig.pos_eig_as_printed(Q.T, eigenvalues), pos_eig.pos_eig(A),
-                               atol=1e-14)
-    wrong = Q.T @ np.diag(np.abs(eigenvalues)) @ Q
-    np.testing.assert_allclose(pos_eig.pos_eig_as_printed(Q, eigenvalues), wrong, atol=1e-14)
-    assert np.abs(wrong - pos_eig.pos_eig(A)).max() > 0.1
 
 
 @pytest.mark.parametrize("name", eacg.CURVATURES)
@@ -303,38 +232,6 @@ def test_a_penalty_adds_its_multiple_of_the_identity(name):
     for B, (block, _) in zip(eacg.bias_curvatures(net, criterion, x, y, "hessian", l2=0.75),
                              exact_blocks(net, H)):
         np.testing.assert_allclose(B, block, rtol=1e-10, atol=1e-12)
-
-
-GOOD = [np.eye(2), np.eye(3)]
-
-
-@pytest.mark.parametrize("wrong, error, words", [
-    (GOOD[:1], ValueError, "approximate holds .* exact"),
-    ([np.eye(2), np.eye(2)], ValueError, r"\[1\] has shape .* exact"),
-    ([np.eye(2), np.ones((3, 1))], ValueError, r"\[1\] has shape \(3, 1\)"),
-    ([np.eye(2), np.full((3, 3), np.nan)], ValueError, r"\[1\] holds NaN"),
-    (["a", "b"], TypeError, r"\[0\] must hold real"), ("ab", TypeError, "must be a sequence"),
-    (3, TypeError, "must be a sequence"), (None, TypeError, "must be a sequence"),
-])
-def test_errors_of_what_is_no_list_of_matrices(wrong, error, words):
-    for name, given in (("approximate", (wrong, GOOD)), ("exact", (GOOD, wrong))):
-        with pytest.raises(error, match=words) as raised:
-            eacg.layer_errors(*given)
-        assert name in str(raised.value)
-    assert eacg.layer_errors(GOOD, GOOD).tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("wrong, error", [
-    (["a"], TypeError), (None, TypeError), ([1.0, np.nan], ValueError), (3.0, ValueError),
-    ([[1.0], [1.0, 2.0]], ValueError), ([1j], TypeError),
-])
-def test_totals_of_what_is_no_array_of_errors(wrong, error):
-    with pytest.raises(error, match="^errors "):
-        eacg.total_error(wrong)
-
-
-def test_public_names_stand_once():
-    assert len(set(eacg.__all__)) == len(eacg.__all__)
 
 
 def test_semidefinite_curvatures_are_those_that_have_no_negative_eigenvalue():

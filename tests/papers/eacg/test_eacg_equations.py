@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-import pytest
-
 from harness import ledger_runs
 
 PAPER = "ea-cg"
@@ -25,12 +23,6 @@ CONDITIONAL = {"2", "5", "6", "9", "11b", "12", "13", "pos-eig", "u-expect", "u-
                "u-gn", "u-time", "u-space-11a", "u-kfi-cost", "u-accumulate"}
 #: What drops a term: all are conditional, and say under what the term is small.
 APPROXIMATIONS = {"5", "6", "11b", "12", "13", "u-expect"}
-
-
-@pytest.mark.parametrize("seed", ledger_runs.SEEDS)
-def test_checks_come_out_as_their_verdicts_say(seed):
-    failed = ledger_runs.failures(PAPER, seed)
-    assert not failed, "\n".join(failed)
 
 
 def test_every_label_is_executed_once():

@@ -1,6 +1,8 @@
 """The judges of EA-CG's figures, on made-up trainings: a clear yes, a clear no, too few seeds, runs
 that diverged or never left the plateau; how rates are chosen and seconds are compared."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -194,20 +196,14 @@ def test_a_verdict_that_both_selections_share(by_loss, by_accuracy, expected):
     assert (found.verdict, found.effect) == (expected, 0.25)
 
 
-@pytest.mark.parametrize("form, printed", [("literal", 3), ("compiled", 0)])
-def test_the_solvers_of_the_paper_are_timed_in_the_literal_form(monkeypatch, form, printed):
-    forms_seen = []
-
-    def spied(*given):
-        forms_seen.append(forms.name())
-        return as_the_paper(*given)
-
-    as_the_paper = training.as_printed
-    monkeypatch.setattr(training, "as_printed", spied)
-    clock.update_seconds(0, "Q", "cross-entropy", [["sgd", "none"], ["kfi", "pch-1"]], 20, 1, 1,
-                         form)
+@pytest.mark.parametrize("form", ["literal", "compiled"])
+def test_a_step_is_timed_in_the_form_that_is_asked(monkeypatch, form):
+    steps = SimpleNamespace(seen=[], step=lambda x, y: steps.seen.append(forms.name()))
+    monkeypatch.setattr(training, "in_form", lambda asked, *about: (steps.seen.append(asked),
+                                                                    steps)[1])
+    clock.update_seconds(0, "Q", "cross-entropy", [["kfi", "pch-1"]], 20, 1, 1, form)
     table_1.step_seconds(0, "Q", "kfi", 20, 1, form)
-    assert forms_seen == ["literal"] * printed
+    assert steps.seen == [form] * 6
 
 
 def test_each_form_has_its_own_claim_about_seconds():
@@ -217,12 +213,16 @@ def test_each_form_has_its_own_claim_about_seconds():
 
 
 def test_the_literal_timing_takes_the_solvers_of_the_paper():
+    def options(form, method):
+        return training.in_form(form, network, loss, method, "pch-1", 0.1, 0.02).options
+
     network, loss = networks.network_of("Q", 0), so.SoftmaxCrossEntropy()
-    kfi, ea_cg = (training.as_printed(network, loss, method, "pch-1", 0.1, 0.02)
-                  for method in ("kfi-rank-one", "ea-cg"))
-    assert (kfi.options.solver, kfi.options.literal) == ("kfi-rank-one", True)
-    assert (ea_cg.options.solver, ea_cg.options.literal, ea_cg.max_cg) == ("ea-cg", True, 20)
-    assert isinstance(training.as_printed(network, loss, "sgd", "none", 0.1, 0.0), so.Momentum)
+    kfi, ea_cg = (options("literal", method) for method in ("kfi-rank-one", "ea-cg"))
+    assert (kfi.solver, kfi.literal) == ("kfi-rank-one", True)
+    assert (ea_cg.solver, ea_cg.literal, ea_cg.max_cg) == ("ea-cg", True, 20)
+    assert options("compiled", "ea-cg").solver == "ea-closed"
+    sgd = training.in_form("literal", network, loss, "sgd", "none", 0.1, 0.0)
+    assert isinstance(sgd, so.Momentum)
 
 
 @pytest.mark.parametrize("form", ["literal", "compiled"])

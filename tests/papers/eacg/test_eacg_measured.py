@@ -53,7 +53,7 @@ def test_positive_blocks_differ_from_the_exact_ones_by_negative_entries_alone():
     network, rng = so.mlp([3, 4, 2], activation="sigmoid", rng=1), np.random.default_rng(0)
     evaluation = network.evaluate(so.SoftmaxCrossEntropy(), rng.normal(size=(7, 3)),
                                   rng.integers(0, 2, 7))
-    (_, exact), (_, positive, _) = (blocks(evaluation)[0] for blocks in (
+    (_, exact, _), (_, positive, _) = (blocks(evaluation)[0] for blocks in (
         covariance.instance_blocks, covariance_added.positive_blocks))
     gap, units = positive - exact, np.arange(4)
     diagonal = gap[:, units, units]

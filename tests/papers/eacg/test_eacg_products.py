@@ -1,12 +1,9 @@
-"""EA-CG's large products and passes: products by half against whole ones, loops against NumPy."""
+"""EA-CG's large products by half against whole ones."""
 
 import numpy as np
 import pytest
 
-import secondorder as so
-from secondorder.papers.eacg import compiled, products
-from secondorder.papers.eacg.solvers import systems
-from secondorder.papers.eacg.solvers.conjugate_gradients import damped
+from secondorder.papers.eacg import products
 
 WIDTHS = (1, 5, products.WIDTH, products.WIDTH + 1, 3 * products.WIDTH - 7)
 
@@ -36,35 +33,3 @@ def test_the_half_above_the_diagonal_is_not_computed(monkeypatch):
     P = np.random.default_rng(0).normal(size=(3, 4 * products.WIDTH))
     products.symmetric_product(P, P)
     assert sum(entries) == 10 * products.WIDTH**2
-
-
-@pytest.mark.parametrize("dtype", ("float64", "float32"))
-def test_combined_in_one_pass(dtype):
-    rng = np.random.default_rng(0)
-    G, w, mean = (rng.normal(size=shape).astype(dtype) for shape in ((5, 8), 5, 8))
-    out, s = np.empty((5, 9), dtype)[:, :-1], np.dtype(dtype).type(-0.3)
-    compiled.combined(s, G, w, mean, out)
-    np.testing.assert_allclose(out, systems.combined(s, G, w, mean),
-                               rtol=1e-5 if dtype == "float32" else 1e-14)
-
-
-@pytest.mark.parametrize("B, right, words", [(1e300, 1e10, "product 1 is not finite"),
-                                             (1.0, np.inf, "right side is not finite")])
-@pytest.mark.parametrize("literal", [False, True])
-def test_what_is_not_finite_in_conjugate_gradients_is_told(literal, B, right, words):
-    with (np.errstate(over="ignore"), so.literal(literal),
-          pytest.raises(FloatingPointError, match=words)):
-        damped(np.array([[B]]), 1.0, 0.0, np.array([right]), 5, 1e-10)
-
-
-@pytest.mark.parametrize("k", [0, 2])
-@pytest.mark.parametrize("literal", [False, True])
-def test_conjugate_gradients_solve_the_damped_system(literal, k):
-    rng = np.random.default_rng(k)
-    B = rng.normal(size=(4, 4))
-    B, right, L = B @ B.T, rng.normal(size=k + 4), np.zeros((k + 4, k + 4))
-    L[k:, k:] = 0.7 * B
-    L += 0.1 * np.eye(k + 4)
-    with so.literal(literal):
-        found = damped(B, 0.7, 0.1, right, 50, 1e-12)[0]
-    assert np.abs(found - np.linalg.solve(L, right)).max() < 1e-9 * np.abs(found).max()

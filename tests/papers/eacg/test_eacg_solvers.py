@@ -1,8 +1,6 @@
 """EA-CG's solvers against dense Kronecker solves: joint biases, penalties, awkward batches."""
 
 import importlib
-import inspect
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,9 +9,10 @@ import secondorder as so
 from secondorder import eacg
 from secondorder.nets import Linear
 from secondorder.papers.eacg import rules
-from secondorder.papers.eacg.solvers import (cholesky, closed_forms, conjugate_gradients,
-                                             kronecker_inverse, by_name, systems)
+from secondorder.papers.eacg.direction import direction_at
 from secondorder.papers.eacg.options import HEEDED, checked
+from secondorder.papers.eacg.solvers import (by_name, cholesky, conjugate_gradients,
+                                             kronecker_inverse, systems)
 from test_eacg_curvatures import LOSSES, case, relative
 
 ALPHA = 0.05
@@ -27,46 +26,42 @@ def dense_direction(net, loss, x, y, curvature, solver, l2=0.0, joint=False, ran
     matrices = eacg.bias_curvatures(net, loss, x, y, curvature)
     for t, (unit, B) in enumerate(zip(rules.linear(rules.units(evaluation)), matrices)):
         (G, g), h = unit.layer.split(gradient[unit.where]), unit.saved.input
+        D, d = unit.layer.split(out[unit.where])
         if joint:
-            h, G = np.c_[h, np.ones(len(h))], np.c_[G, g]
-        D, d = dense_layer(B, h, G, g, solver, l2, rank, t == 0)
-        if joint:
-            D, d = D[:, :-1], D[:, -1]
-        W_out, b_out = unit.layer.split(out[unit.where])
-        W_out[...], b_out[...] = D, d
+            both = dense_weights(B, np.c_[h, np.ones(len(h))], np.c_[G, g], solver, ALPHA, l2, rank,
+                                 t == 0)
+            D[...], d[...] = both[:, :-1], both[:, -1]
+            continue
+        D[...] = dense_weights(B, h, G, solver, ALPHA, l2, rank, t == 0)
+        weight, damping = 1 - ALPHA, ALPHA + (1 - ALPHA) * l2
+        if solver.startswith("kfi"):
+            weight, damping = 1, ALPHA + l2
+        d[...] = -np.linalg.solve(weight * B + damping * np.eye(len(B)), g)
     return out
 
 
-def dense_layer(B, h, G, g, solver, l2, rank, first):
+def dense_weights(B, h, G, solver, alpha, l2, rank, first):
+    """The direction (n, m) of the weights of a layer with inputs h, from (n m, n m) matrices."""
     (n, m), A, mean = G.shape, h.T @ h / len(h), h.mean(axis=0)
-    if solver.startswith("ea") and rank == 1 or solver == "kfi-rank-one" and first:
-        A = np.outer(mean, mean)
-    elif solver.startswith("ea"):
-        values, V = np.linalg.eigh(A - np.outer(mean, mean))
+    if solver.startswith("ea") or solver == "kfi-rank-one" and first:
+        values, V = np.linalg.eigh(np.cov(h.T, bias=True))
         values[: max(m + 1 - rank, 0)] = 0
         A = np.outer(mean, mean) + (V * values) @ V.T
+    matrix = (1 - alpha) * (np.kron(A, B) + l2 * np.eye(n * m)) + alpha * np.eye(n * m)
     if solver.startswith("kfi"):
-        a = ALPHA + l2
-        pi = np.sqrt(np.trace(A) / m / (np.trace(B) / n))
-        left, right = (np.linalg.inv(B + np.sqrt(a) / pi * np.eye(n)),
-                       np.linalg.inv(A + pi * np.sqrt(a) * np.eye(m)))
-        return -left @ G @ right, -np.linalg.solve(B + a * np.eye(n), g)
-    matrix = (1 - ALPHA) * (np.kron(A, B) + l2 * np.eye(n * m)) + ALPHA * np.eye(n * m)
-    D = -np.linalg.solve(matrix, G.ravel(order="F")).reshape(n, m, order="F")
-    return D, -np.linalg.solve((1 - ALPHA) * (B + l2 * np.eye(n)) + ALPHA * np.eye(n), g)
+        a = alpha + l2
+        pi = np.sqrt(np.trace(A) / m / (np.trace(B) / n)) or 1.0
+        matrix = np.kron(A + pi * np.sqrt(a) * np.eye(m), B + np.sqrt(a) / pi * np.eye(n))
+    return -np.linalg.solve(matrix, G.ravel(order="F")).reshape(n, m, order="F")
 
 
 EXTRA = {
-    "ea-cg": (
-        {},
-        {"literal": True},
-        {"rank": 3},
-        {"rank": 6},
-        {"preconditioner": "kfi"},
-        {"rank": 2, "preconditioner": "kfi"},
-    ),
+    "ea-cg": ({}, {"literal": True}, {"rank": 3}, {"rank": 6}, {"preconditioner": "kfi"},
+              {"rank": 2, "preconditioner": "kfi"}),
     "ea-closed": ({}, {"rank": 2}, {"rank": 4}, {"rank": 6}),
     "cg": ({}, {"preconditioner": "kfi"}),
+    "kfi": ({}, {"literal": True}),
+    "kfi-rank-one": ({}, {"literal": True}),
 }
 
 
@@ -97,22 +92,6 @@ def test_always_a_descent_direction(solver, curvature):
         assert step @ so.exact.gradient(net, criterion, x, y) < 0
 
 
-@pytest.mark.parametrize("samples", (3, 40))
-def test_ranks_lead_from_11b_to_11a(samples):
-    net, criterion, x, y = case(1, samples=samples)
-    X = net.evaluate(criterion, x, y).saved[2].input
-    factors = [systems.low_rank_factor(X, rank) for rank in range(1, X.shape[1] + 2)]
-    np.testing.assert_allclose(factors[0] @ factors[0].T, np.outer(X.mean(axis=0), X.mean(axis=0)),
-                               atol=1e-15)
-    np.testing.assert_allclose(factors[-1] @ factors[-1].T, X.T @ X / samples, atol=1e-15)
-    for low, high in zip(factors[:-1], factors[1:]):
-        assert np.linalg.eigvalsh(high @ high.T - low @ low.T)[0] > -1e-14
-    if samples == 40:
-        step = eacg.direction(net, criterion, x, y, solver="ea-closed", rank=7, alpha=ALPHA)
-        assert (relative(step,
-                         eacg.direction(net, criterion, x, y, solver="exact", alpha=ALPHA)) < 1e-12)
-
-
 # -- conjugate gradients ---------------------------------------------------------------------------
 
 
@@ -120,26 +99,6 @@ def random_system(seed, n=8, m=11, rank=None):
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(n, rank or n)) / np.sqrt(n)
     return root @ root.T, rng.normal(size=(n, m)), rng.normal(size=m)
-
-
-@pytest.mark.parametrize("iterations", (1, 2, 5, 7))
-def test_two_coefficients_take_the_same_steps_as_the_literal_form(iterations):
-    B, G, mean = random_system(0)
-    literal = conjugate_gradients.rank_one_literal(B, mean, G, 0.9, 0.1, iterations, 1e-14)
-    s, w, short = conjugate_gradients.rank_one_coefficients(B, G, mean, 0.9, 0.1, iterations, 1e-14)
-    assert short.iterations == literal.iterations == iterations
-    assert relative(systems.combined(s, G, w, mean), literal.solution) < 1e-9
-    assert abs(short.residual - literal.residual) < 1e-9
-
-
-def test_at_most_as_many_iterations_as_eigenvalues():
-    """(11b) has at most n + 1 different eigenvalues."""
-    B, G, mean = random_system(1)
-    *_, found = conjugate_gradients.rank_one_coefficients(B, G, mean, 0.9, 0.1, 100, 1e-8)
-    assert 3 < found.iterations <= len(B) + 1
-    *_, found = conjugate_gradients.rank_one_coefficients(np.diag([2.0] * 8), G, mean, 0.9, 0.1,
-                                                          100, 1e-12)
-    assert found.iterations == 2
 
 
 def test_stops_at_the_relative_residual_and_at_the_limit():
@@ -169,56 +128,31 @@ def test_preconditioner_saves_iterations():
     taken = {}
     for preconditioner in (None, "kfi"):
         options = checked("cg", 0.01, tolerance=1e-2, preconditioner=preconditioner)
-        from secondorder.papers.eacg.direction import direction_at
-
         _, reports = direction_at(evaluation, evaluation.gradient, "fisher", options)
         taken[preconditioner] = sum(weights.iterations for weights, _ in reports)
     assert taken["kfi"] < taken[None]
 
 
-def test_preconditioner_is_of_the_system_that_is_solved():
+@pytest.mark.parametrize("extra, by_mean", (({}, True), ({"rank": 3}, False),
+                                            ({"solver": "cg"}, False)))
+def test_preconditioner_is_of_the_system_that_is_solved(extra, by_mean, monkeypatch):
     """(11b) is preconditioned with the mean input, (11a) with all inputs."""
-    B, G, _ = random_system(4)
-    X = np.random.default_rng(4).normal(size=(5, 11))
-    system = systems.System(B, X, np.ones((5, 8)), G, G, ALPHA, 0.1)
-    options = checked(preconditioner="kfi")
-    for rank_one, inputs in ((True, X.mean(axis=0)[None]), (False, X)):
-        found = by_name._preconditioner(system, options, rank_one)(G)
-        A, alpha = inputs.T @ inputs / len(inputs), system.damping / system.weight
-        wanted = -kronecker_inverse.direction(A, B, G, alpha)
-        assert relative(found, wanted) < 1e-12
+    asked, made = [], kronecker_inverse.preconditioner
+    monkeypatch.setattr(kronecker_inverse, "preconditioner", lambda X, B, alpha: (
+        asked.append((len(X), alpha)), made(X, B, alpha))[1])
+    eacg.direction(*case(0), preconditioner="kfi", alpha=0.1, l2=0.3, **extra)
+    damping = 0.1 / 0.9 + 0.3
+    assert asked == [(1 if by_mean else 7, pytest.approx(damping))] * 3
 
 
-@pytest.mark.parametrize(("extra", "rank_one"), (
-    ({}, True), ({"rank": 3}, False), ({"solver": "cg"}, False)))
-def test_which_preconditioner_is_asked_for(extra, rank_one, monkeypatch):
-    net, criterion, x, y = case(0)
-    asked, made = [], by_name._preconditioner
-    monkeypatch.setattr(by_name, "_preconditioner", lambda system, options, rank_one: (
-        asked.append(rank_one), made(system, options, rank_one))[1])
-    eacg.direction(net, criterion, x, y, preconditioner="kfi", **extra)
-    assert asked == [rank_one] * 3
-
-
-@pytest.mark.parametrize("columns", (3, kronecker_inverse.COLUMNS + 5))
-def test_columns_are_solved_for_in_parts(columns):
+def test_columns_are_solved_for_in_parts():
     rng, widths = np.random.default_rng(0), []
-    A, P = rng.normal(size=(4, 4)), rng.normal(size=(4, columns)).astype("float32")
+    A, P = rng.normal(size=(4, 4)), rng.normal(size=(4, kronecker_inverse.COLUMNS + 5))
     found = kronecker_inverse.by_columns(lambda p: (widths.append(p.shape[1]), A @ p)[1], P)
-    assert found.dtype == np.float32 and relative(found, A @ P) < 1e-6
-    assert widths == ([3] if columns == 3 else [kronecker_inverse.COLUMNS, 5])
+    assert relative(found, A @ P) < 1e-14 and widths == [kronecker_inverse.COLUMNS, 5]
 
 
 # -- closed forms ----------------------------------------------------------------------------------
-
-
-def test_two_closed_forms_and_the_directions_across_the_mean():
-    B, G, mean = random_system(3)
-    s, w = closed_forms.rank_one_coefficients(B, G, mean, 0.9, 0.1)
-    D = systems.combined(s, G, w, mean)
-    assert relative(closed_forms.rank_one_form_1(B, G, mean, 0.9, 0.1), D) < 1e-12
-    across = np.linalg.svd(mean[None])[2][1:]
-    assert relative(D @ across.T, -(G @ across.T) / 0.1) < 1e-12
 
 
 def test_singular_curvature_is_no_trouble():
@@ -275,35 +209,7 @@ def test_single_precision(solver):
     assert relative(found, eacg.direction(net, criterion, x, y, "pch-1", solver, alpha=0.1)) < 1e-4
 
 
-@pytest.mark.parametrize("solver", eacg.SOLVERS)
-def test_wide_inputs_need_no_square_matrix(solver):
-    width, samples = 20_000, 5
-    net = so.mlp([width, 8, 3], activation="sigmoid", rng=0, dtype="float32")
-    x = np.random.default_rng(0).normal(size=(samples, width)).astype(np.float32)
-    arguments = (so.SoftmaxCrossEntropy(), x, np.arange(samples) % 3, "pch-1", solver)
-    limits = {"max_cg": 5} if solver in FAR else {}
-    eacg.direction(net, *arguments, **limits)  # what is imported on first use counts for nobody
-    tracemalloc.start()
-    eacg.direction(net, *arguments, **limits)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 13 * net.theta.nbytes < width**2 / 10
-
-
-# -- refusals --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("options", "message"), (
-    ({"alpha": 1}, "alpha"),
-    ({"curvature": "hessian"}, "may be indefinite"),
-    ({"curvature": "expectation"}, "may be indefinite"),
-    ({"tolerance": 2}, "tolerance"),
-    ({"solver": "kfi", "rank": 2}, "rank"),
-    ({"solver": "exact", "preconditioner": "kfi"}, "preconditioner"),
-    ({"solver": "cg", "literal": True}, "literal")))
-def test_values_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        eacg.direction(*case(0), **options)
+# -- Cholesky --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("smallest", (1.0, 1e-9))
@@ -350,21 +256,19 @@ def test_a_matrix_far_below_the_damping_is_not_factorised(factor, factorised, mo
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("joint", (False, True))
-@pytest.mark.parametrize("activation", ("relu", "tanh"))
+@pytest.mark.parametrize("samples", (3, 7))  # fewer than inputs, and more
 @pytest.mark.parametrize("solver", eacg.SOLVERS)
-def test_inputs_that_overflow_are_refused_with_the_layers_name(solver, activation, joint):
+def test_inputs_that_overflow_are_refused_with_the_layers_name(solver, samples):
     seen = "square of the mean input" if solver.startswith("ea") else "second moment of the inputs"
-    for samples in (3, 7):  # fewer than inputs, and more
-        net, criterion, x, y = case(0, activation, samples=samples)
-        opt = eacg.EACG(net, criterion, solver=solver, joint=joint)
-        before = net.theta.copy()
-        for scale in (1e160, 1e200):
+    net, criterion, x, y = case(0, "relu", samples=samples)
+    opt = eacg.EACG(net, criterion, solver=solver)
+    before = net.theta.copy()
+    for scale in (1e160, 1e200):
+        for call in (lambda: eacg.direction(net, criterion, x * scale, y, solver=solver),
+                     lambda: opt.step(x * scale, y)):
             with pytest.raises(FloatingPointError, match=f"{seen} of linear layer 1 is not"):
-                eacg.direction(net, criterion, x * scale, y, solver=solver, joint=joint)
-            with pytest.raises(FloatingPointError, match=f"{seen} of linear layer 1 is not"):
-                opt.step(x * scale, y)
-        assert (net.theta == before).all()
+                call()
+    assert (net.theta == before).all()
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -392,8 +296,6 @@ def test_a_product_of_factors_that_overflows_and_the_layer_of_any_trouble(monkey
     directions.require_finite_factors(units[0], small, options, 0)  # trace A = 20
     with pytest.raises(FloatingPointError, match="weights of linear layer 1 is not finite"):
         directions.require_finite_factors(units[0], big, options, 0)
-    with pytest.raises(FloatingPointError, match="right side"):  # no residual is above infinity
-        conjugate_gradients.solve(lambda p: 2 * p, np.full(3, 1e200), 5, 1e-3)
 
     def trouble(unit, *args):
         if unit.layer is net.layers[2]:
@@ -419,20 +321,10 @@ def test_one_product_along_the_gradient(solver):
             assert factor < 0 and relative(d, factor * g) < 1e-10
 
 
-def test_what_is_assumed_where_nothing_is_said():
-    common = {"solver": "ea-cg", "l2": 0.0, "joint": False, "rank": 1, "preconditioner": None,
-              "literal": False, "max_cg": None, "tolerance": None}
-    exact = {"alpha": 0.1}
-    papers = {"alpha": 0.02, "learning_rate": 0.1, "momentum": 0.0}
-    for function, own in ((eacg.direction, exact | {"curvature": "pch-1", "rng": None}),
-                          (checked, exact | {"limits": (50, 1e-10)}),
-                          (eacg.EACG, papers | {"curvature": "pch-1", "rng": None})):
-        parameters = inspect.signature(function).parameters.values()
-        found = {p.name: p.default for p in parameters if p.default is not p.empty}
-        assert found == common | own
+def test_limits_where_none_are_given():
     assert (checked().max_cg, checked().tolerance) == (50, 1e-10)
     opt = eacg.EACG(*case(0)[:2])
-    assert (opt.options.max_cg, opt.options.tolerance) == (20, 1e-2) == (opt.max_cg, opt.tolerance)
+    assert (opt.max_cg, opt.tolerance) == (20, 1e-2)
 
 
 #: A value of every option that not all solvers heed.
@@ -459,23 +351,11 @@ def test_a_literal_form_that_there_is_none_of_is_refused():
             checked(literal=True, **{name: value})
 
 
-def test_every_solver_says_what_it_heeds():
-    assert list(HEEDED) == list(eacg.SOLVERS)
-
-
 @pytest.mark.parametrize("function", (eacg.direction, eacg.bias_curvatures))
 def test_complex_networks_are_refused(function):
     net, criterion, x, y = case(0)
     with pytest.raises(ValueError, match="real parameters, got complex128"):
         function(net.astype("complex128"), criterion, x, y)
-
-
-@pytest.mark.parametrize("curvature", ("pch-1", "fisher-sampled"))
-def test_a_seed_is_checked_whether_or_not_anything_is_drawn(curvature):
-    net, criterion, x, y = case(0)
-    for function in (eacg.direction, eacg.bias_curvatures):
-        with pytest.raises(TypeError, match="rng must be"):
-            function(net, criterion, x, y, curvature, rng="a")
 
 
 def test_what_is_orthogonal_to_the_mean_input_keeps_its_small_norm():
@@ -486,13 +366,11 @@ def test_what_is_orthogonal_to_the_mean_input_keeps_its_small_norm():
                                np.linalg.norm(across), rtol=1e-10)
 
 
-@pytest.mark.parametrize("least", [1e-4, 1e-5, 3e-6, 1e-6])
+@pytest.mark.parametrize("least", [1e-4, 1e-6])
 def test_a_right_side_of_the_other_sign_gives_the_other_solution(least):
     """To the bit, also where single precision does not do; residuals are all of one sign."""
-    B = np.array([[1, least - 1], [least - 1, 1]], dtype=np.float32)
-    for size in (1.0, 3.7):
-        right = np.full(2, size)
-        one, other = (cholesky.damped_solve(B, sign * right, 0.9, 1e-9) for sign in (1, -1))
-        assert (one == -other).all()
-        wanted = np.linalg.solve(0.9 * B.astype(float) + 1e-9 * np.eye(2), right)
-        assert relative(one, wanted) < 1e-7
+    B, right = np.array([[1, least - 1], [least - 1, 1]], dtype=np.float32), np.full(2, 3.7)
+    one, other = (cholesky.damped_solve(B, sign * right, 0.9, 1e-9) for sign in (1, -1))
+    assert (one == -other).all()
+    wanted = np.linalg.solve(0.9 * B.astype(float) + 1e-9 * np.eye(2), right)
+    assert relative(one, wanted) < 1e-7

@@ -9,9 +9,10 @@ import pytest
 
 import secondorder as so
 from secondorder import eacg
-from secondorder.papers.eacg.solvers import conjugate_gradients, kronecker_inverse, by_name, systems
 from secondorder.papers.eacg.options import checked
+from secondorder.papers.eacg.solvers import by_name, conjugate_gradients, kronecker_inverse, systems
 from test_eacg_curvatures import relative
+from test_eacg_solvers import dense_weights
 
 WIDTH = 150_528  # 224 x 224 pixels in three colours
 FAR = {"max_cg": 300, "tolerance": 1e-14}
@@ -30,20 +31,9 @@ def system_of(S, m, rank, alpha, l2, dtype=float, n=4):
     return systems.System((root @ root.T / n).astype(dtype), X, deltas, W, G, alpha, l2)
 
 
-def dense(system, solver, rank):
-    """The direction (n, m) from (m, m) and (n m, n m) matrices."""
-    X, B, G = (a.astype(float) for a in (system.X, system.B, system.G))
-    mean, (n, m) = X.mean(axis=0), system.G.shape
-    by_mean = solver in ("kfi-rank-one", "ea-cg", "ea-closed")
-    A = np.outer(mean, mean) if by_mean else X.T @ X / len(X)
-    if solver.startswith("ea") and rank > 1:
-        values, V = np.linalg.eigh(np.cov(X.T, bias=True))
-        values[: m + 1 - rank] = 0
-        A = A + (V * values) @ V.T
-    if solver.startswith("kfi"):
-        return kronecker_inverse.direction(A, B, G, system.alpha + system.l2)
-    matrix = system.weight * np.kron(A, B) + system.damping * np.eye(n * m)
-    return -np.linalg.solve(matrix, G.ravel(order="F")).reshape(n, m, order="F")
+def dense(system, solver, extra):
+    return dense_weights(system.B, system.X, system.G, solver, system.alpha, system.l2,
+                         extra.get("rank", 1), first=True)
 
 
 def found(system, solver, extra):
@@ -56,27 +46,12 @@ def found(system, solver, extra):
 @pytest.mark.parametrize("S, m, rank", [(3, 9, 3), (3, 9, 1), (6, 7, 4), (7, 7, 5), (9, 6, 6),
                                         (1, 5, 1)])
 @pytest.mark.parametrize("alpha, l2", [(0.3, 0.0), (0.01, 0.0), (1e-5, 0.0), (0.02, 0.5)])
-@pytest.mark.parametrize("solver, extra", OPTIONS)
+@pytest.mark.parametrize("solver, extra", [*OPTIONS, ("kfi", {"literal": True}),
+                                           ("kfi-rank-one", {"literal": True})])
 def test_the_dense_solve_at_small_sizes(solver, extra, alpha, l2, S, m, rank):
     system = system_of(S, m, rank, alpha, l2)
-    wanted = dense(system, solver, extra.get("rank", 1))
+    wanted = dense(system, solver, extra)
     assert relative(found(system, solver, extra), wanted) < 1e-8
-
-
-@pytest.mark.parametrize("first", [True, False])
-@pytest.mark.parametrize("S, m", [(3, 9), (9, 6)])
-@pytest.mark.parametrize("solver", ["kfi", "kfi-rank-one"])
-def test_kfi_with_its_matrices_and_without_them(solver, S, m, first):
-    system = system_of(S, m, 3, 0.02, 0.3)
-    mean, n = system.X.mean(axis=0), len(system.G)
-    A = np.outer(mean, mean) if solver == "kfi-rank-one" and first else system.X.T @ system.X / S
-    pi, root = np.sqrt(np.trace(A) / m / (np.trace(system.B) / n)), np.sqrt(0.02 + 0.3)
-    matrix = np.kron(A + pi * root * np.eye(m), system.B + root / pi * np.eye(n))
-    wanted = -np.linalg.solve(matrix, system.G.ravel(order="F")).reshape(n, m, order="F")
-    for literal in (True, False):
-        out = np.full_like(system.G, np.nan)
-        by_name.solve_weights(system, checked(solver, 0.02, 0.3, literal=literal), first, out)
-        assert relative(out, wanted) < 1e-10
 
 
 @pytest.mark.parametrize("literal, formed", [(True, True), (False, False)])
@@ -97,7 +72,8 @@ def test_inputs_of_zero(solver, extra, l2):
     system = system_of(3, 8, 2, 0.1, l2)
     system.X[...] = 0
     system.G[...] = l2 * system.W
-    np.testing.assert_allclose(found(system, solver, extra), dense(system, solver, 1), rtol=1e-10)
+    np.testing.assert_allclose(found(system, solver, extra), dense(system, solver, extra),
+                               rtol=1e-10)
 
 
 def test_single_precision_stays_near_the_double_one():
@@ -129,14 +105,16 @@ def test_a_span_takes_the_same_steps_as_arrays_of_the_weights_size(iterations):
 def test_nothing_of_the_square_of_the_width(solver, extra):
     """At the width of a large image all arrays are as long as the inputs or the weights."""
     few = {"max_cg": 5} if "max_cg" in extra else {}
-    system = system_of(8, WIDTH, 8, 0.1, 0.01, np.float32, n=6)
-    solve = [system, solver, extra | few]
-    found(*solve)  # what is imported on first use counts for nobody
+    net = so.mlp([WIDTH, 6, 3], activation="sigmoid", rng=0, dtype="float32")
+    x = np.random.default_rng(0).normal(size=(8, WIDTH)).astype(np.float32)
+    case = net, so.SoftmaxCrossEntropy(), x, np.arange(8) % 3
+    options = {"solver": solver, "l2": 0.01} | extra | few
+    eacg.direction(*case, **options)  # what is imported on first use counts for nobody
     tracemalloc.start()
-    found(*solve)
+    eacg.direction(*case, **options)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 6 * (system.X.nbytes + system.G.nbytes) < WIDTH**2 / 100
+    assert peak < 7.3 * (x.nbytes + net.theta.nbytes) < WIDTH**2 / 100
 
 
 def test_kfi_preconditions_in_the_span_as_on_the_weights():

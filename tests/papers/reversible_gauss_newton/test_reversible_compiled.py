@@ -1,6 +1,5 @@
 """Reversible networks by compiled passes against the literal ones."""
 
-import threading
 
 import numpy as np
 import pytest
@@ -59,24 +58,6 @@ def test_steps_run_compiled_and_are_the_literal_ones():
                     method.step(x[rows], labels[rows])
         ends.append(net.theta.copy())
     np.testing.assert_allclose(*ends, rtol=1e-9)
-
-
-def test_threads_that_ask_one_network_get_their_own_numbers():
-    net, rng, wrong = moved(NETS["readout"]("float64")), np.random.default_rng(0), []
-    problems = [(rng.normal(size=(S, 7)), rng.normal(size=(S, 4))) for S in (12, 3, 7)]
-    wanted = [so.exact.gradient(net, SquaredError(), *batch) for batch in problems]
-
-    def work(k):
-        for _ in range(20):
-            if not np.array_equal(so.exact.gradient(net, SquaredError(), *problems[k]), wanted[k]):
-                wrong.append(k)
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
 
 
 class Undecided(Coupling):

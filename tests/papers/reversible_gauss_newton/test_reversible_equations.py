@@ -4,10 +4,8 @@
 import re
 from collections import Counter
 
-import numpy as np
 import pytest
 
-import secondorder as so
 from harness import ledger_runs
 from secondorder.ledger.pages import folding
 
@@ -29,12 +27,6 @@ NOTHING = {"34", "35", "37", "38", *map(str, range(43, 47)), *map(str, range(48,
 @pytest.fixture(scope="module")
 def results():
     return ledger_runs.results(PAPER)
-
-
-@pytest.mark.parametrize("seed", ledger_runs.SEEDS)
-def test_all_come_out_as_their_verdicts_say(seed):
-    wrong = ledger_runs.failures(PAPER, seed)
-    assert not wrong, "\n".join(wrong)
 
 
 def test_every_label_is_executed_once(results):
@@ -60,15 +52,3 @@ def test_claims_that_differ_in_their_case_only_fold_to_one_line(results):
         texts = Counter((type(same[0]), re.sub(r"(block |_)\d", r"\1l", text))
                         for text, same in folding.folded(result.claims))
         assert max(texts.values()) == 1, (result.labels, texts.most_common(3))
-
-
-@pytest.mark.everyday(2)
-@pytest.mark.parametrize("seed", range(6))
-def test_gap_of_a_lower_rank_tends_to_a_limit_that_is_not_zero(seed):
-    """The counterexample of Theorem 4.3 shows a gap, not iterations that blow up."""
-    result, = ledger_runs.results(PAPER, seed, "theorem-4.3")
-    case, = (claim for claim in result.claims if isinstance(claim, so.ledger.Case))
-    gaps, surjective = case.arrays["lower_rank"], case.arrays["squared_error"]
-    np.testing.assert_allclose(gaps, gaps[-1], rtol=0.15)
-    np.testing.assert_allclose(gaps[-1], gaps[-2], rtol=0.03)
-    assert gaps[-1] > 0.05 and surjective[-1] < 0.2 * surjective[0]

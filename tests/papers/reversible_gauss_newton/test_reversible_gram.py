@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from secondorder.papers.reversible_gauss_newton import features, gram
-from secondorder.papers.reversible_gauss_newton.update import Update
 
 
 @pytest.fixture
@@ -146,22 +145,6 @@ def test_features_that_are_all_zero_are_dependent(shape):
     assert features._independent(np.zeros(shape), True) == 1  # the ones of a bias
 
 
-@pytest.mark.parametrize("form", ("exact", "truncate", "damp", "tikhonov"))
-def test_a_decomposition_of_the_features_themselves_loses_nothing(form, rng):
-    F, E = rng.normal(size=(4, 6)), rng.normal(size=(4, 2))
-    found = features.fit(F, E, form, gram.FORMS[form], decomposition="svd")
-    assert found.lost == 0 and found.missed < 1e-14 and found.undecided == 0
-    U, s, Vt = np.linalg.svd(F, full_matrices=False)
-    f = gram.filtered(s**2, form, gram.FORMS[form], 0.0) * s
-    np.testing.assert_allclose(found.weight, ((U * f).T @ E).T @ Vt, rtol=1e-10, atol=1e-13)
-
-
 def test_targets_of_zero_are_missed_by_nothing(rng):
     found = features.fit(rng.normal(size=(4, 6)), np.zeros((4, 2)))
     assert found.missed == 0 and not found.weight.any()
-
-
-def test_what_a_step_reports_unless_it_was_measured():
-    made = Update(np.zeros(3), 2, 2)
-    assert np.isnan(made.residual) and made.ranks is None and made.weights is None
-    assert (made.drift, made.missed, made.undecided, made.lost) == (0, 0, 0, 0)

@@ -1,5 +1,4 @@
-"""The judges of the reversible paper's studies, on made-up results: a clear yes, a clear no, too
-few seeds, and runs that diverged."""
+"""What the trainings of the reversible paper's studies record."""
 
 import collections
 
@@ -7,144 +6,9 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from harness import made_up
-from harness.made_up import verdicts
-from secondorder.papers.reversible_gauss_newton import RevMLP
-from secondorder.papers.reversible_gauss_newton.studies import poor_generalisation, training
+from secondorder.papers.reversible_gauss_newton import RevMLP, linear_cka
+from secondorder.papers.reversible_gauss_newton.studies import training
 from secondorder.papers.reversible_gauss_newton.studies.features_step import FeaturesGaussNewton
-from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
-
-LOST = {"diverged": "epoch 3"}
-
-
-def judged(key, make, seeds=None):
-    return made_up.judged("reversible-gauss-newton", key, make, seeds)
-
-
-def curves(loss, test, epochs=100, **more):
-    """A made-up run: training and test loss as functions of the epoch, from 1."""
-    at = np.arange(1, epochs + 1, dtype=float)
-    return {"loss": (loss(at) + 0 * at).tolist(), "test": (test(at) + 0 * at).tolist(),
-            "accuracy": [0.5] * epochs, "change": [-1.0] * epochs, "carried": [-0.5] * epochs,
-            "size": [1.0] * epochs, "rank": [0] * epochs, "looks": []} | more
-
-
-def falling(excess, seed, level=1.0):
-    """Training loss falls through .1; test loss is `excess` times 2, a little by the seed."""
-    return curves(lambda at: level * np.exp(-0.1 * at), lambda at: 2 * excess + 0.01 * seed)
-
-
-# -- poor generalisation ---------------------------------------------------------------------------
-
-
-def generalising(excess, saturates=()):
-    def make(seed, task, method, rate, epochs, **_):
-        if method in saturates and task == "noisy digits":
-            return curves(lambda at: np.maximum(np.exp(-at), 0.5), lambda at: 2 * excess[method],
-                          epochs=40)
-        return falling(excess.get(method, 1.0), seed)
-    return make
-
-
-ALL = {"exact": 1.5, "gn": 1.5, "mp": 1.5}
-
-
-def test_poor_generalisation_of_all_gauss_newton():
-    found = judged("claim-poor-generalisation", generalising(ALL, tuple(ALL)))
-    assert verdicts(found) == {HELD}
-    better = dict.fromkeys(ALL, 0.5)
-    assert verdicts(judged("claim-poor-generalisation", generalising(better))) == {DID_NOT_HOLD}
-    few = judged("claim-poor-generalisation", generalising(ALL, tuple(ALL)), seeds=2)
-    assert verdicts(few) == {UNDECIDED}
-
-
-def test_what_moore_penrose_gains_is_parted():
-    size = {"exact": 1.6, "mp-features": 1.3, "mp": 1.0}
-    parts = {"features": ("mp-features", "mp"), "inverse": ("exact", "mp-features"),
-             "both": ("exact", "mp")}
-
-    def make(seed, method, **_):
-        return falling(size[method], seed)
-
-    found = judged("claim-features-or-logits", make)
-    assert verdicts(found) == {HELD}
-    study = STUDIES.of("reversible-gauss-newton")["claim-features-or-logits"]
-    told = study.judge(made_up.results(study, make), study.settings())
-    for letter, (above, below) in parts.items():
-        logs = [np.log((2 * size[above] + 0.01 * seed) / (2 * size[below] + 0.01 * seed))
-                for seed in range(2, 8)]
-        assert told[f"{letter}-0.8"].effect == pytest.approx(np.mean(logs), rel=1e-6)
-    few = judged("claim-features-or-logits", make, seeds=2)
-    assert verdicts(few) == {UNDECIDED}
-    size["exact"], size["mp"] = 0.6, 2.0
-    assert verdicts(judged("claim-features-or-logits", make)) == {DID_NOT_HOLD}
-
-
-def test_poor_generalisation_of_the_right_inverse_alone():
-    found = judged("claim-poor-generalisation",
-                   generalising({"exact": 1.5, "gn": 1.5, "mp": 0.9}, ("exact", "gn")))
-    assert found["exact-0.8"] == found["gn-noise"] == found["exact-saturates"] == HELD
-    assert found["mp-0.8"] == found["as-such"] == found["mp-saturates"] == DID_NOT_HOLD
-
-
-@pytest.mark.parametrize("rival", ["adam", "sgd"])
-def test_fresh_noise_takes_both_rivals(rival):
-    """Above one of them alone is not enough."""
-    found = judged("claim-poor-generalisation", generalising(ALL | {rival: 3.0}))
-    assert found["exact-noise"] == DID_NOT_HOLD and found["exact-0.8"] == HELD
-
-
-def test_a_run_with_noise_that_diverged_is_read_as_far_as_it_went():
-    """SGD comes to the half of its start and is lost; there its test loss is the lower one. Lost in
-    the first epoch, it says nothing.
-    """
-    def make(epochs):
-        def made(method, task, seed, **rest):
-            one = generalising(ALL)(method=method, task=task, seed=seed, **rest)
-            if method != "sgd" or task != "noisy digits" or seed != 3:
-                return one
-            return {name: value[:epochs] if isinstance(value, list) else value
-                    for name, value in one.items()} | {"diverged": "epoch 17: inf"}
-        return made
-
-    assert judged("claim-poor-generalisation", make(50))["mp-noise"] == HELD
-    assert judged("claim-poor-generalisation", make(0))["mp-noise"] == UNDECIDED
-
-
-def test_poor_generalisation_when_runs_diverge_or_do_not_come_so_far():
-    def lost(method, **rest):
-        found = generalising(ALL)(method=method, **rest)
-        return found if method != "mp" else found | LOST
-
-    found = judged("claim-poor-generalisation", lost)
-    assert found["mp-0.8"] == found["as-such"] == UNDECIDED and found["exact-0.8"] == HELD
-
-    def slow_descent(method, **rest):  # never at .1: Adam alone is the measure then
-        one = generalising(ALL)(method=method, **rest)
-        return one if method != "sgd" else one | {"loss": [1.0] * 100, "test": [0.1] * 100}
-
-    assert judged("claim-poor-generalisation", slow_descent)["exact-0.4"] == HELD
-
-
-def test_a_test_loss_belongs_to_the_training_loss_after_the_same_step():
-    """The loss is recorded before a step, the test loss behind it."""
-    one = {"loss": [2.0, 1.0, 0.1], "test": [5.0, 4.0, 3.0]}
-    assert poor_generalisation.test_at(one, 0.1) == pytest.approx(4.0)
-    assert poor_generalisation.test_at(one, 1.0) == pytest.approx(5.0)
-    assert np.isnan(poor_generalisation.test_at(one, 0.01))
-
-
-def test_every_method_gets_the_rate_that_generalises_best_on_a_seed_of_its_own():
-    def make(seed, method, rate, **_):
-        if method == "exact" and seed == poor_generalisation.CHOOSING:
-            return falling(1.5 if rate == 0.5 else 3.0, 0)
-        return falling(1.5 if rate == 0.5 else 0.1 if method == "exact" else 1.0, seed)
-
-    found = judged("claim-poor-generalisation", make)
-    assert found["exact-0.8"] == HELD  # judged at .5, not at the rates that win on other seeds
-
-
-# -- training --------------------------------------------------------------------------------------
 
 
 @pytest.mark.everyday(1)
@@ -161,8 +25,6 @@ def test_a_run_records_every_epoch(method, rate):
 
 
 def test_grams_give_the_alignment_of_two_networks():
-    from secondorder.papers.reversible_gauss_newton import RevMLP, linear_cka
-
     x = np.random.default_rng(0).normal(size=(9, 6))
     nets = [RevMLP(6, 2, 12, outputs=3, rng=seed) for seed in (1, 2)]
     told = [training.Start(net, x).grams(net, count=9) for net in nets]

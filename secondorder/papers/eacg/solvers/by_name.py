@@ -22,8 +22,9 @@ import numpy as np
 from ....compiled import forms
 from . import closed_forms, conjugate_gradients, kronecker_inverse
 from .cholesky import damped_solve
-from .systems import (batch_product, combined, factor_product, low_rank_factor, orthonormal,
-                      rank_one_product, size)
+from ..products import mean_outer
+from .systems import (batch_product, combined, factor_product, kronecker_product, low_rank_factor,
+                      orthonormal, rank_one_product, size)
 
 
 class Report(NamedTuple):
@@ -45,10 +46,9 @@ def ea_cg(system, options, first, out):
         F = low_rank_factor(system.X, options.rank)
         if options.preconditioner is None and F.shape[1] < len(F):
             return _cg_in_span(system, options, F, out)
-        return _cg(system, options, lambda P: factor_product(system.B, P, F), out, rank_one=False)
+        return _cg(system, options, lambda P: factor_product(system.B, P, F), system.X, out)
     if options.literal or options.preconditioner is not None:
-        return _cg(system, options, lambda P: rank_one_product(system.B, P, mean), out,
-                   rank_one=True)
+        return _cg(system, options, lambda P: rank_one_product(system.B, P, mean), mean[None], out)
     s, w, outcome = conjugate_gradients.rank_one_coefficients(
         system.B, system.G, mean, system.weight, system.damping, options.max_cg, options.tolerance)
     _write_combined(out, s, system.G, w, mean)
@@ -71,11 +71,11 @@ def cg(system, options, first, out):
     """Eq. (11a) by conjugate gradients."""
     S, m = system.X.shape
     if m <= S:
-        A = system.X.T @ system.X / S
-        return _cg(system, options, lambda P: system.B @ P @ A, out, rank_one=False)
+        A = mean_outer(system.X)
+        return _cg(system, options, lambda P: kronecker_product(system.B, P, A), system.X, out)
     if options.preconditioner is None or not system.l2:
         return _cg_in_span(system, options, system.X.T / np.sqrt(S).astype(system.X.dtype), out)
-    return _cg(system, options, lambda P: batch_product(system.B, P, system.X), out, rank_one=False)
+    return _cg(system, options, lambda P: batch_product(system.B, P, system.X), system.X, out)
 
 
 def exact(system, options, first, out):
@@ -108,11 +108,13 @@ def _kfi(options):
     return kronecker_inverse.solution_as_printed if options.literal else kronecker_inverse.solution
 
 
-def _cg(system, options, product, out, rank_one):
+def _cg(system, options, product, X, out):
+    """On arrays (n, m); the inputs X of the system are KFI's, if that is the preconditioner."""
     weight, damping = system.weight, system.damping
+    inverse = None if options.preconditioner is None else kronecker_inverse.preconditioner(
+        X, system.B, damping / weight)
     outcome = conjugate_gradients.solve(lambda P: weight * product(P) + damping * P, -system.G,
-                                        options.max_cg, options.tolerance,
-                                        _preconditioner(system, options, rank_one))
+                                        options.max_cg, options.tolerance, inverse)
     out[...] = outcome.solution
     return Report(outcome.iterations, outcome.residual)
 
@@ -136,14 +138,6 @@ def _cg_in_span(system, options, F, out):
     return Report(outcome.iterations, outcome.residual)
 
 
-def _preconditioner(system, options, rank_one):
-    """KFI's inverse for the same system, as a function of an array (n, m); None without one."""
-    if options.preconditioner is None:
-        return None
-    X = system.mean_input[None] if rank_one else system.X
-    return kronecker_inverse.preconditioner(X, system.B, system.damping / system.weight)
-
-
 def _write_combined(out, s, G, w, mean):
     """out = s G + w m^T in one pass."""
     if forms.is_literal():
@@ -158,39 +152,16 @@ def _write_combined(out, s, G, w, mean):
 
 
 def solve_weights(system, options, first, out):
-    """Write the solution of Eq. (10b) into out (n, m), and report.
-
-    Parameters
-    ----------
-    system : System
-    options : Options
-    first : bool
-        Whether it is the first linear layer, for (13).
-    out : (n, m) array
-
-    Returns
-    -------
-    Report
+    """Write the solution of Eq. (10b) into out (n, m), and return a `Report`; (13) wants to know
+    whether this is the first linear layer.
     """
     return SOLVERS[options.solver](system, options, first, out)
 
 
 def solve_bias(system, g, options, out):
-    """Write the solution of Eq. (10a) into out (n,), and report.
+    """Write the solution of Eq. (10a) for the gradient g (n,) into out (n,), and return a `Report`.
 
     By conjugate gradients or directly, as the solver; KFI takes B + (alpha + l2) I.
-
-    Parameters
-    ----------
-    system : System
-    g : (n,) array
-        Gradient of the objective in the bias.
-    options : Options
-    out : (n,) array
-
-    Returns
-    -------
-    Report
     """
     weight, damping = system.weight, system.damping
     if options.solver in ("ea-cg", "cg"):

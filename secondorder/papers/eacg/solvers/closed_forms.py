@@ -34,17 +34,7 @@ def rank_one_form_2(B, G, mean, weight, damping):
 
 
 def rank_one_coefficients(B, G, mean, weight, damping):
-    """:func:`rank_one_form_2` as (s, w) with D = s G + w m^T, also for a mean input of 0.
-
-    Parameters
-    ----------
-    B : (n, n) array
-    G : (n, m) array
-    mean : (m,) array
-
-    Returns
-    -------
-    (float, (n,) array)
+    """:func:`rank_one_form_2` as (s, w), w (n,), with D = s G + w m^T, also for a mean input of 0.
     """
     along, length = along_mean(G, mean)
     s = -1.0 / damping
@@ -54,15 +44,8 @@ def rank_one_coefficients(B, G, mean, weight, damping):
 
 
 def factor_solution(B, G, F, weight, damping):
-    """Eq. (10b) with F F^T (m, m) in the place of A: one small system in the span of F.
-
+    """Eq. (10b) with F F^T (m, m) in the place of A, F (m, r): one small system in the span of F.
     Across that span it is -G / damping.
-
-    Parameters
-    ----------
-    B : (n, n) array
-    G : (n, m) array
-    F : (m, r) array
     """
     Q, singular, _ = np.linalg.svd(F.astype(np.float64), full_matrices=False)
     Q = Q[:, singular > 0]
@@ -81,14 +64,7 @@ def spectral_solution(B, G, of_A, weight, damping):
 
 
 def eigenvector_solution(B, G, A, weight, damping):
-    """Eq. (10b) with (11a): A = V diag(a) V^T, and :func:`spectral_solution` of G V turned back.
-
-    Parameters
-    ----------
-    B : (n, n) array
-    G : (n, m) array
-    A : (m, m) array
-    """
+    """Eq. (10b) with (11a), A = V diag(a) V^T: :func:`spectral_solution` of G V, turned back."""
     of_A, V = np.linalg.eigh(A.astype(np.float64))
     return (spectral_solution(B, G @ V, of_A, weight, damping) @ V.T).astype(G.dtype, copy=False)
 

@@ -17,25 +17,11 @@ class Solution(NamedTuple):
 
 
 def solve(product, right, max_cg, tolerance, preconditioner=None):
-    """Solve L(x) = right for a positive definite L, from x = 0.
+    """Solve L(x) = right for a positive definite L, ``product``, from x = 0.
 
     It ends with |residual| <= tolerance |right|, or after `max_cg` products, or where rounding has
-    used up the curvature p . L(p) > 0. A right side of zero gives zero at once.
-
-    Parameters
-    ----------
-    product : callable
-        Array like `right` -> L of it.
-    right : array
-    max_cg : int
-    tolerance : float
-        Relative, of norms (not of their squares).
-    preconditioner : callable, optional
-        Positive definite, near the inverse of L.
-
-    Returns
-    -------
-    Solution
+    used up the curvature p . L(p) > 0. A right side of zero gives zero at once. The preconditioner
+    is positive definite, near the inverse of L.
 
     Raises
     ------
@@ -73,9 +59,7 @@ def damped(B, weight, damping, right, max_cg, tolerance):
 
         c -> damping c,    v -> (weight B + damping I) v
 
-    Parameters
-    ----------
-    right : (k + n,) array
+    of one right side (k + n,).
     """
     B, k = np.ascontiguousarray(B, dtype=np.float64), len(right) - len(B)
     if not forms.is_literal():
@@ -110,22 +94,8 @@ def in_span(B, across, along, A, weight, damping, max_cg, tolerance, preconditio
         c -> damping c,    V -> weight B V A + damping V,
 
     so that the iterates are those on arrays (n, m), for one product with B and one with A each.
-
-    Parameters
-    ----------
-    B : (n, n) array
-    across : float
-        |R|; 0 where the gradient lies in the span.
-    along : (n, r) array
-        G_Q = G Q.
-    A : (r, r) array
-    preconditioner : callable, optional
-        Of V (n, r), near the inverse of the second line; for a gradient in the span only.
-
-    Returns
-    -------
-    (float, (n, r) array, Solution)
-        s and V.
+    `across` is |R| and `along` G_Q (n, r). A `preconditioner` (n, r) -> (n, r) is near the inverse
+    of the second line, and for a gradient in the span only. Returns s, V and the Solution.
     """
     B, n = B.astype(np.float64, copy=False), len(B)
 
@@ -152,22 +122,14 @@ class Coordinates(NamedTuple):
 
 
 def coordinates(G, mean):
-    """Split G (n, m) into its part along the mean input and the rest; only the rest's norm is kept.
-
-    Parameters
-    ----------
-    G : (n, m) array
-    mean : (m,) array
-    """
+    """G (n, m) along the mean input (m,), and the norm alone of the rest."""
     along, length = along_mean(G, mean)
     rest = np.vdot(G, G) - np.vdot(along, along)
     return Coordinates(float(np.sqrt(max(rest, 0.0))), along, length)
 
 
 def rank_one_coefficients(B, G, mean, weight, damping, max_cg, tolerance):
-    """:func:`rank_one_literal` in two coefficients, (s, w).
-
-        D = s G + w m^T
+    """:func:`rank_one_literal` in two coefficients, D = s G + w m^T: returns s, w (n,), Solution.
 
     Every iterate lies in the span of the part of G across m and of the matrices u m^T. In an
     orthonormal basis of that span, (c, v) with v (n,), the matrix of the system is
@@ -175,10 +137,6 @@ def rank_one_coefficients(B, G, mean, weight, damping, max_cg, tolerance):
         c -> damping c,    v -> (weight |m|^2 B + damping I) v,
 
     so that the iterates are those of the literal form, for one product with B (n, n) each.
-
-    Returns
-    -------
-    (float, (n,) array, Solution)
     """
     across, along, length = coordinates(G, mean)
     outcome = damped(B, weight * length**2, damping, -np.concatenate([[across], along]), max_cg,

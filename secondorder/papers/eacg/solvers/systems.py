@@ -117,17 +117,12 @@ def combined(s, G, w, mean):
 
 
 def low_rank_factor(X, rank):
-    """F (m, r) such that F F^T lies between (11b) and (11a).
+    """F (m, r) for inputs X (S, m) such that F F^T lies between (11b) and (11a).
 
         F F^T = m m^T + the `rank` - 1 largest parts of Cov(h)
 
     rank 1 gives m m^T, and from the rank of E[h h^T] on it is E[h h^T] itself. Between them F F^T
     grows with the rank in the Loewner order.
-
-    Parameters
-    ----------
-    X : (S, m) array
-    rank : int
     """
     mean = X.mean(axis=0)
     if rank == 1:

@@ -24,42 +24,20 @@ REPEATS = 5
 def update_seconds(repeat, case, criterion, methods, batch, rounds, steps, form):
     """Median CPU seconds of an update of every method, in turns, on random images.
 
-    Parameters
-    ----------
-    repeat : int
-    case, criterion : str
-        As for :func:`.training.train`.
-    methods : list of [str, str]
-        Method and curvature.
-    batch, rounds, steps : int
-        Each method makes so many updates in a round.
-    form : {"literal", "compiled"}
-        In the literal form every pass and solver runs as it is written, see
-        :func:`.training.as_printed`.
-
-    Returns
-    -------
-    dict
-        ``"ea-cg pch-1"`` and so on -> seconds.
+    `methods` are pairs of method and curvature; each makes `steps` updates in a round. The form is
+    as for :func:`.training.in_form`. Returns a dict, ``"ea-cg pch-1"`` and so on -> seconds.
     """
-    with so.literal(form == "literal"):
-        return _update_seconds(repeat, case, criterion, methods, batch, rounds, steps,
-                               training.as_printed if form == "literal" else training.optimizer_of)
-
-
-def _update_seconds(repeat, case, criterion, methods, batch, rounds, steps, optimizer_of):
-    """The same, in the form that is asked for."""
     rng = np.random.default_rng(repeat)
     x = rng.random((batch, networks.WIDTHS[case][0])).astype("float32")
     y = rng.integers(0, 10, batch)
     optimizers = {}
     for method, curvature in methods:
         network, loss = networks.network_of(case, repeat), networks.CRITERIA[criterion]()
-        optimizers[f"{method} {curvature}"] = optimizer_of(network, loss, method, curvature, 1e-3,
-                                                           0.02)
+        optimizers[f"{method} {curvature}"] = training.in_form(form, network, loss, method,
+                                                               curvature, 1e-3, 0.02)
     seconds = {name: [] for name in optimizers}
-    for _ in range(rounds):
-        for name, optimizer in optimizers.items():
+    with so.literal(form == "literal"):
+        for name, optimizer in rounds * list(optimizers.items()):
             optimizer.step(x, y)  # the caches hold the other methods' arrays
             began = time.process_time()
             for _ in range(steps):
@@ -104,12 +82,8 @@ class Timed(training.Chosen):
 
 
 def timed(judge, criterion, settings, results, form):
-    """A verdict that both selections share in every repeat of the timing in one form.
-
-    Parameters
-    ----------
-    judge : callable
-        Takes a :class:`Timed`, returns a Verdict.
+    """A verdict that both selections share in every repeat of the timing in one form; ``judge``
+    takes a :class:`Timed`.
     """
     return repeated(*(training.by_selection(
         judge, criterion, settings, results,
@@ -135,18 +109,9 @@ def claims_in_both_forms(claims, timed_letters):
 
 
 def faster(chosen, ours, other, what, factor=1.0):
-    """Whether a method is at three fixed losses before `factor` times another's seconds and, where
-    the quicker one of them ends, has the lower loss.
-
-    Parameters
-    ----------
-    chosen : Timed
-    ours, other : (str, str)
-        Method and curvature.
-    what : str
-        For the measure: whose seconds over whose.
-    factor : float
-        Above 1 nothing is asked of the losses at equal seconds.
+    """Whether a method (name, curvature) is at three fixed losses before `factor` times another's
+    seconds and, where the quicker one of them ends, has the lower loss (not asked with a factor
+    above 1). `what` says for the measure whose seconds over whose.
     """
     parts = [chosen.compared(ours, other, lambda a, b, level=level: np.log(factor) + ahead(
         a, b, level), f"log of {what}, to loss {level:g}") for level in LEVELS[chosen.criterion]]

@@ -5,20 +5,18 @@ import numpy as np
 from secondorder.studies import Run, counted, legend_below, over_seeds, study
 
 from .. import PAPER
+from ..hessians import exact_step
+from ..rules import downwards, linear, units
 from . import networks, training
 from .networks import CRITERIA
 
 
 def shares(seed, case, samples, epochs, every):
-    """||cov-t|| over ||mean of products||, by layer, along EA-CG with PCH-1.
+    """||cov-t|| over ||mean of products||, by layer, along EA-CG with PCH-1: ``shares``, a row a
+    look.
 
     The blocks are those of layer t's weights: inputs h of the layer, and the exact Hessians of its
     outputs.
-
-    Returns
-    -------
-    dict
-        ``shares``: a row a look.
     """
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), CRITERIA["cross-entropy"]()
@@ -38,7 +36,7 @@ def dropped(evaluation):
     A_s[i, j] B_s[k, l] less the product of the means.
     """
     values = []
-    for h, B in instance_blocks(evaluation):
+    for h, B, _ in instance_blocks(evaluation):
         h, B = h.astype(float), B.astype(float).reshape(len(B), -1)
         # ||mean_s A_s (x) B_s||^2 = mean_(s, s') (h_s . h_s')^2 <B_s, B_s'>
         gram_h, gram_B = (h @ h.T) ** 2, B @ B.T
@@ -51,19 +49,14 @@ def dropped(evaluation):
     return values
 
 
-def instance_blocks(evaluation):
-    """Inputs (S, n_in) and Hessians (S, n_out, n_out) of each linear layer, by the recursion of
-    every layer's `input_hessian`.
+def instance_blocks(evaluation, step=exact_step):
+    """Inputs (S, n_in), Hessians (S, n_out, n_out) and gradients (S, n_out) in the outputs of each
+    linear layer; `step` carries the Hessians down.
     """
-    network, blocks = evaluation.network, []
+    all_units = units(evaluation)
     H = evaluation.loss_function.hessian(evaluation.outputs, evaluation.y)
-    for i in reversed(range(len(network.layers))):
-        layer, saved = network.layers[i], evaluation.saved[i]
-        if layer.size:
-            blocks.append((saved.input, H))
-        if i:
-            H = layer.input_hessian(saved, evaluation.deltas[i], H)
-    return blocks[::-1]
+    return [(unit.saved.input, H, unit.delta)
+            for unit, H in zip(linear(all_units), downwards(all_units, H, step))]
 
 
 def apart(with_it, without):

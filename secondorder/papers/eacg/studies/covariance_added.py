@@ -8,8 +8,9 @@ from scipy.sparse.linalg import LinearOperator, cg
 from secondorder.studies import Run, alike, chosen, diverged, finished, over_seeds, paired, study
 
 from .. import PAPER
+from ..rules import rules
 from . import networks
-from .covariance import apart, draw_apart
+from .covariance import apart, draw_apart, instance_blocks
 from .networks import CRITERIA
 
 PRODUCTS = 20  # of conjugate gradients, a layer
@@ -18,39 +19,26 @@ NAMES = {True: "with the covariance", False: "without it, as (5)"}
 
 
 def positive_blocks(evaluation):
-    """(h_i, B_i, g_i) of each linear layer: inputs, positive Hessians and gradients in the outputs.
+    """(h_i, B_i, g_i) of each linear layer: inputs (S, n_in), positive Hessians (S, n_out, n_out)
+    and gradients (S, n_out) in the outputs.
 
     (4b) for every instance i, with the absolute value of its second term, as PCH-1 has:
 
         B_i^(t-1) = diag(h_i') W^T B_i^t W diag(h_i') + |diag(h_i'' (.) W^T g_i^t)|
-
-    Returns
-    -------
-    list of (array (S, n_in), array (S, n_out, n_out), array (S, n_out))
     """
-    network, blocks = evaluation.network, []
-    B = evaluation.loss_function.hessian(evaluation.outputs, evaluation.y)
-    for i in reversed(range(len(network.layers))):
-        layer, saved, g = network.layers[i], evaluation.saved[i], evaluation.deltas[i]
-        if layer.size:
-            blocks.append((saved.input, B, g))
-            B = layer.weight.T @ B @ layer.weight if i else B
-        else:
-            B = saved.slope[:, :, None] * B * saved.slope[:, None, :]
-            B[:, range(B.shape[1]), range(B.shape[1])] += np.abs(saved.curvature * g)
-    return blocks[::-1]
+    return instance_blocks(evaluation,
+                           lambda unit, B: rules(unit.layer).carry_each(unit, B, -1.0))
 
 
 def directions(evaluation, alpha, covariance):
-    """Weights' directions D by layer, ((1 - alpha) H + alpha 1) D = -G with the block
+    """Directions (D (n_out, n_in), d (n_out,)) by layer. Those of the weights solve
+
+        ((1 - alpha) H + alpha 1) D = -G
 
         H Vec(V) = Vec(E_i[B_i V h_i h_i^T])            with the covariance
                  = Vec(E_i[B_i] V E_i[h_i h_i^T])       without it, (5)
 
-    Returns
-    -------
-    list of (array (n_out, n_in), array (n_out,))
-        Of the weights and of the biases, whose block is E_i[B_i].
+    Those of the biases have the block E_i[B_i].
     """
     solved = []
     for h, B, g in positive_blocks(evaluation):
@@ -74,13 +62,9 @@ def directions(evaluation, alpha, covariance):
 
 
 def trained(seed, case, samples, epochs, rate, alpha, covariance, every=None):
-    """A training along `directions`, batches of 100.
-
-    Returns
-    -------
-    dict
-        ``loss`` of the training images, an epoch; with `every`, a number a look: ``cosine`` between
-        the two directions at the same point, and ``length``, with the covariance over without.
+    """A training along `directions`, batches of 100: ``loss`` of the training images, an epoch.
+    With `every`, a number a look: ``cosine`` between the two directions at the same point, and
+    ``length``, with the covariance over without.
     """
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), CRITERIA["cross-entropy"]()

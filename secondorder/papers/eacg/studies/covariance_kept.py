@@ -17,13 +17,8 @@ NAMES = {"cg": "with the covariance, (11a)", "ea-cg": "without it, (11b)"}
 
 
 def steps_apart(seed, case, samples, epochs, every, alpha):
-    """Both directions at the same points, along a training with (11b).
-
-    Returns
-    -------
-    dict
-        A number a look: ``cosine`` between the two directions, and ``length``, that with the
-        covariance over that without.
+    """Both directions at the same points, along a training with (11b). A number a look: ``cosine``
+    between the two, and ``length``, that with the covariance over that without.
     """
     (x, y), _ = networks.split(case, seed, samples)
     network, loss = networks.network_of(case, seed), CRITERIA["cross-entropy"]()

@@ -7,6 +7,7 @@ from secondorder.studies import Run, both, exactly, over_seeds, paired, study
 from secondorder.studies.numbers import number
 
 from .. import PAPER
+from ..equations.tables import TABLES
 from ..errors import layer_errors, total_error
 from . import networks, training
 from .networks import CRITERIA
@@ -19,12 +20,8 @@ TRAJECTORIES = {"sgd": ("sgd", "none", 0.1, 0.0), "ea-cg": ("ea-cg", "pch-1", 0.
 
 
 def errors(seed, case, criterion, along, samples, epochs, every, batch):
-    """The norms ||B^t - |E H^t||| by layer, averaged over updates.
-
-    Returns
-    -------
-    dict
-        Curvature -> errors of the layers; ``norm``: those of the exact blocks.
+    """The norms ||B^t - |E H^t||| by layer, averaged over updates, for every curvature; ``norm``:
+    those of the exact blocks.
     """
     method, curvature, rate, alpha = TRAJECTORIES[along]
     (x, y), _ = networks.split(case, seed, samples)
@@ -51,32 +48,14 @@ def errors_at(network, loss, x, y, criterion):
     return norms | {"norm": [float(np.linalg.norm(H)) for H in exact]}
 
 
-#: The paper's numbers, curvature -> errors of its eight layers.
-PRINTED = {
-    "table-2": {
-        "fisher": (0.0071, 0.0470, 0.1140, 0.0726, 0.0397, 0.0219, 0.0185, 0.0251),
-        "gauss-newton": (0.0057, 0.0212, 0.0220, 0.0207, 0.0130, 0.0107, 0.0176, 0.0),
-        "pch-1": (0.0036, 0.0237, 0.0238, 0.0119, 0.0086, 0.0093, 0.0132, 0.0),
-        "pch-2": (0.0043, 0.0228, 0.0165, 0.0085, 0.0066, 0.0071, 0.0106, 0.0)},
-    "table-3": {
-        "fisher": (0.0012, 0.0240, 0.0409, 0.0390, 0.0327, 0.0279, 0.0290, 0.0427),
-        "gauss-newton": (0.0011, 0.0151, 0.0186, 0.0149, 0.0132, 0.0159, 0.0260, 0.0),
-        "pch-1": (0.0003, 0.0146, 0.0198, 0.0137, 0.0115, 0.0142, 0.0259, 0.0),
-        "pch-2": (0.0009, 0.0132, 0.0174, 0.0160, 0.0112, 0.0128, 0.0183, 0.0)},
-    "table-4": {
-        "fisher": (0.0044, 0.0192, 0.0528, 0.0449, 0.0330, 0.0294, 0.0331, 0.0781),
-        "pch-1": (0.0035, 0.0179, 0.0185, 0.0129, 0.0092, 0.0097, 0.0140, 0.0),
-        "pch-2": (0.0049, 0.0456, 0.0502, 0.0344, 0.0261, 0.0198, 0.0198, 0.0)},
-    "table-5": {
-        "fisher": (0.0003, 0.0116, 0.0258, 0.0248, 0.0157, 0.0147, 0.0219, 0.0734),
-        "pch-1": (0.0002, 0.0226, 0.0264, 0.0285, 0.0284, 0.0214, 0.0172, 0.0),
-        "pch-2": (0.0003, 0.0253, 0.0300, 0.0326, 0.0308, 0.0227, 0.0171, 0.0)}}
+#: The names of curvatures in print.
+IN_PRINT = {"fisher": "Fisher", "gauss-newton": "GN", "pch-1": "PCH-1", "pch-2": "PCH-2"}
 
 
 class Errors:
     """What the four tables have in common."""
 
-    key, criterion, printed = "table-2", "cross-entropy", "pch-2"  # the smaller of both in print
+    number, criterion, printed = 2, "cross-entropy", "pch-2"  # the smaller of both in print
 
     def runs(self, settings, results):
         sizes = {name: settings[name] for name in ("case", "samples", "epochs", "every", "batch")}
@@ -118,7 +97,9 @@ class Errors:
             columns = {name: np.mean([one[name] for one in runs], axis=0).tolist()
                        for name in (*training.CURVATURES, "norm") if name in runs[0]}
             fill(axes, columns, f"here, along {training.NAMES.get(along, along.upper())}")
-        fill(panels[2], PRINTED[self.key], "in print (its own network)")
+        table = TABLES[self.number]
+        fill(panels[2], {name: table[printed] for name, printed in IN_PRINT.items()
+                         if printed in table}, "in print (its own network)")
         title = networks.title_of(settings["case"], settings["samples"])
         figure.suptitle(f"Errors of the blocks, {training.NAMES[self.criterion]}: "
                         f"{title}\nFrobenius norms, mean over updates; "
@@ -172,18 +153,18 @@ class Table2(Errors):
        claims=claims("PCH-2"), full=WIDE, quick=QUICK, seconds=(400, 5), needs=("cifar-10",),
        ours=("b-relative",), deviation=DEVIATION)
 class Table3(Errors):
-    key = "table-3"
+    number = 3
 
 
 @study(PAPER, "table-4", shows="Errors of curvatures by layer: bounded criterion, Cifar-10",
        claims=claims("PCH-1"), full=FULL, quick=QUICK, seconds=(300, 5), needs=("cifar-10",),
        ours=("b-relative",), deviation=DEVIATION)
 class Table4(Errors):
-    key, criterion, printed = "table-4", "bounded", "pch-1"
+    number, criterion, printed = 4, "bounded", "pch-1"
 
 
 @study(PAPER, "table-5", shows="Errors of curvatures by layer: bounded criterion, wide inputs",
        claims=claims("PCH-1"), full=WIDE, quick=QUICK, seconds=(400, 5), needs=("cifar-10",),
        ours=("b-relative",), deviation=DEVIATION)
 class Table5(Errors):
-    key, criterion, printed = "table-5", "bounded", "pch-1"
+    number, criterion, printed = 5, "bounded", "pch-1"

@@ -17,13 +17,7 @@ METHODS = ("sgd", "ea-cg", "kfi")
 
 
 def peak_of(method, form, widths, batch):
-    """Bytes of a step at its peak, parameters included."""
-    with so.literal(form == "literal"):
-        return _peak_of(method, widths, batch)
-
-
-def _peak_of(method, widths, batch):
-    """The same, in the form that is asked for."""
+    """Bytes of a step at its peak, parameters included, in one form."""
     rng = np.random.default_rng(0)
     x = rng.random((batch, widths[0]), dtype="float32")
     y = rng.integers(0, widths[-1], batch)
@@ -31,9 +25,10 @@ def _peak_of(method, widths, batch):
     network = so.mlp(widths, activation="sigmoid", init="xavier", rng=0, dtype="float32")
     optimizer = (so.SGD(network, so.SoftmaxCrossEntropy(), learning_rate=1e-3) if method == "sgd"
                  else optimizer_of(network, so.SoftmaxCrossEntropy(), method, "pch-1", 1e-3, 0.02))
-    optimizer.step(x, y)
-    tracemalloc.reset_peak()
-    optimizer.step(x, y)
+    with so.literal(form == "literal"):
+        optimizer.step(x, y)
+        tracemalloc.reset_peak()
+        optimizer.step(x, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return {"peak": peak, "parameters": network.theta.nbytes}

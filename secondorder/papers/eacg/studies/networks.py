@@ -25,12 +25,7 @@ TEST = 2000
 
 @functools.lru_cache(maxsize=4)
 def pictures(case):
-    """All images and labels of a case, with the name that a title gives them.
-
-    Returns
-    -------
-    (inputs, labels, name)
-    """
+    """All images and labels of a case, with the name that a title gives them."""
     parts = [images("digits" if case == "Q" else "cifar-10", part) for part in ("train", "test")]
     x, name = np.concatenate([part.inputs for part in parts]), parts[0].name
     labels = np.concatenate([part.labels for part in parts])
@@ -43,19 +38,10 @@ def pictures(case):
 
 
 def split(case, seed, samples, hold_out=False):
-    """Training and test part, drawn by the seed.
+    """Training and test part, ((x, y), (x, y)), drawn by the seed; `samples` training images only.
 
-    Parameters
-    ----------
-    samples : int or None
-        So many training images only.
-    hold_out : bool
-        Test on `TEST` images taken from the training part, so that choosing rates never sees the
-        test part.
-
-    Returns
-    -------
-    ((x, y), (x, y))
+    With `hold_out` the test is on `TEST` images taken from the training part, so that choosing
+    rates never sees the test part.
     """
     x, labels, _ = pictures(case)
     order = np.random.default_rng([seed, 2]).permutation(len(x))

@@ -25,14 +25,9 @@ def normal_xavier(shape, fan_in, fan_out, rng):
 def first_start(seed, case, widths, name, updates, gain, favoured=False):
     """First look at which the training loss is off the plateau, `updates` + 1 where it never is.
 
-    Parameters
-    ----------
-    widths : list of int or None
-        Of another network on the images of the case.
-    gain : float
-        Multiplies Xavier's weights; 1 as printed, 4 is the slope of the sigmoid.
-    favoured : bool
-        Normal weights instead of uniform ones, and inputs less their mean: what helps a start.
+    `widths` are those of another network on the images of the case. `gain` multiplies Xavier's
+    weights: 1 as printed, 4 is the slope of the sigmoid. `favoured` takes normal weights instead of
+    uniform ones, and inputs less their mean: what helps a start.
     """
     method, curvature, rate, alpha = METHODS[name]
     (x, y), _ = networks.split(case, seed, None)

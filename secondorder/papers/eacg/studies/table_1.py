@@ -22,13 +22,8 @@ ITERATIONS = (5, 10, 20, 50)
 
 
 def counts(samples):
-    """Operations of a step on the paper's network, by its formulas.
-
-    Returns
-    -------
-    dict
-        ``kfi_over_ea_cg`` by the number of iterations, ``pch_over_gradient``, and ``ranks``: the
-        operations of each method beyond the gradient's.
+    """Operations of a step on the paper's network, by its formulas: ``kfi_over_ea_cg`` by the
+    number of iterations, ``pch_over_gradient``, and ``ranks``, each method's beyond the gradient's.
     """
     widths = complexity.CIFAR_10
     gradient = 3 * samples * sum(m * n for m, n in complexity.pairs(widths))
@@ -44,31 +39,24 @@ def counts(samples):
 
 def step_seconds(seed, case, method, samples, steps, form):
     """Median CPU seconds of a step, in one form; the literal one takes the paper's solvers."""
-    with so.literal(form == "literal"):
-        return _step_seconds(seed, case, method, samples, steps,
-                             training.as_printed if form == "literal" else training.optimizer_of)
-
-
-def _step_seconds(seed, case, method, samples, steps, optimizer_of):
-    """The same, in the form that is asked for."""
     rng = np.random.default_rng(seed)
-    widths = networks.WIDTHS[case]
-    x = rng.random((samples, widths[0])).astype("float32")
+    x = rng.random((samples, networks.WIDTHS[case][0])).astype("float32")
     y = rng.integers(0, 10, samples)
     network, loss = networks.network_of(case, seed), so.SoftmaxCrossEntropy()
     if METHODS[method] is None:
         optimizer = so.SGD(network, loss, learning_rate=1e-3)
     else:
         curvature, solver = METHODS[method]
-        optimizer = optimizer_of(network, loss, solver, curvature, 1e-3, 0.02)
+        optimizer = training.in_form(form, network, loss, solver, curvature, 1e-3, 0.02)
     seconds = []
-    for _ in range(steps + 1):
-        began = time.process_time()
-        if method == "gradient":
-            network.evaluate(loss, x, y).gradient
-        else:
-            optimizer.step(x, y)
-        seconds.append(time.process_time() - began)
+    with so.literal(form == "literal"):
+        for _ in range(steps + 1):
+            began = time.process_time()
+            if method == "gradient":
+                network.evaluate(loss, x, y).gradient
+            else:
+                optimizer.step(x, y)
+            seconds.append(time.process_time() - began)
     return {"seconds": float(np.median(seconds[1:]))}
 
 

@@ -44,19 +44,8 @@ def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, 
           hold_out=False, gain=1.0):
     """Train once and look after every epoch.
 
-    Parameters
-    ----------
-    seed : int
-    case, criterion : str
-        Keys of `networks.WIDTHS` and `networks.CRITERIA`.
-    method : {"sgd", "ea-cg", "kfi", "kfi-rank-one", "exact", "adam"}
-        SGD with momentum 0.9, the solvers of the damped systems, or Adam.
-    curvature : str
-    rate, alpha : float
-    batch, epochs, samples : int
-    hold_out : bool
-        As for :func:`.networks.split`.
-    gain : float
+    `case` and `criterion` are keys of `networks.WIDTHS` and `networks.CRITERIA`; `method` is "sgd"
+    (with momentum 0.9), "adam" or a solver; `hold_out` is as for :func:`.networks.split`.
 
     Returns
     -------
@@ -99,11 +88,11 @@ def optimizer_of(network, loss, method, curvature, rate, alpha):
                    alpha=alpha)
 
 
-def as_printed(network, loss, method, curvature, rate, alpha):
-    """The same with the solvers that the paper describes: EA-CG by 20 products of conjugate
-    gradients at most, and KFI with the matrices of Eq. (12).
+def in_form(form, network, loss, method, curvature, rate, alpha):
+    """The same; in the literal form with the solvers that the paper describes: EA-CG by 20 products
+    of conjugate gradients at most, and KFI with the matrices of Eq. (12).
     """
-    if method in ("sgd", "adam"):
+    if form == "compiled" or method in ("sgd", "adam"):
         return optimizer_of(network, loss, method, curvature, rate, alpha)
     options = {"max_cg": PRODUCTS, "tolerance": 1e-10} if method == "ea-cg" else {}
     return so.EACG(network, loss, learning_rate=rate, curvature=curvature, solver=method,
@@ -137,12 +126,8 @@ def one(seed, method, curvature, point, criterion, settings, trial=False, epochs
 
 
 def stages(methods, criterion, settings, results):
-    """Trials of every point and, once these are known, the runs of the two chosen ones.
-
-    Parameters
-    ----------
-    methods : sequence of (str, str)
-        Method and curvature.
+    """Trials of every point for (method, curvature) pairs and, once these are known, the runs of
+    the two chosen ones.
     """
     runs = []
     for method, curvature in methods:
@@ -211,12 +196,7 @@ def best(grid, method, curvature, criterion, settings, results):
 
 
 class Chosen:
-    """The runs of one selection, by method and seed.
-
-    Parameters
-    ----------
-    selection : {"L", "A"}
-    """
+    """The runs of one selection, "L" or "A", by method and seed."""
 
     def __init__(self, selection, criterion, settings, results):
         self.selection, self.criterion = selection, criterion
@@ -255,16 +235,10 @@ class Chosen:
 
 
 def by_selection(judge, criterion, settings, results, kind=Chosen):
-    """A verdict that both selections share. Held by one and refuted by the other it "depends on
-    the rate". It is taken out where one is and the other is decided: they will not agree. Else,
-    where they differ, it is undecided.
+    """A verdict that both selections share; ``judge`` takes a :class:`Chosen`, or another `kind`.
 
-    Parameters
-    ----------
-    judge : callable
-        Takes a :class:`Chosen`, returns a Verdict.
-    kind : callable
-        What makes the runs of a selection; `clock` has another one.
+    Held by one and refuted by the other it "depends on the rate". It is taken out where one is and
+    the other is decided: they will not agree. Else, where they differ, it is undecided.
     """
     L, A = (judge(kind(selection, criterion, settings, results)) for selection in SELECTIONS)
     if L.verdict == A.verdict:
@@ -312,12 +286,8 @@ def draw_curves(methods, criterion, results, figure, over, settings, kind=Chosen
     """Training loss and test accuracy of the runs that the least loss of the trials chose, which
     are those that judge, over epochs or seconds; the one seed, or the mean of several.
 
-    Parameters
-    ----------
-    methods : sequence of (str, str) or of (str, str, dict, str)
-        Method and curvature; and the settings of another grid, with what the label says of it.
-    over : {"seconds", "epochs"}
-        Seconds end where the quickest method has ended: there the others are still under way.
+    Methods are (method, curvature), or with the settings of another grid and what the label says of
+    it. Seconds end where the quickest method has ended: there the others are still under way.
     """
     panels = figure.subplots(1, 2)
     lines = []

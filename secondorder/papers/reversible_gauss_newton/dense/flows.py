@@ -76,14 +76,8 @@ def euler(field, start, rate, steps):
 def gap(eps, first, second, start, alpha, time):
     """Theorem 4.3, Eq. (9), left side: |eps(theta^(1)_t) - eps(theta^(2)_t)|.
 
-    Both iterations are (8), theta_{i+1} = theta_i - alpha J^-| eps, with a right inverse each.
-
-    Parameters
-    ----------
-    eps : callable
-        theta -> eps(theta).
-    first, second : callable
-        theta -> -J^-| eps at theta.
+    Both iterations are (8), theta_{i+1} = theta_i - alpha J^-| eps, with a right inverse each:
+    `first` and `second` give -J^-| eps at theta.
     """
     steps = round(time / alpha)
     one, two = euler(first, start, alpha, steps)[-1], euler(second, start, alpha, steps)[-1]
@@ -109,12 +103,7 @@ def split_error(first, second, between):
 
         L_eps |theta_1 - theta_1(t)| + |eps_1(t) - eps_2(t)| + L_eps |theta_2 - theta_2(t)|
 
-    Parameters
-    ----------
-    first, second : float
-        Bounds on the distance of each method from its own flow, in eps.
-    between : float
-        Distance of the two flows in eps: 0, as both flows have the same f(t).
+    `between`, the distance of the two flows in eps, is 0, as both flows have the same f(t).
     """
     return first + between + second
 

@@ -16,15 +16,8 @@ def gradient_step(J, eps):
 
 
 def gauss_newton(J, eps):
-    """Eq. (5): the step of least norm among those that bring J d closest to -eps.
-
-        d = -J+ eps
-
-    Parameters
-    ----------
-    J : (n d_y, p) array
-    eps : (n d_y,) array
-        Gradient of the SUM of the losses in the outputs.
+    """Eq. (5): the step d = -J+ eps of least norm among those that bring J d closest to -eps, for J
+    (n d_y, p) and the gradient eps (n d_y,) of the SUM of the losses in the outputs.
     """
     return -np.linalg.pinv(J) @ eps  # (23)
 

@@ -7,29 +7,16 @@ import numpy as np
 STEP = 1e-30  # of a complex step: no subtraction, so no cancellation
 
 
-def tanh(z):
-    """Elementwise, also of complex numbers."""
-    return np.tanh(z)
-
-
-def relu(z):
-    """Elementwise, by the sign of the real part."""
-    return np.where(np.real(z) > 0, z, 0)
-
-
-SIGMA = {"tanh": tanh, "relu": relu, "identity": lambda z: z}
+#: Elementwise, also of complex numbers.
+SIGMA = {"tanh": np.tanh, "relu": lambda z: np.where(np.real(z) > 0, z, 0),
+         "identity": lambda z: z}
 
 
 def matrices(net):
-    """[(W1, W2, V1, V2), ...] of every block, as copies."""
-    return [tuple(np.eye(net.width // 2) if m is None else np.array(m)
-                  for m in (block.W1, block.W2, block.Vb, block.Va))
-            for block in net.blocks]
-
-
-def activations(net):
-    """The activation of every block."""
-    return [SIGMA[block.first.layers[-2].function.name] for block in net.blocks]
+    """[(W1, W2, V1, V2, sigma), ...] of every block, as copies."""
+    return [(*(np.eye(net.width // 2) if m is None else np.array(m)
+               for m in (block.W1, block.W2, block.Vb, block.Va)),
+             SIGMA[block.first.layers[-2].function.name]) for block in net.blocks]
 
 
 def forward(net, x, weights=None, start=0, stop=None):
@@ -38,12 +25,12 @@ def forward(net, x, weights=None, start=0, stop=None):
 
     `weights` is a list as from :func:`matrices`; arrays may be complex.
     """
-    weights, sigmas = matrices(net) if weights is None else weights, activations(net)
+    weights = matrices(net) if weights is None else weights
     half = len(weights[0][0])
     columns = []
     for row in np.asarray(x):
         one, two = list(row[:half]), list(row[half:])
-        for (W1, W2, V1, V2), sigma in list(zip(weights, sigmas))[start:stop]:
+        for W1, W2, V1, V2, sigma in weights[start:stop]:
             s = sigma(V2 @ np.array(two))
             one = [one[i] + sum(W1[i, k] * s[k] for k in range(len(s))) for i in range(half)]
             s = sigma(V1 @ np.array(one))
@@ -52,22 +39,39 @@ def forward(net, x, weights=None, start=0, stop=None):
     return np.array(columns).T
 
 
-def quick_forward(net, x, weights, start=0):
+def features(W, V, sigma, X):
+    """sigma(V X), with a row of ones where W has a column for a bias."""
+    S = sigma(V @ X)
+    return S if W.shape[1] == len(S) else np.vstack([S, np.ones((1, S.shape[1]))])
+
+
+def block_forward(block, X1, X2):
+    """Both halves after a block, and its features S1 and S2."""
+    W1, W2, V1, V2, sigma = block
+    S1 = features(W1, V2, sigma, X2)
+    X1 = X1 + W1 @ S1
+    S2 = features(W2, V1, sigma, X1)
+    return X1, X2 + W2 @ S2, S1, S2
+
+
+def block_inverse(block, X1, X2):
+    """Both halves before a block."""
+    W1, W2, V1, V2, sigma = block
+    X2 = X2 - W2 @ features(W2, V1, sigma, X1)
+    return X1 - W1 @ features(W1, V2, sigma, X2), X2
+
+
+def quick_forward(blocks, X1, X2):
     """`forward` with matrix products, for the many passes of a complex step."""
-    sigmas, half = activations(net), len(weights[0][0])
-    one, two = np.asarray(x).T[:half], np.asarray(x).T[half:]
-    for (W1, W2, V1, V2), sigma in list(zip(weights, sigmas))[start:]:
-        one = one + W1 @ sigma(V2 @ two)
-        two = two + W2 @ sigma(V1 @ one)
-    return one, two
+    for block in blocks:
+        X1, X2, *_ = block_forward(block, X1, X2)
+    return X1, X2
 
 
-def quick_inverse(net, X1, X2, weights, stop=0):
-    """The halves before block `stop` from those of the output."""
-    sigmas = activations(net)
-    for (W1, W2, V1, V2), sigma in reversed(list(zip(weights, sigmas))[stop:]):
-        X2 = X2 - W2 @ sigma(V1 @ X1)
-        X1 = X1 - W1 @ sigma(V2 @ X2)
+def quick_inverse(blocks, X1, X2):
+    """The halves before some blocks from the halves behind them."""
+    for block in reversed(blocks):
+        X1, X2 = block_inverse(block, X1, X2)
     return X1, X2
 
 
@@ -90,7 +94,8 @@ def parameter_jacobian(net, x, blocks=None):
                     moved = [list(m) for m in base]
                     moved[l][which] = moved[l][which].astype(complex)
                     moved[l][which][i, a] += 1j * STEP
-                    columns.append(halves(*quick_forward(net, x, moved)).imag / STEP)
+                    columns.append(halves(*quick_forward(moved, *np.split(np.asarray(x).T, 2))
+                                          ).imag / STEP)
     return np.array(columns).T
 
 
@@ -104,7 +109,8 @@ def own_parameter_jacobian(net, x, block):
                 moved = list(base[block])
                 moved[which] = moved[which].astype(complex)
                 moved[which][i, a] += 1j * STEP
-                columns.append(halves(*one_block(net, block, below, moved)).imag / STEP)
+                after = quick_forward([moved], *np.split(below.T, 2))
+                columns.append(halves(*after).imag / STEP)
     return np.array(columns).T
 
 
@@ -122,28 +128,17 @@ def triangular_right_inverse(A, B, C):
                      [-C_plus @ B @ A_plus, C_plus]])
 
 
-def one_block(net, block, x, weights):
-    """Both halves after one block, from rows x."""
-    W1, W2, V1, V2 = weights
-    sigma, half = activations(net)[block], len(W1)
-    one, two = np.asarray(x).T[:half], np.asarray(x).T[half:]
-    one = one + W1 @ sigma(V2 @ two)
-    return one, two + W2 @ sigma(V1 @ one)
-
-
 def features_jacobian(net, x, block):
     """d x_L / d x_l after block number `block`, in half order, by complex steps."""
-    X = forward(net, x, stop=block + 1)
-    return _jacobian(lambda one, two: quick_forward(net, np.concatenate([one, two]).T,
-                                                    matrices(net), block + 1), X)
+    return _jacobian(lambda *X: quick_forward(matrices(net)[block + 1:], *X),
+                     forward(net, x, stop=block + 1))
 
 
 def inverse_jacobian(net, x, block):
     """d x_l / d x_L after block number `block`, in half order, by complex steps through the inverse
     network.
     """
-    return _jacobian(lambda one, two: quick_inverse(net, one, two, matrices(net), block + 1),
-                     forward(net, x))
+    return _jacobian(lambda *X: quick_inverse(matrices(net)[block + 1:], *X), forward(net, x))
 
 
 def _jacobian(function, X):
@@ -190,12 +185,12 @@ def along(net, x, y, w):
     the reference network.
     """
     moved, start = [], 0
-    for W1, W2, V1, V2 in matrices(net):
+    for W1, W2, *fixed in matrices(net):
         d1, d2 = (part.reshape(W1.T.shape).T
                   for part in np.split(w[start:start + 2 * W1.size], 2))
-        moved.append((W1 + 1j * STEP * d1, W2 + 1j * STEP * d2, V1, V2))
+        moved.append((W1 + 1j * STEP * d1, W2 + 1j * STEP * d2, *fixed))
         start += 2 * W1.size
-    f = np.concatenate(quick_forward(net, x, moved)).T
+    f = np.concatenate(quick_forward(moved, *np.split(np.asarray(x).T, 2))).T
     return (softmax_errors(f, y).imag / STEP).ravel()
 
 

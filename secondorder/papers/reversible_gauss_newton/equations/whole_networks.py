@@ -7,7 +7,7 @@ ones below.  Nothing of the room's formulas is used here; matrices have one colu
 
 import numpy as np
 
-from .reference import SIGMA, STEP, pinv
+from .reference import SIGMA, STEP, block_forward, block_inverse, pinv, quick_forward
 
 
 def matrices(net, theta=None):
@@ -32,28 +32,6 @@ def matrices(net, theta=None):
     return blocks
 
 
-def features(W, V, sigma, X):
-    """sigma(V X), with a row of ones where W has a column for the bias."""
-    S = sigma(V @ X)
-    return S if W.shape[1] == len(S) else np.vstack([S, np.ones((1, S.shape[1]))])
-
-
-def block_forward(block, X1, X2):
-    """Both halves after a block, and its features S1 and S2."""
-    W1, W2, V1, V2, sigma = block
-    S1 = features(W1, V2, sigma, X2)
-    X1 = X1 + W1 @ S1
-    S2 = features(W2, V1, sigma, X1)
-    return X1, X2 + W2 @ S2, S1, S2
-
-
-def block_inverse(block, X1, X2):
-    """Both halves before a block."""
-    W1, W2, V1, V2, sigma = block
-    X2 = X2 - W2 @ features(W2, V1, sigma, X1)
-    return X1 - W1 @ features(W1, V2, sigma, X2), X2
-
-
 def halves(net, x):
     """X^(1) and X^(2) of the input, with a row of zeros for an odd number of inputs."""
     X = np.zeros((net.width, len(x)))
@@ -63,10 +41,7 @@ def halves(net, x):
 
 def final(net, x, theta=None):
     """X_L (width, S), also of complex parameters."""
-    X1, X2 = halves(net, x)
-    for block in matrices(net, theta):
-        X1, X2, *_ = block_forward(block, X1, X2)
-    return np.vstack([X1, X2])
+    return np.vstack(quick_forward(matrices(net, theta), *halves(net, x)))
 
 
 def outputs(net, x, theta=None):

@@ -1,10 +1,12 @@
-"""The runs of Figure 2, which serve most other studies, and rates by two rules.
+"""Runs at rates that two rules choose: of Figure 2, which serve most other studies, and of others.
 
 The paper chooses a rate by the progress of the first epoch, without instability (rule P). The
 verdict may hang on that, so that every claim is judged at the rate with the least training loss
 later on (rule B) as well; where the two differ, that is the finding. Both are read off the same
 runs on a seed of their own, six rates a method.
 """
+
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -41,43 +43,75 @@ DEVIATION = ("CIFAR-10 at 8 x 8 pixels, 5000 images, d' = 800, n = 102; MNIST wi
              "loss later on")
 
 
-class OfFigure2:
-    """A study of the runs of Figure 2 on CIFAR-10; some ask for others beside."""
+@dataclass(frozen=True)
+class Chosen:
+    """The runs of one function, by the name of their setting, method and rate; the rate is chosen
+    by two rules.
 
-    @staticmethod
-    def packed(result, arguments):
-        """All but the Gram matrices, which only Figure 11 compares: nine tenths of the bytes."""
-        return {name: value for name, value in result.items() if name != "grams"}
+    The function trains once: it takes seed, method, rate, epochs and what the setting holds beside.
+    The rates of `tried` run for as many epochs as ``settings["choosing"]`` says, with the arguments
+    `beside`; each of `rules` takes the tried curves and returns the place of the best one.
+    """
 
-    def runs(self, settings, results):
-        return wanted(settings, results)
+    function: object
+    tried: dict
+    rules: dict
+    beside: dict = field(default_factory=dict)
 
+    def one(self, settings, name, seed, method, rate, **more):
+        """A run on one of the sets."""
+        return Run(self.function, {"seed": seed, "method": method, "rate": rate}
+                   | settings[name] | more)
 
-def one(settings, name, seed, method, rate, **more):
-    """A run on one of the two sets, as in Figure 2."""
-    return Run(train, {"seed": seed, "method": method, "rate": rate} | settings[name] | more)
+    def grid(self, settings, method):
+        """The rates of a method (the quick setting takes two)."""
+        return self.tried[method][slice(*settings["rates"])]
 
+    def choosing(self, settings, name, methods=METHODS, **more):
+        """The runs by which rates are chosen."""
+        epochs = settings["choosing"]
+        epochs = epochs[name] if isinstance(epochs, dict) else epochs
+        more = {"epochs": epochs} | self.beside | more
+        return [self.one(settings, name, CHOOSING, method, rate, **more) for method in methods
+                for rate in self.grid(settings, method)]
 
-def choosing(settings, name, methods=METHODS, **more):
-    """The runs by which rates are chosen."""
-    more = {"epochs": settings["choosing"][name], "looks": 0} | more
-    return [one(settings, name, CHOOSING, method, rate, **more) for method in methods
-            for rate in grid(settings, method)]
+    def rates(self, results, settings, name, method, **more):
+        """Rule -> rate; None as long as runs are missing."""
+        runs = self.choosing(settings, name, (method,), **more)
+        if any(run not in results for run in runs):
+            return None
+        curves = [results.returned(run) for run in runs]
+        return {rule: self.grid(settings, method)[best(curves)]
+                for rule, best in self.rules.items()}
 
+    def wanted(self, settings, results, names=("cifar",), methods=METHODS, rules=tuple(RULES),
+               **more):
+        """The runs that choose the rates, and the judged ones as soon as these are known."""
+        runs = []
+        for name in names:
+            runs += self.choosing(settings, name, methods, **more)
+            for method in methods:
+                choice = self.rates(results, settings, name, method, **more)
+                if choice is not None:
+                    runs += [self.one(settings, name, seed, method, choice[rule], **more)
+                             for rule in rules for seed in settings["seeds"]]
+        return runs
 
-def grid(settings, method):
-    """The rates of a method (the quick setting takes two)."""
-    return RATES[method][slice(*settings["rates"])]
+    def by_rule(self, results, settings, name="cifar", methods=METHODS, rules=tuple(RULES), **more):
+        """Rule -> method -> the runs of the judged seeds, in their order."""
+        told = {rule: {} for rule in rules}
+        for method in methods:
+            choice = self.rates(results, settings, name, method, **more)
+            for rule in rules:
+                told[rule][method] = [
+                    results.returned(self.one(settings, name, seed, method, choice[rule], **more))
+                    for seed in settings["seeds"]]
+        return told
 
-
-def rates(results, settings, name, method, **more):
-    """Rule -> rate; None as long as runs are missing."""
-    runs = choosing(settings, name, (method,), **more)
-    if any(run not in results for run in runs):
-        return None
-    curves = [results.returned(run) for run in runs]
-    told = {"P": early(curves), "B": late(curves)}
-    return {rule: grid(settings, method)[place] for rule, place in told.items()}
+    def under_rules(self, results, settings, name, judge, **more):
+        """The verdict of `judge`, which takes method -> runs, if it is the same by both rules."""
+        return agreed({rule: judge(runs)
+                       for rule, runs in self.by_rule(results, settings, name, **more).items()})
 
 
 def early(curves):
@@ -98,35 +132,21 @@ def late(curves):
                  "rate")
 
 
-def wanted(settings, results, names=("cifar",), methods=METHODS, rules=tuple(RULES), **more):
-    """The runs of Figure 2 on these sets: those that choose the rates, then the judged ones."""
-    runs = []
-    for name in names:
-        runs += choosing(settings, name, methods, **more)
-        for method in methods:
-            choice = rates(results, settings, name, method, **more)
-            if choice is not None:
-                runs += [one(settings, name, seed, method, choice[rule], **more)
-                         for rule in rules for seed in settings["seeds"]]
-    return runs
+FIGURE_2 = Chosen(train, RATES, {"P": early, "B": late}, {"looks": 0})
+one, grid, choosing, rates = FIGURE_2.one, FIGURE_2.grid, FIGURE_2.choosing, FIGURE_2.rates
+wanted, by_rule, under_rules = FIGURE_2.wanted, FIGURE_2.by_rule, FIGURE_2.under_rules
 
 
-def by_rule(results, settings, name="cifar", methods=METHODS, rules=tuple(RULES), **more):
-    """Rule -> method -> the runs of the judged seeds, in their order."""
-    told = {rule: {} for rule in rules}
-    for method in methods:
-        choice = rates(results, settings, name, method, **more)
-        for rule in rules:
-            told[rule][method] = [
-                results.returned(one(settings, name, seed, method, choice[rule], **more))
-                for seed in settings["seeds"]]
-    return told
+class OfFigure2:
+    """A study of the runs of Figure 2 on CIFAR-10; some ask for others beside."""
 
+    @staticmethod
+    def packed(result, arguments):
+        """All but the Gram matrices, which only Figure 11 compares: nine tenths of the bytes."""
+        return {name: value for name, value in result.items() if name != "grams"}
 
-def under_rules(results, settings, name, judge, **more):
-    """The verdict of `judge`, which takes method -> runs, if it is the same by both rules."""
-    return agreed({rule: judge(runs)
-                   for rule, runs in by_rule(results, settings, name, **more).items()})
+    def runs(self, settings, results):
+        return wanted(settings, results)
 
 
 def agreed(told):

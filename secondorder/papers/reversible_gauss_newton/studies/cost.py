@@ -24,13 +24,12 @@ COMPILED = tuple(f"{name}-compiled" for name in FULL["shapes"])
 
 
 def step(seed, form, inputs, blocks, width, batch, method, rounds):
-    """Least CPU seconds of a step, and most bytes held in it, network included."""
+    """Least CPU seconds of a step, and most bytes held in it, network included, in one form."""
     with so.literal(form == "literal"):
         return _step(seed, inputs, blocks, width, batch, method, rounds)
 
 
 def _step(seed, inputs, blocks, width, batch, method, rounds):
-    """The same, in the form that is asked for."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((batch, inputs)).astype("float32")
     y = rng.integers(0, 10, batch)

@@ -8,7 +8,6 @@ from secondorder.studies import (counted, diverged, headline, least, legend_unde
 from .. import PAPER
 from . import compared
 from .training import NAMES, TITLES, train
-from .two_rules import Chosen
 
 RATES = compared.RATES | {"gn": (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)}
 LEVEL = 0.1
@@ -27,7 +26,7 @@ def lowest(curves):
     return least([np.inf if diverged(curve) else curve["loss"][-1] for curve in curves], "rate")
 
 
-TRAININGS = Chosen(train, RATES, {"P": boldest, "B": lowest})
+TRAININGS = compared.Chosen(train, RATES, {"P": boldest, "B": lowest})
 
 
 def faster(runs):
@@ -88,7 +87,7 @@ class Figure1:
         return TRAININGS.wanted(settings, results, ("mnist", "cifar"))
 
     def judge(self, results, settings):
-        return {f"{letter}-{name}": TRAININGS.judged(results, settings, name, judge)
+        return {f"{letter}-{name}": TRAININGS.under_rules(results, settings, name, judge)
                 for name in ("mnist", "cifar") for letter, judge in (("a", faster), ("b", law))}
 
     def draw(self, results, figure, settings):

@@ -14,7 +14,6 @@ from . import compared
 from .figure_1 import boldest, lowest
 from .figure_2 import saturation_of
 from .training import METHODS, NAMES, out_of_bounds, rounded
-from .two_rules import Chosen
 
 RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 1.5, 1.9), "adam": compared.RATES["adam"],
          "sgd": (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)}
@@ -53,8 +52,8 @@ def regress(seed, method, rate, epochs, batch, width, samples=None):
 
 # For one batch the paper takes the largest rate that does not diverge; its loss of epoch 1 is that
 # of the start, the same for every rate.
-TRAININGS = {"full": Chosen(regress, RATES, {"P": boldest, "B": lowest}),
-             "mini": Chosen(regress, RATES, {"P": compared.early, "B": compared.late})}
+TRAININGS = {"full": compared.Chosen(regress, RATES, {"P": boldest, "B": lowest}),
+             "mini": compared.Chosen(regress, RATES, {"P": compared.early, "B": compared.late})}
 
 
 def faster(runs):
@@ -95,7 +94,7 @@ class Figure15:
     def judge(self, results, settings):
         told = {"a": ("full", faster), "c": ("mini", behind),
                 "b": ("mini", lambda runs: saturation_of(runs, ("gn",), ()))}
-        return {letter: TRAININGS[name].judged(results, settings, name, judge)
+        return {letter: TRAININGS[name].under_rules(results, settings, name, judge)
                 for letter, (name, judge) in told.items()}
 
     def draw(self, results, figure, settings):

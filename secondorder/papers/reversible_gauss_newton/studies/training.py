@@ -100,30 +100,13 @@ def optimizer_of(network, method, rate, options=None, l2=0.0):
 
 def train(seed, task, method, rate, epochs, samples, width, batch, init=1e-3, options=None, l2=0.0,
           then=None, halve=0, looks=0, until=0.0):
-    """Train once.
+    """Train once on `samples` images of a task, by a method of `METHODS` with its options.
 
-    Parameters
-    ----------
-    seed : int
-    task : str
-        A key of `TASKS`.
-    method, rate, options, l2
-        A key of `METHODS`, and what its optimizer takes beside.
-    epochs : int
-        Of full batches if ``batch == samples`` (one step each, nothing augmented).
-    samples, batch : int
-        The last batch of an epoch is dropped if it is short.
-    width : int or None
-        d', the bottleneck; None: without.
-    init : float or "xavier"
-    then : {None, [epoch, method, rate]}
-        Go on with another method, its memory fresh, from that epoch on.
-    halve : int
-        Halve the rate after every so many epochs; 0: never.
-    looks : int
-        Look at kernel, representations and weights every so many epochs; 0: never.
-    until : float
-        End after an epoch whose loss is below.
+    `width` is d', the bottleneck (None: without); `init` is a float or "xavier". A batch of
+    all samples is one step an epoch, nothing augmented; a short last batch is dropped. `then` is
+    [epoch, method, rate]: from that epoch on another method goes on, its memory fresh. The rate is
+    halved after every `halve` epochs, and kernel, representations and weights are looked at every
+    `looks` epochs (0: never). An epoch whose loss is below `until` is the last one.
 
     Returns
     -------
