@@ -51,7 +51,8 @@ def rule(layer, input_shape=None, samples=2, draws=3, rng=0, tolerance=1e-9):
     Returns
     -------
     Report
-        True when the rule gives a bound; its note says how close the bound comes.
+        True when the rule gives a bound; its notes say how close the bound comes and where it is
+        loose.
 
     Raises
     ------
@@ -215,7 +216,7 @@ class _Case:
     # -- how good it is ----------------------------------------------------------------------------
 
     def tell_tightness(self):
-        """A note: how much of the diagonal form a step can reach."""
+        """Notes: how much of the diagonal form a step can reach, and what is loose."""
         still, options, best = np.zeros_like(self.g), Options(clip=False, cross=False), 0.0
         for Z in list(self._single_outputs())[1:]:
             M, held = self._forms(self.u, Z, still, False, *self.ask(self.u, Z, still, options))
@@ -223,6 +224,16 @@ class _Case:
         tight = abs(best - 1) < 1e-6
         self.recorder.note(f"where one output counts, a step reaches {best:.4g} of what the rule "
                            "allows" + (": it is tight" if tight else ""))
+        if self.nested:
+            return
+        results = self.ask(self.u, self.Z, still, options)
+        for name, formula, got, wanted in zip(
+            _NAMES, _LITERAL, results, self.quadratic.literal(self.u, still, self.Z, options)):
+            if got.size and not np.allclose(got, wanted, rtol=1e-6,
+                                            atol=1e-9 * (np.abs(wanted).max() or 1.0)):
+                ratios = quotient(got, wanted)[wanted > 0]
+                self.recorder.note(f"{name} is {_spread(ratios)} times {formula}: " + (
+                    "other fractions, as tight" if tight else "looser than it need be"))
 
     def check_network(self):
         """The layer between linear layers: both bounds against the Hessians that they bound."""
@@ -290,3 +301,8 @@ def _range(value):
 
 def _ratio(a, b):
     return f"{a / b:.4g}" if b > 0 else "infinitely many"
+
+
+def _spread(ratios):
+    low, high = float(np.min(ratios)), float(np.max(ratios))
+    return f"{low:.4g}" if high - low < 1e-6 * high else f"{low:.4g} to {high:.4g}"
