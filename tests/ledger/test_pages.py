@@ -73,7 +73,7 @@ def test_more_shows_everything(toys):
     text = ledger.show("toy", "8a", seed=2, more=True)
     for expected in ("return x + x + x", "return 2 * x", "the other side, in the check:\ngood  (",
                      'Equal("doubling against adding", double(x), x + x', "the live case (seed 2)",
-                     "x  shape (4,)", "factor = 2", "ratio 1", "divided by the largest"):
+                     "x  shape (4,)", "factor = 2", "difference", "divided by the largest"):
         assert expected in text, expected
     x = next(line for line in text.splitlines() if line.startswith("      ["))
     values = next(claim for claim in ledger.run("toy", "8a", 2)[0].claims
@@ -95,13 +95,6 @@ def test_a_misprint_is_marked_and_shown_with_its_numbers(toys):
         assert expected in text, expected
 
 
-def test_a_long_correction_says_which_lines_are_as_printed():
-    short, whole = ledger.show("low-rank", "77"), ledger.show("low-rank", "77", more=True)
-    assert "(lines 2 to 9 as printed)" in short and "as printed)" not in whole
-    for line in whole.split("corrected")[0].splitlines():
-        assert line in short
-
-
 def test_a_condition_is_shown_with_what_happens_outside(toys):
     register("2", check=lambda rng: [EQUAL, Counterexample(UNEQUAL)], **CONDITIONAL)
     text = ledger.show("toy", "2")
@@ -115,7 +108,7 @@ def test_a_failing_check_says_so_and_gives_entries(toys):
     text = ledger.show("toy", "1")
     assert "1 of 2 claims FAIL:" in text and "identity: FAILS" in text
     assert "FAIL =     2.0e-01 1.0e-12  unequal" in text
-    assert "left 2, right 2.5, ratio 0.8" in text
+    assert "entry 1: left 2, right 2.5, ratio 0.8" in text
 
 
 def test_latex_on_demand(toys):
@@ -147,9 +140,6 @@ def test_the_first_equality_that_is_not_zero_is_shown():
     zero = Equal("zero", [0.0], [0.0], 1e-9, scale=1.0)
     bound = AtMost("bound", [1.0], [2.0])
     assert both_sides.featured([bound, zero, EQUAL]) is EQUAL
-    fast = Equal("fast path, block 1", [1.0], [1.0 + 1e-12], 1e-9)
-    assert both_sides.featured([fast, EQUAL]) is EQUAL
-    assert both_sides.featured([fast, bound]) is fast
     assert both_sides.featured([bound, zero]) is zero and both_sides.featured([bound]) is bound
     assert both_sides.featured([Property("a", True), Printed(UNEQUAL)]) is None
 

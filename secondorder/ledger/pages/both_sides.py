@@ -1,26 +1,19 @@
 """Both sides of a comparison as numbers, side by side: a few entries, shapes, the difference."""
 
-import re
-
 import numpy as np
 
 from ..comparisons import AtMost, Comparison, Equal, Rate
 
-_FAST = re.compile(r"\bfast\b|through the layers")
-
 
 def featured(claims):
-    """The comparison that a page shows: the first equality with numbers that are not all zero,
-    those of a fast path behind the others.
+    """The comparison that a page shows: the first equality with numbers that are not all zero.
 
     Without an equality it is the first inequality, else the first rate; None where nothing is
     compared.
     """
-    held = [claim for claim in claims if isinstance(claim, Comparison)]
     for kind in (Equal, AtMost, Rate):
-        mine = [claim for claim in held if isinstance(claim, kind)]
+        mine = [claim for claim in claims if isinstance(claim, kind)]
         if mine:
-            mine.sort(key=lambda claim: bool(_FAST.search(claim.what)))  # else as they stand
             return next((claim for claim in mine if claim.left.any() or claim.right.any()), mine[0])
     return None
 
