@@ -14,11 +14,6 @@ from .parts import code, formulas, numbered
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
           "definition": ("≔", "definition"), "unchecked": ("·", "unchecked")}
 
-_NOUNS = {"holds": ("holds", "hold"), "erratum": ("erratum", "errata"),
-          "definition": ("definition", "definitions")}
-_WEIGHTS = {"substance": ("of substance", "of substance"), "misprint": ("misprint", "misprints"),
-            "extraction": ("of extraction", "of extraction")}
-
 #: What a verdict means, a line each.
 MEANINGS = {
     "holds": "Both sides agree within the tolerance, for every seed.",
@@ -28,19 +23,12 @@ MEANINGS = {
     "definition": "A definition states nothing: the object is built and has its properties."}
 
 
-def noun(verdict, count):
-    """`1 erratum`, `4 errata`: the word for so many displays of a verdict."""
-    return _NOUNS.get(verdict, (verdict, verdict))[count != 1]
-
-
 def corrected(entries):
     """`6 (1 of substance, 5 misprints)`; nothing where nothing is corrected. A display that is
     conditional may be corrected too, so there can be more of them than errata.
     """
-    weights = [entry.weight for entry in entries if entry.corrected]
-    kinds = [f"{weights.count(weight)} {names[weights.count(weight) != 1]}"
-             for weight, names in _WEIGHTS.items() if weight in weights]
-    return f"{len(weights)} ({', '.join(kinds)})" if weights else ""
+    some = [entry for entry in entries if entry.corrected]
+    return f"{len(some)} ({counts.by_weight(some)})" if some else ""
 
 
 def anchor(label):

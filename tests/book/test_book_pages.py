@@ -81,9 +81,6 @@ def test_every_room_says_whose_paper_it_is(paper):
 
 
 def test_displays_are_counted_in_words_that_fit():
-    assert [articles.noun("erratum", count) for count in (1, 4)] == ["erratum", "errata"]
-    assert [articles.noun("holds", count) for count in (1, 2)] == ["holds", "hold"]
-    assert articles.noun("conditional", 5) == "conditional"
     some = [e for e in REGISTRY.select("residual-partitioning") if e.corrected]
     assert articles.corrected(REGISTRY.select("residual-partitioning")).startswith(f"{len(some)} (")
     assert set(articles.MEANINGS) == set(articles.GLYPHS) - {"unchecked"}
