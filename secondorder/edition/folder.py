@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import files, ledger
-from . import printed, templates
+from ..ledger import tex_file
+from . import templates
 from .loading import MARK, loaded
 from .names import checked_key, function_names, labels_of, refuse_module
 from .reader import Reading
@@ -94,7 +95,7 @@ def _texts(key, source, reading, pairs, unread):
         "formulas.py": templates.FORMULAS.format(key=key),
         "equations.py": templates.EQUATIONS + "".join(
             templates.stub(label, names[label], display) for label, display in pairs),
-        printed.NAME: printed.text_of(source, [*pairs, *unnumbered]),
+        tex_file.NAME: templates.displays(source, [*pairs, *unnumbered]),
         "READING.md": templates.report(key, source, reading, pairs, unnumbered, unread)}
 
 

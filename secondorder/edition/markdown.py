@@ -6,8 +6,7 @@ Every display stands alone, so that a broken one is listed and the others are re
 import re
 
 from .displays import DEEPEST, Display, formula_of, group, read_lines
-from .reader import MOST, Reading
-from .references import resolved
+from .reader import MOST, Reading, resolved
 from .tex.macros import DEFINING, Macros
 from .tex.prose import last_sentence
 from .tex.stream import ReadingError, Stream, Token

@@ -4,10 +4,10 @@ The walk keeps what TeX would keep: macros, counters, open braces and environmen
 could not read either is refused with its line; what is only unknown here is listed in `unread`.
 """
 
+import re
 from dataclasses import dataclass, field
 
 from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines, shown
-from .references import resolved
 from .tex.commands import common, text_command
 from .tex.counters import Counters
 from .tex.files import Files
@@ -21,6 +21,7 @@ _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comme
 _WITH_OPTION = {"figure", "table", "algorithm", "enumerate", "itemize", "description", "proof"}
 MOST = 5000  # displays, and things that cannot be read: with more it is no paper
 _SPECIAL = frozenset("\\{}$\n")
+_REFERENCE = re.compile(r"\\(eqref|ref|cref|Cref|autoref)\s*\{([^{}]*)\}")
 
 
 @dataclass
@@ -46,6 +47,26 @@ class Reading:
     def numbered(self):
         """The displays that bear a number or a tag."""
         return [display for display in self.displays if display.label is not None]
+
+
+def resolved(reading, names):
+    r"""Put numbers for `\ref` and `\eqref` into the sentences and formulas of a reading.
+
+    Parameters
+    ----------
+    reading : Reading
+    names : dict of str to str
+        Name -> number.
+    """
+    def number(match):
+        number_of = names.get(match[2].strip()) or "?"
+        return f"({number_of})" if match[1] == "eqref" else number_of
+
+    for display in reading.displays:
+        if display.label is not None:
+            display.label = _REFERENCE.sub(number, display.label)
+        display.formula = _REFERENCE.sub(number, display.formula)
+        display.sentence = _REFERENCE.sub(number, display.sentence)
 
 
 class Reader:

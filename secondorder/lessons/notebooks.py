@@ -150,7 +150,7 @@ def write_notebooks(out, names=(), say=print):
         if place.parent != Path("."):
             files.output_directory(target.parent)
         content = notebook(text, str(place))
-        if os.path.lexists(target) and not _unchanged(target, content):
+        if os.path.lexists(target) and not files.written_by(target, COMMAND):
             say(f"kept: {target}: there already, and not as it was written; move it away to get "
                 "a new one")
             continue
@@ -158,15 +158,3 @@ def write_notebooks(out, names=(), say=print):
         files.write_text(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n", COMMAND)
         written.append(target)
     return written
-
-
-def _unchanged(path, content):
-    """Whether a file is as `write_notebooks` wrote it; of an earlier version, which put no seal in
-    it, what would be written now counts.
-    """
-    if files.written_by(path, COMMAND):
-        return True
-    try:
-        return json.loads(files.read_bytes(path)) == content
-    except (OSError, ValueError, RecursionError):
-        return False
