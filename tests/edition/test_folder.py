@@ -233,15 +233,6 @@ def test_a_check_that_fails_is_told(desk, run):
     assert "the ratio is 2 everywhere" in out
 
 
-def test_what_claims_something_needs_a_verdict(desk, run):
-    folder = edition.new("my-halves", "paper.tex").folder
-    write_checks(folder, "0.5 * x")
-    text = (folder / "equations.py").read_text()
-    (folder / "equations.py").write_text(text.replace('verdict="holds"', 'verdict="unchecked"'))
-    status, out, _ = run("verify", "my-halves")
-    assert status == 1 and "say which verdict it has instead of 'unchecked'" in out
-
-
 @pytest.mark.parametrize("text, expected", [
     ("x = (", "equations.py, line 1: SyntaxError"), ("\nx = y", "equations.py, line 2: NameError"),
     ("import none_such", "equations.py, line 1: ModuleNotFoundError")])

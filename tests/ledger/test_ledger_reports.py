@@ -1,8 +1,5 @@
 """What people read: tables, documents, code, and descriptions of mismatches."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -217,8 +214,7 @@ def test_worst_entries_come_first_with_index_values_and_ratio():
 def test_transposition_is_recognised():
     right = np.random.default_rng(0).standard_normal((3, 3))
     assert "computed is reference transposed" in describe_mismatch(right.T, right)
-    wide = np.random.default_rng(0).standard_normal((3, 2))
-    assert "computed is reference transposed" in describe_mismatch(wide.T, wide)
+    assert "computed is reference transposed" in describe_mismatch(right[:2].T, right[:2])
     batch = np.random.default_rng(0).standard_normal((4, 3, 3))
     told = describe_mismatch(batch.swapaxes(1, 2), batch)
     assert "computed is reference transposed in the last two axes" in told
@@ -229,10 +225,6 @@ def test_signs_of_some_entries_are_recognised():
     told = describe_mismatch(right * [[1, -1], [1, -1]], right)
     assert "the sign is flipped in 2 of 4 entries, the others are right" in told
     assert "sign" not in describe_mismatch(right * [[1, -1], [1, -2]], right)
-
-
-def test_a_ratio_where_nothing_is_known():
-    assert "ratio" in describe_mismatch([2.0], [1.0], error=0.5)
 
 
 def test_allowed_error_decides_what_differs():
@@ -263,10 +255,3 @@ def test_mismatch_survives_zeros_nans_and_scalars():
 def test_limit_says_how_many_are_left():
     text = describe_mismatch(np.zeros(10), np.ones(10), limit=3)
     assert text.count("entry ") == 3 and "... and 7 more" in text
-
-
-def test_import_is_light():
-    code = ("import sys, secondorder.ledger; "
-            "print([m for m in ('scipy', 'numba', 'matplotlib') if m in sys.modules])")
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          check=True).stdout == "[]\n"
