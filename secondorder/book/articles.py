@@ -43,21 +43,11 @@ def short(entry):
 
 
 def article(entry, evaluated, symbols, blocks):
-    """One check, ready for the template; `entry` is its registration.
+    """One check, ready for the template.
 
-    Parameters
-    ----------
-    entry : Equation
-    evaluated : evidence.Evidence
-    symbols : collection of str
-        Letters that the paper's table explains.
-    blocks : Blocks
-        What code the page shows where.
-
-    Raises
-    ------
-    FormulaError
-        A formula that cannot be set, named.
+    `evaluated` is its `evidence.Evidence`; `symbols` has the letters that the paper's table
+    explains, `blocks` what code the page shows where. FormulaError for a formula that cannot be
+    set.
     """
     where = f"[{entry.paper}] {heading(entry.labels)}"
     printed, corrected = numbered.shown(entry, symbols, where, blocks)

@@ -11,14 +11,9 @@ from .parts import evidence
 
 
 class Progress:
-    """One line on the standard error, written over: checks done, and the time left.
+    """One line on the standard error, written over: checks done of `total`, and the time left.
 
-    Parameters
-    ----------
-    total : int
-        How many checks there are.
-    shown : bool, optional
-        Default: where the standard error is a terminal.
+    By default it is shown where the standard error is a terminal.
     """
 
     def __init__(self, total, shown=None):
@@ -53,17 +48,11 @@ class Progress:
 
 
 def asked(pool, entries, seeds, step):
-    """Label -> a future of its evidence; a paper of the user's own, which another process could
-    not import, is worked through here.
+    """Label -> a future of its evidence; a paper of the user's own, which another process could not
+    import, is worked through here.
 
-    Parameters
-    ----------
-    pool : concurrent.futures.Executor or None
-    entries : list of Equation
-    seeds : int or None
-        None: as many as `evidence.gathered` finds worth their time.
-    step : callable
-        Called when a check is done.
+    Without a pool all are; ``step()`` is called when a check is done. `seeds` may be None: as many
+    as `evidence.gathered` finds worth their time.
     """
     futures = {}
     for entry in entries:

@@ -21,12 +21,7 @@ def elsewhere(label):
 def edges(entries):
     """What rests on what: first label -> the first labels that its derivation names, in its order.
 
-    Labels in ``uses=`` exist: `pages.require_labels` has seen to it.
-
-    Raises
-    ------
-    ValueError
-        A circle.
+    Labels in ``uses=`` exist: `pages.require_labels` has seen to it. ValueError for a circle.
     """
     first = {label: entry.labels[0] for entry in entries for label in entry.labels}
     known = {entry.labels[0]: list(dict.fromkeys(

@@ -11,11 +11,8 @@ PHONE = 330  # what fits beside the margins of a narrow screen
 def of_paper(entries, known):
     """Everything that a page tells of its proofs.
 
-    Returns
-    -------
-    dict
-        ``drawn``: a tree for each result; ``single``: results that are one step from what has a
-        tree or rests on nothing, as pairs of an entry and those it rests on; ``alone``: entries.
+    ``drawn``: a tree for each result; ``single``: results that are one step from what has a tree or
+    rests on nothing, as pairs of an entry and those it rests on; ``alone``: entries.
     """
     by_label = {entry.labels[0]: entry for entry in entries}
     stops = graph.tops(entries, known)
@@ -26,22 +23,10 @@ def of_paper(entries, known):
 
 
 def drawn(top, known, stops, entries):
-    """One tree.
+    """The tree below one result; `entries` are by first label, `known` and `stops` from `graph`.
 
-    Parameters
-    ----------
-    top : str
-        First label of the result.
-    known, stops
-        As `graph.edges` and `graph.tops` give them.
-    entries : dict
-        First label -> Equation.
-
-    Returns
-    -------
-    dict
-        ``top``, ``svg``, ``wide`` (whether a phone has to scroll), ``deep`` (whether there is more
-        than one step), ``steps``: pairs of an entry and those it rests on, from the top down.
+    ``top``, ``svg``, ``wide`` (whether a phone has to scroll), ``deep`` (whether there is more than
+    one step), ``steps``: pairs of an entry and those it rests on, from the top down.
     """
     part = graph.tree(top, known, stops)
     texts = {label: f"{articles.GLYPHS[entries[label].verdict][0]} "

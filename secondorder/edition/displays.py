@@ -106,27 +106,11 @@ def _cells(tokens):
 
 
 def read_lines(reader, opened, end, kind):
-    """The lines of the display that `opened` begins, up to `end`.
+    """The lines of the display that `opened` begins, up to `end`, and how deep its braces stand.
 
-    Parameters
-    ----------
-    reader : Reader
-        It expands macros and follows files.
-    opened : Token
-    end : str
-        ``$$``, ``\\]`` or the name of an environment.
-    kind : str
-        The environment, or ``$$`` or ``\\[``.
-
-    Returns
-    -------
-    list of Line, int
-        The int says how deep braces and environments stand in each other.
-
-    Raises
-    ------
-    ReadingError
-        Braces or environments that do not close; an empty line.
+    `reader` expands macros and follows files. `end` is ``$$``, ``\\]`` or the name of an
+    environment, `kind` the environment, or ``$$`` or ``\\[``. ReadingError where braces or
+    environments do not close, and for an empty line.
     """
     stream, lines, open_ones, deepest = reader.stream, [Line()], [], 0
     what = f"the display that begins in line {opened.line}"
@@ -259,13 +243,7 @@ def group(lines, kind, number):
     """Pairs of a label (or None) and the lines that bear it together.
 
     Lines without a number belong to the next one that has one, the last ones to the one before.
-
-    Parameters
-    ----------
-    lines : list of Line
-    kind : str
-    number : callable
-        Steps the counter and returns the number.
+    ``number()`` steps the counter and returns the number.
     """
     base = kind.rstrip("*")
     numbered = base in SINGLE | BY_LINE and not kind.endswith("*") and base not in _UNNUMBERED

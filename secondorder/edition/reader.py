@@ -50,13 +50,7 @@ class Reading:
 
 
 def resolved(reading, names):
-    r"""Put numbers for `\ref` and `\eqref` into the sentences and formulas of a reading.
-
-    Parameters
-    ----------
-    reading : Reading
-    names : dict of str to str
-        Name -> number.
+    r"""Put numbers, by name, for `\ref` and `\eqref` into the sentences and formulas of a reading.
     """
     def number(match):
         number_of = names.get(match[2].strip()) or "?"
@@ -84,16 +78,8 @@ class Reader:
         self.stream.open(text, self.files.main_name)
 
     def read(self):
-        """Walk to the end.
-
-        Returns
-        -------
-        Reading
-
-        Raises
-        ------
-        ReadingError
-            Broken braces or environments, macros without end, a file outside the folder.
+        """Walk to the end; ReadingError for what TeX could not read either, and a file from
+        outside.
         """
         while (token := self.stream.next()) is not None:
             if self._step(token) == "end":

@@ -51,13 +51,7 @@ class Branch:
 
 
 def parse(text):
-    """The nodes of a formula.
-
-    Raises
-    ------
-    ValueError
-        Braces or environments that do not close.
-    """
+    """The nodes of a formula; ValueError for braces or environments that do not close."""
     tokens = [token for token in _TOKEN.findall(re.sub(r"\s+", " ", text.strip()))]
     nodes, rest = _sequence(tokens, 0, ())
     if rest < len(tokens):
@@ -283,18 +277,10 @@ _RELATIONS = ("=", r"\equiv", r"\leq", r"\le", r"\geq", r"\ge", r"\approx", r"\l
 
 
 def broken(nodes, width, columns):
-    """The nodes themselves, or rows of `aligned` where they are wider.
+    """The nodes themselves, or rows of `aligned` where they are wider by ``columns(nodes)``.
 
     Rows begin at relations and, where that is not enough, at plus and minus signs outside all
     brackets.
-
-    Parameters
-    ----------
-    nodes : list of nodes
-    width : float
-        In the unit of `columns`.
-    columns : callable
-        Width of a list of nodes.
     """
     if any(isinstance(node, Branch) and node.kind == "env" for node in nodes) \
             or columns(nodes) <= width:

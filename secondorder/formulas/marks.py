@@ -9,19 +9,10 @@ _LOST = 0.3  # with more of it gone, only what is new is marked
 
 
 def marked_pair(printed, corrected):
-    """The nodes of both formulas, with what is not in the other one marked.
+    """The nodes of both formulas, with what is not in the other one marked, and whether anything
+    is.
 
     Where most of the corrected form is not in the printed one, nothing is marked.
-
-    Parameters
-    ----------
-    printed, corrected : str
-        LaTeX.
-
-    Returns
-    -------
-    pair of lists of nodes, bool
-        The bool says whether anything is marked.
     """
     before, after = parse(printed), parse(corrected)
     old, new = _symbols(before), _symbols(after)

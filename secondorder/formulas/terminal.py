@@ -18,14 +18,8 @@ from .tags import told, untagged
 def draw(formula, width=76, numbers=()):
     """Lines of text for LaTeX or for its nodes, with the paper's numbers at the right margin.
 
-    Parameters
-    ----------
-    formula : str or list of nodes
-        As `latex.parse` returns them; symbols may be marked.
-    width : int
-        Columns that lines keep to wherever there is an operator to break at.
-    numbers : sequence of str
-        What a formula bears in which no `\\tag` says which number is whose.
+    Lines keep to `width` columns wherever there is an operator to break at. `numbers` are those of
+    a formula in which no `\\tag` says which number is whose.
     """
     nodes = parse(formula) if isinstance(formula, str) else formula
     lines = []

@@ -28,14 +28,7 @@ def printed_numbers(entry):
 
 
 def displays(entry, nodes):
-    """The displays of one formula of a check: as printed, or as corrected.
-
-    Parameters
-    ----------
-    entry : Equation
-    nodes : list of nodes
-        Of the formula.
-    """
+    """The displays of one formula of a check, given as nodes: as printed, or as corrected."""
     env = _lines_of(nodes)
     if env is None:
         nodes, tags = untagged(nodes)

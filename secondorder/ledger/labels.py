@@ -26,15 +26,9 @@ def canonical(label):
 def asked_for(text, known):
     """Those of the known labels that a text asks for, in their order; none where it names another.
 
-    Understood are single labels, lists (`6, 7`, `10, theorem-2`, `8a and 8b`) and ranges
-    (`33 to 39`, `33-39`, `eqs. 5-7`, `12 to claim-rate`).  A range of numbers has all numbers in
-    between, any other one all labels that stand between its ends.
-
-    Parameters
-    ----------
-    text : str or int
-    known : sequence of str
-        All labels of a paper in its order.
+    Understood are single labels, lists (`6, 7`, `10, theorem-2`, `8a and 8b`) and ranges (`33 to
+    39`, `33-39`, `eqs. 5-7`, `12 to claim-rate`). A range of numbers has all numbers in between,
+    any other one all labels that stand between its ends.
     """
     names = {canonical(label): label for label in known}
     if canonical(text) in names:
@@ -53,13 +47,8 @@ def asked_for(text, known):
 
 def named_in_part(text, known):
     """The labels that a text may mean: `4.3` is `theorem-4.3`, `B` is `appendix-b`, `prop 1` is
-    `property-1`; those of which it is the beginning where there are no others.
-
-    Parameters
-    ----------
-    text : str or int
-    known : sequence of str
-        All labels of a paper; what goes beyond the paper is not asked for by a part.
+    `property-1`; those of which it is the beginning where there are no others. What goes beyond the
+    paper is not asked for by a part.
     """
     kind, _, number = canonical(text).rpartition("-")
     begins = {kind, *(short for short, whole in _SHORT.items() if whole == kind)}
@@ -92,15 +81,10 @@ def number(label):
 
 
 def in_order(groups):
-    """Groups of labels in the paper's order, as indices.
+    """Groups of labels, one a check in the order of registration, as indices in the paper's order.
 
     Numbers stand in their order; what bears a name stays behind the number that it was registered
     after, and what goes beyond the paper (`extension-...`) stands last.
-
-    Parameters
-    ----------
-    groups : list of tuples of str
-        The labels of every check, in the order of registration.
     """
     keys, before = [], (0, "")
     for place, labels in enumerate(groups):
@@ -132,14 +116,8 @@ def plain(text):
 
 
 def papers_named(name, titles):
-    """Keys of the papers that a name may mean.
-
-    Parameters
-    ----------
-    name : str
-        The key in any spelling, or at least three letters of the key or of the title.
-    titles : dict
-        Key -> title and other names, as one text or several.
+    """Keys of the papers that a name may mean: the key in any spelling, or at least three letters
+    of the key or of its title. `titles` has the title and other names by key.
     """
     wanted = plain(name)
     exact = [key for key in titles if plain(key) == wanted]

@@ -58,14 +58,8 @@ def counted(array, log, entries=None, follow=True):
 
 
 def multiplications(work, *shapes, entry_by_entry=False):
-    """How many multiplications ``work(*arrays)`` makes for arrays of ones of these shapes.
-
-    Parameters
-    ----------
-    work : callable
-    *shapes : tuple of int
-    entry_by_entry : bool
-        Whether products of entries count beside matrix products.
+    """How many multiplications ``work(*arrays)`` makes for arrays of ones of these shapes: those of
+    matrix products, and with `entry_by_entry` those of entries too.
     """
     log, entries = [], []
     work(*(counted(np.ones(shape), log, entries) for shape in shapes))

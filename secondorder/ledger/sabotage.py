@@ -165,20 +165,11 @@ def _limited(seconds):
 
 
 def unnoticed(entry, seed=0, every=False):
-    """All that the check of one equation lets through and should not.
+    """All that the check of one equation lets through and should not, as a list of `Unnoticed`.
 
-    Parameters
-    ----------
-    entry : Equation
-    seed : int
-    every : bool
-        Also what it may let through: other outputs than those that the label states.
-
-    Returns
-    -------
-    list of Unnoticed
-        With mode "never called" for an implementation that the check does not reach, and "fails
-        untouched" where the check fails although nothing was made wrong.
+    Its mode is "never called" for an implementation that the check does not reach, and "fails
+    untouched" where the check fails although nothing was made wrong. With `every`, also other
+    outputs than those that the label states.
     """
     let_through = []
     for implementation, stated in zip(entry.implements, entry.stated):

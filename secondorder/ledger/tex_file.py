@@ -16,17 +16,10 @@ CORRECTED = " corrected"
 
 
 def read(file):
-    """The displays of a file.
+    """The displays of a file: label -> LaTeX, in the file's order.
 
-    Returns
-    -------
-    dict of str to str
-        Label -> LaTeX, in the file's order.
-
-    Raises
-    ------
-    VerificationError
-        The file is not there, or has a display without a label, or one label twice.
+    VerificationError where the file is not there, or has a display without a label or one label
+    twice.
     """
     if not file.is_file():
         raise VerificationError(f"there is no {file}")
@@ -52,12 +45,8 @@ def _read(file, changed):
 
 
 def formulas_of(check, label, corrected=None):
-    """The formula of a check from the file beside it, and its corrected form unless that is given.
-
-    Raises
-    ------
-    VerificationError
-        The file is not there or does not have the label.
+    """The formula of a check from the file beside it, and its corrected form unless that is given;
+    VerificationError where the file does not have the label.
     """
     file = folder_of_checks(check) / NAME
     displays = read(file)

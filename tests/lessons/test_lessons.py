@@ -135,9 +135,9 @@ def test_the_result_that_differs_most_is_shown():
     assert "everywhere" not in " ".join(told)
     assert inside.beside(right, [((1.0,), {}, 3.0)]) == [
         "called with x=1", "your result should be 2 things, one after the other"]
-    turned = inside.beside(lambda x: x.T, [((np.ones((2, 3)) * [1, 2, 3],), {},
-                                             np.ones((2, 3)) * [1, 2, 3])])
-    assert turned == ["called with x=[[1., 2., 3.], [1., 2., 3.]]",
+    rows = np.tile([1.0, 2.0, 3.0], (2, 1))
+    assert inside.beside(lambda x: x.T, [((rows,), {}, rows)]) == [
+        "called with x=[[1., 2., 3.], [1., 2., 3.]]",
         "your result has shape (2, 3), expected (3, 2): it is transposed",
         "hint: yours is transposed"]
     assert inside.beside(right, [((1.0,), {}, (2.0, None))]) == []
@@ -146,9 +146,8 @@ def test_the_result_that_differs_most_is_shown():
 def test_an_exercise_is_graded_by_all_its_labels():
     """Newton's step passes where the curvature dominates, and fails at the paper's own number."""
     told = sources.run(HOME / "06_step_without_cancellation.py")["GRADE"]
-    newton = dict((text, mistake) for mistake, text in sources.run(
-        HOME / "solutions" / "06_step_without_cancellation.py")["WRONG"])
-    mistake = next(value for text, value in newton.items() if "Newton" in text)
+    wrong = sources.run(HOME / "solutions" / "06_step_without_cancellation.py")["WRONG"]
+    mistake = next(mistake for mistake, text in wrong if "Newton" in text)
     assert so.verify.equation("low-rank", "extension-stable-step", mistake,
                               implementation="step_length").ok
     assert not grading.judged(told, mistake).ok

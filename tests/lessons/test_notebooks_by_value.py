@@ -73,8 +73,7 @@ def test_a_function_that_is_nearly_the_formula_is_another(off, right):
 
 
 @pytest.mark.parametrize("report, by_hand, ok", [(True, "", True), (False, "", False),
-                                                 (True, "value differs", False),
-                                                 (False, "value differs", False)])
+                                                 (True, "value differs", False)])
 def test_a_hunt_is_over_when_report_and_formula_both_say_so(report, by_hand, ok):
     hunt = grading.Hunt(report, by_hand)
     assert hunt.ok == ok and str(hunt).startswith("right" if ok else "wrong")

@@ -26,25 +26,11 @@ def address(value):
 
 
 def block(value, paper, links=None, named=False, own=None):
-    """One implementation.
+    """One implementation, for the template.
 
-    Parameters
-    ----------
-    value : function, method or class
-    paper : str
-    links : dict of str to str, optional
-        Name of a function -> the address of the article, or of the block, that shows it.
-    named : bool
-        Whether other places of the page refer to this block: it then has an address.
-    own : dict, optional
-        Function and number of a line -> the addresses of a line that is a display's own.
-
-    Returns
-    -------
-    dict
-        ``name``, ``place`` (file and line), ``formula`` (HTML: the docstring's words), ``id`` (or
-        ""), ``lines`` and ``rest``: HTML of the first lines and of those that are folded;
-        ``count`` of the latter.
+    `links` has addresses of articles and blocks by the name of the function that they show; `own`
+    the addresses of lines that are a display's own, by function and number. `named`: whether other
+    places of the page refer to this block, which then has an address.
     """
     target = plain(value)
     name = short_name(paper, qualified_name(value))

@@ -21,18 +21,9 @@ SEEDS, ENOUGH = 5, 0.06  # at most so many seeds, and no further one after so ma
 class Evidence:
     """What a check gave, as texts only, so that another process can hand it over.
 
-    Attributes
-    ----------
-    rows : list of dict
-        One a claim, see `rows`.
-    ok : bool
-        Whether no seed came out otherwise than the verdict says.
-    both : list of (str, list of str)
-        What is compared, and both sides' numbers of the first seed.
-    live : list of str
-        The arrays on which the first seed was run.
-    seeds : int
-        How many there were.
+    `rows` has a dict a claim; `ok` says whether no seed came out otherwise than the verdict says.
+    `both` is what is compared with both sides' numbers, and `live` the arrays, of the first of the
+    `seeds`.
     """
 
     rows: list
@@ -84,11 +75,8 @@ def numbers_of(result):
 def rows(results):
     """One dictionary a claim that differs in more than its case, worst case of each seed.
 
-    Returns
-    -------
-    list of dict
-        ``text``, ``ok``, ``number`` (error and tolerance, or the fact), ``must_fail``, ``errors``
-        (one a seed, () for facts), ``tolerance``, ``count`` of cases, and ``ruler`` (SVG or None).
+    ``text``, ``ok``, ``number`` (error and tolerance, or the fact), ``must_fail``, ``errors`` (one
+    a seed, () for facts), ``tolerance``, ``count`` of cases, and ``ruler`` (SVG or None).
     """
     table = {}
     for result in results:

@@ -27,19 +27,9 @@ def _converter():
 def mathml(latex, symbols=(), where=""):
     """A formula as MathML text.
 
-    Parameters
-    ----------
-    latex : str
-        Parts inside ``{\\color{red} ...}`` are marked as changed.
-    symbols : collection of str
-        Letters that the paper's table explains: they get the attribute ``data-symbol``.
-    where : str
-        Named in the message of an error.
-
-    Raises
-    ------
-    FormulaError
-        If the library cannot convert it.
+    Parts inside ``{\\color{red} ...}`` are marked as changed; letters in `symbols`, which the
+    paper's table explains, get the attribute ``data-symbol``. FormulaError, which names `where`, if
+    the library cannot convert it.
     """
     try:
         text = _converter().convert_with_local_state(" ".join(latex.split()), displaystyle=True)

@@ -23,22 +23,10 @@ class Shown:
 
 
 def shown(entry, symbols, where, blocks):
-    """The displays as printed, and those as corrected or None.
+    """The displays as printed, and those as corrected or None, as lists of `Shown`.
 
-    Parameters
-    ----------
-    entry : Equation
-    symbols : collection of str
-        Letters that the paper's table explains.
-    where : str
-        Named in the message of an error.
-    blocks : Blocks
-        What code the page shows where.
-
-    Raises
-    ------
-    FormulaError
-        A formula of a room that cannot be set.
+    `symbols` has the letters that the paper's table explains, `blocks` what code the page shows
+    where. FormulaError, which names `where`, for a formula of a room that cannot be set.
     """
     if blocks.foreign:
         try:

@@ -29,15 +29,9 @@ def title(claim):
 
 
 def table(claim, names=("code", "check"), limit=3):
-    """Lines: entries of both sides with their difference, and below them shape and error.
+    """Lines: `limit` entries of both sides with their difference, and below them shape and error.
 
-    Parameters
-    ----------
-    claim : Equal, AtMost, Rate, or one that must fail and wraps them
-    names : pair of str
-        How to call the two sides of an equality.
-    limit : int
-        How many entries.
+    `names` says how to call the two sides of an equality. A claim that must fail is unwrapped.
     """
     claim = claim if isinstance(claim, Comparison) else claim.claim
     if isinstance(claim, Rate):

@@ -39,18 +39,9 @@ class Line:
 
 
 def code_line(entry, label):
-    """The line of the code that is a label's own; None where there is no source.
+    """The `Line` of the code that is a label's own; None where there is no source.
 
-    Parameters
-    ----------
-    entry : Equation
-    label : str
-        One of its labels.
-
-    Returns
-    -------
-    Line or None
-        Of a check that names no code, which then is the code, the line of the check.
+    Of a check that names no code, which then is the code, it is the line of the check.
     """
     if not entry.implements:
         return check_line(entry, label)
