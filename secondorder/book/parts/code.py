@@ -2,9 +2,7 @@
 
 import functools
 import html
-import inspect
 import re
-from pathlib import Path
 
 from ...ledger.pages import source
 from ...ledger.pages.own_lines import plain
@@ -13,7 +11,6 @@ from . import docstrings
 
 SHOWN = 24  # lines of a block that are seen; what is beyond is folded
 DEEPEST = 6  # indents that a wrapped line follows
-_PACKAGE = Path(__file__).resolve().parents[2]
 _CLASSES = (("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"),
             ("Literal.Number", "m"), ("Comment", "c"), ("Name.Function", "f"), ("Name.Class", "f"))
 
@@ -34,24 +31,14 @@ def block(value, paper, links=None, named=False, own=None):
     """
     target = plain(value)
     name = short_name(paper, qualified_name(value))
-    fields = {"name": name, "id": address(value) if named else "",
-              "place": "no source at hand", "formula": "", "lines": "", "rest": "", "count": 0}
-    try:
-        text, first = inspect.getsourcelines(target)
-        file = Path(inspect.getsourcefile(target)).resolve()
-    except (OSError, TypeError):
-        return fields
-    place = (file.relative_to(_PACKAGE.parent).as_posix() if file.is_relative_to(_PACKAGE)
-             else file.name)
-    rows = source.numbered_code(text, max(first, 1))
+    place, rows = source.located(value) or ("no source at hand", [])
     addresses = {number: ids for (function, number), ids in (own or {}).items()
                  if function is target}
     lines = numbered(rows, links or {}, getattr(target, "__name__", ""), addresses)
     cut = len(lines) if len(lines) <= SHOWN + 3 else SHOWN  # three lines are not worth a fold
-    return fields | {"place": f"{place}:{max(first, 1)}",
-                     "formula": docstrings.shown(source.doc_lines(value)),
-                     "lines": "".join(lines[:cut]), "rest": "".join(lines[cut:]),
-                     "count": len(lines) - cut}
+    return {"name": name, "id": address(value) if named else "", "place": place,
+            "formula": docstrings.shown(source.doc_lines(value)),
+            "lines": "".join(lines[:cut]), "rest": "".join(lines[cut:]), "count": len(lines) - cut}
 
 
 def numbered(rows, links, own="", addresses=None):

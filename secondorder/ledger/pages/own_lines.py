@@ -10,7 +10,6 @@ import ast
 import functools
 import inspect
 import re
-import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from ...formulas.tags import told as told_numbers
 from .. import claims, comparisons
 from ..displays import printed_numbers
 from ..labels import is_number
-from .source import check_and_helpers, doc_lines, place_of, plain
+from .source import check_and_helpers, doc_lines, place_of, plain, tree_of
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
@@ -168,10 +167,7 @@ def _source(function):
 @functools.cache
 def _tree(function):
     """The syntax of a function without its decorators, which say what it checks."""
-    try:
-        tree = ast.parse(textwrap.dedent(_source(function)))
-    except SyntaxError:  # a lambda in the middle of a statement
-        return ast.Module([], [])
+    tree = tree_of(_source(function))
     for node in tree.body:
         node.decorator_list = []
     return tree

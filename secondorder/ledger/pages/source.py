@@ -29,19 +29,25 @@ def place_of(implementation):
         return None
 
 
-def code_of(implementation, name):
-    """Name, place and numbered lines of a function or a class's methods, without docstrings."""
+def located(implementation):
+    """File and line as text, and numbered lines without docstrings; None where no source is."""
     place = place_of(implementation)
     if place is None:
-        return [f"{name}  (no source at hand)"]
+        return None
     file, first = place
     inside = file.is_relative_to(_PACKAGE_FOLDER)
     told = file.relative_to(_PACKAGE_FOLDER.parent).as_posix() if inside else file.name
     code = numbered_code(inspect.getsourcelines(plain(implementation))[0], first)
+    return f"{told}:{first}", code
+
+
+def code_of(implementation, name):
+    """Name, place and numbered lines of a function or a class's methods, without docstrings."""
+    place, code = located(implementation) or ("no source at hand", [])
     shown = [f"{number:5d}  {line}".rstrip() for number, line in code[:_LONGEST]]
     if len(code) > _LONGEST:
         shown.append(f"       ... {len(code) - _LONGEST} more lines")
-    return [f"{name}  ({told}:{first})", *shown]
+    return [f"{name}  ({place})", *shown]
 
 
 def doc_lines(implementation, longest=5):
@@ -62,10 +68,7 @@ def doc_lines(implementation, longest=5):
 
 def numbered_code(lines, first):
     """Pairs of number and text of the lines that are neither docstring nor decorator nor blank."""
-    try:
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except SyntaxError:  # a lambda in the middle of a statement
-        tree = ast.Module([], [])
+    tree = tree_of("".join(lines))
     dropped = set()
     for node in ast.walk(tree):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -76,6 +79,14 @@ def numbered_code(lines, first):
             dropped.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
     return [(first + k, line.rstrip()) for k, line in enumerate(lines)
             if k + 1 not in dropped and line.strip()]
+
+
+def tree_of(text):
+    """The syntax of a function's text; empty for a lambda in the middle of a statement."""
+    try:
+        return ast.parse(textwrap.dedent(text))
+    except SyntaxError:
+        return ast.Module([], [])
 
 
 def reference_code(check):
@@ -105,8 +116,8 @@ def check_and_helpers(check):
 def helpers(function):
     """The functions that a function names and that stand in the same package of checks."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
+        tree = tree_of(inspect.getsource(function))
+    except (OSError, TypeError):
         return []
     package = function.__module__.rpartition(".")[0]
     functions = []
