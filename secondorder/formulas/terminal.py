@@ -2,7 +2,7 @@
 
 Fractions stand on one line, scripts as in the code's own docstrings (`w_ij^(ℓ)`), and cases and
 matrices as grids. Under a symbol that is marked stands a caret. The pieces and the breaking of
-lines stand in `items`, the gaps between pieces in `spacing`, cases and matrices in `grids`.
+lines stand in `boxes`, the gaps between pieces in `spacing`, cases and matrices in `grids`.
 """
 
 import unicodedata
@@ -110,8 +110,6 @@ def _items(nodes, width, tight=False):
     return spaced(pieces, tight)
 
 
-
-
 def _item_of(node, width, tight):
     if isinstance(node, Leaf):
         return _leaf(node)
@@ -182,13 +180,10 @@ def _font(node, width, tight):
 
 
 def _flat(nodes, width, tight=True):
-    """All nodes as one item of one row; `factors` says how many factors it has."""
+    """All nodes as one item of one row."""
     items = _items(nodes, width, tight)
     joined = items[0] if len(items) == 1 else side_by_side(items)
-    kinds = [item.kind for item in items]
-    joined.factors = sum(kind not in ("prefix", "prime", "open", "close", "number")
-                         for kind in kinds)
-    if {"binary", "relation", "comma"} & set(kinds):
+    if {"binary", "relation", "comma"} & {item.kind for item in items}:
         joined.kind = "expression"
     return joined
 

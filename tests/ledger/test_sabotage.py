@@ -71,17 +71,11 @@ def test_a_check_that_compares_with_something_else_notices_everything(toys):
     assert "_sabotaged" not in globals()
 
 
-def test_a_check_that_compares_a_function_with_itself_notices_nothing(toys):
-    assert gaps(lambda rng: [Equal("a", twice(X), twice(X), 1e-12)], twice) == [
-        ("", sabotage.PERCENT), ("", sabotage.LARGEST), ("", sabotage.SIGN)]
-
-
 @pytest.mark.parametrize("left, right, expected", [
     (lambda: twice(X) ** 2, lambda: (X + X) ** 2, [sabotage.SIGN]),
     (lambda: twice(X)[0], lambda: 2.0, [sabotage.LARGEST]),
     (lambda: np.round(twice(X), 1), lambda: X + X, [sabotage.PERCENT]),
-    (lambda: 3.0 * twice(X) / twice(X), lambda: 3.0 + 0 * X,
-     [sabotage.PERCENT, sabotage.LARGEST, sabotage.SIGN]),
+    (lambda: twice(X), lambda: twice(X), [sabotage.PERCENT, sabotage.LARGEST, sabotage.SIGN]),
 ])
 def test_each_way_of_being_wrong_is_told(toys, left, right, expected):
     assert {mode for _, mode in gaps(lambda rng: [Equal("a", left(), right(), 1e-12)],

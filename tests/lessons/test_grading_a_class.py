@@ -81,9 +81,7 @@ def test_a_flat_folder_has_a_student_a_file(tmp_path):
 
 @pytest.mark.parametrize("text, cell", [
     ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@a", "'@a"), ("\t=1", "' =1"),
-    (" =1", "' =1"), ("\r=1", "' =1"), ("\uff1d1", "'\uff1d1"), ("a=1", "a=1"),
-    ("a\nb\x1b[2J", "a b [2J"),
-    ("\udcff\u202e", "  "), ("", ""), ("müller, \"a\"", "müller, \"a\"")])
+    ("\uff1d1", "'\uff1d1"), ("a=1", "a=1"), ("a\nb\x1b[2J", "a b [2J"), ("\udcff\u202e", "  ")])
 def test_no_cell_is_a_formula_or_goes_over_lines(text, cell):
     assert classes._cell(text) == cell
 

@@ -227,16 +227,6 @@ def test_an_exercise_is_known_by_its_grade_not_by_its_name(name):
         assert grading.edition((told[0], "other", told[2]))[0] == ""
 
 
-@pytest.mark.thorough
-def test_hints_come_whatever_the_file_is_called(tmp_path):
-    text = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
-    for name in ("anna_10.py", "10 (1).py"):
-        path = tmp_path / name
-        path.write_text(text.replace("return ...", "return alpha(sample, k, l)"))
-        found, exercise = grading.graded(path)
-        assert exercise == "05_whose_slopes" and "the step from the arguments" in found.hint
-
-
 def test_no_notebook_is_part_of_the_project():
     """They are written from the scripts; environments that somebody made here are passed over."""
     for folder, below, names in os.walk(Path(__file__).resolve().parents[2]):

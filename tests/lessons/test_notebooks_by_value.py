@@ -72,14 +72,6 @@ def test_a_function_that_is_nearly_the_formula_is_another(off, right):
     assert (grading.by_hand(nearly, known) == "") == right
 
 
-@pytest.mark.parametrize("report, by_hand, ok", [(True, "", True), (False, "", False),
-                                                 (True, "value differs", False)])
-def test_a_hunt_is_over_when_report_and_formula_both_say_so(report, by_hand, ok):
-    hunt = grading.Hunt(report, by_hand)
-    assert hunt.ok == ok and str(hunt).startswith("right" if ok else "wrong")
-    assert not by_hand or by_hand in str(hunt)
-
-
 def test_the_first_label_that_fails_decides(monkeypatch):
     """Not the last one: an answer has to pass at all of them."""
     asked = []
@@ -92,8 +84,6 @@ def test_the_first_label_that_fails_decides(monkeypatch):
     told = "a paper", ("1", "2", "3"), "f"
     found = grading.judged(told, np.sin)
     assert not found.ok and found.label == "2" and asked == ["1", "2"]
-    asked.clear()
-    assert grading.judged(("a paper", ("1", "3"), "f"), np.sin).label == "3" and asked == ["1", "3"]
     assert grading.judged(("a paper", "1", "f"), np.sin).ok
 
 
