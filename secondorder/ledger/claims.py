@@ -1,4 +1,8 @@
-"""What an executable equation may claim: comparisons, ones that must fail, plain facts."""
+"""What an executable equation may claim: comparisons, ones that must fail, plain facts.
+
+Every claim has `ok`, and two texts: ``requirement()`` is what is demanded, without any measured
+number, and ``outcome()`` that and what was met.
+"""
 
 import numpy as np
 
@@ -19,15 +23,12 @@ class _MustFail:
 
     @property
     def ok(self):
-        """Whether the wrapped comparison failed by the clear margin."""
         return self.claim.fails_clearly
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return f"{self.label}, must fail: {self.claim.requirement()}"
 
     def outcome(self):
-        """What is demanded and what was measured."""
         needed = CLEAR_MARGIN * self.tolerance
         return f"{self.label}, must fail by {needed:.2g} or more: {self.claim.outcome()}"
 
@@ -61,15 +62,12 @@ class PrintedShape:
 
     @property
     def ok(self):
-        """Whether the shapes differ."""
         return self.left_shape != self.right_shape
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return f"as printed, must not conform: {self.what}"
 
     def outcome(self):
-        """What is demanded and which shapes were met."""
         return f"{self.requirement()}: {self.left_shape} against {self.right_shape}"
 
 
@@ -105,15 +103,12 @@ class Property:
 
     @property
     def ok(self):
-        """Whether the value is the expected one."""
         return self._ok
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return self.what if self.expected is True else f"{self.what}: {_plain(self.expected)}"
 
     def outcome(self):
-        """What is demanded and what was met."""
         where = "" if self.case is None else f" ({self.case})"
         return f"{self.what}{where}: {_plain(self.value)}, expected {_plain(self.expected)}"
 

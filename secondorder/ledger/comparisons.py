@@ -216,11 +216,9 @@ class AtMost(Comparison):
         super().__init__(what, left, right, max(0.0, -self.margin), tolerance, scale, case)
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return f"{self.what}: at most, to {self.tolerance:.2g}"
 
     def measured(self):
-        """The measured part of `outcome`, the margin included."""
         return (f"violated by {self.error:.2e} of {self.scale:.3g}, margin {self.margin:.2e}, "
                 f"tolerance {self.tolerance:.2g}")
 
@@ -268,11 +266,9 @@ class Rate(Comparison):
                          abs(self.fitted_order - order), tolerance, 1.0, case)
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return f"{self.what}: falls as step ** {self.order:g}, order to {self.tolerance:.2g}"
 
     def measured(self):
-        """The measured part of `outcome`."""
         return f"order {self.fitted_order:.3f}, expected {self.order:g} +- {self.tolerance:.2g}"
 
 

@@ -82,8 +82,8 @@ def cells(text):
     Returns
     -------
     list of (str, str)
-        ("markdown" | "code", text); empty cells are left out. What stands before the first mark
-        belongs to a cell of its own; a docstring there becomes prose.
+        ("markdown" | "code", text); empty cells are left out. What stands before the first mark is
+        a cell of its own.
     """
     parts, kind, lines = [], "code", []
 
@@ -102,11 +102,6 @@ def cells(text):
         close()
         kind, lines = ("markdown" if "[markdown]" in mark[1] else "code"), []
     close()
-    if parts and parts[0][0] == "code":
-        docstring = re.match(r'"""(.*?)"""\s*', parts[0][1], re.S)
-        if docstring:
-            rest = parts[0][1][docstring.end():].strip("\n")
-            parts[:1] = [("markdown", docstring[1].strip())] + ([("code", rest)] if rest else [])
     return parts
 
 

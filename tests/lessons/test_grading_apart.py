@@ -55,7 +55,7 @@ HOSTILE = {
                   "wrong: .*\n  your function returns None"),
     "yield": (RIGHT.replace("return alpha", "yield alpha"),
               "wrong: .*\n.*no numbers: it has a yield"),
-    "breakpoint": ("breakpoint()\n" + RIGHT, "not graded: the code stops in a debugger"),
+    "breakpoint": ("breakpoint()\n" + RIGHT, "not graded: BdbQuit in line 1"),
     "memory": (inside("bytearray(10**11)"), "wrong: .*\n.*MemoryError"),
     "magics": (f"%matplotlib inline\n!pip list\nx = !ls\nif True:\n    %pylab\nalpha?\n{RIGHT}",
                "right: "),

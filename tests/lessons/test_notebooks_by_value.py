@@ -22,11 +22,9 @@ def test_prose_keeps_its_indents_and_code_its_lines():
         ("code", "def f(x):\n    return x\n\n\nf(1)"), ("code", "b = 2")]
 
 
-def test_what_stands_before_the_first_mark_is_a_cell_and_a_docstring_there_is_prose():
-    assert lessons.cells('"""A title."""\n') == [("markdown", "A title.")]
-    assert lessons.cells('"""A title.\n\nMore."""\n\nx = 1\n\n# %% something\ny = 2\n') == [
-        ("markdown", "A title.\n\nMore."), ("code", "x = 1"), ("code", "y = 2")]
-    assert lessons.cells('x = 1\n"""No title."""\n') == [("code", 'x = 1\n"""No title."""')]
+def test_what_stands_before_the_first_mark_is_a_cell():
+    assert lessons.cells("x = 1\n\n# %% something\ny = 2\n") == [("code", "x = 1"),
+                                                                ("code", "y = 2")]
     assert lessons.cells('# %%\n\n# %% [markdown]\n#\n') == []
 
 
