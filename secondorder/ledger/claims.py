@@ -20,10 +20,7 @@ class _MustFail:
                                     f"got {type(claim).__name__}")
         self.claim, self.what, self.case = claim, claim.what, claim.case
         self.error, self.tolerance, self.relation = claim.error, claim.tolerance, claim.relation
-
-    @property
-    def ok(self):
-        return self.claim.fails_clearly
+        self.ok = claim.fails_clearly
 
     def requirement(self):
         return f"{self.label}, must fail: {self.claim.requirement()}"
@@ -59,10 +56,7 @@ class PrintedShape:
     def __init__(self, what, left_shape, right_shape):
         self.what = claim_text(what)
         self.left_shape, self.right_shape = _shape(what, left_shape), _shape(what, right_shape)
-
-    @property
-    def ok(self):
-        return self.left_shape != self.right_shape
+        self.ok = self.left_shape != self.right_shape
 
     def requirement(self):
         return f"as printed, must not conform: {self.what}"
@@ -99,11 +93,7 @@ class Property:
             raise VerificationError(
                 f"{what}: a property is one fact, got an array of shape {np.shape(value)}; "
                 "reduce it (for example with .all()) or give the expected array")
-        self._ok = bool(np.array_equal(np.asarray(value), np.asarray(expected)))
-
-    @property
-    def ok(self):
-        return self._ok
+        self.ok = bool(np.array_equal(np.asarray(value), np.asarray(expected)))
 
     def requirement(self):
         return self.what if self.expected is True else f"{self.what}: {_plain(self.expected)}"
