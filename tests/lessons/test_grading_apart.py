@@ -47,7 +47,6 @@ HOSTILE = {
     "a number": (RIGHT + "\neta = 3\n", "not graded: eta must be a function"),
     "recursion": (inside("return eta(sample, k, l)"), "wrong: .*\n.*RecursionError"),
     "raises": (inside("1 / 0"), "wrong: .*\n.*ZeroDivisionError"),
-    "raises above": ("1 / 0\n" + RIGHT, "not graded: ZeroDivisionError in line 1: division"),
     "KeyboardInterrupt": ("raise KeyboardInterrupt\n" + RIGHT, "not graded: KeyboardInterrupt in"),
     "text that raises": ("class E(BaseException):\n    def __str__(self): return 1 / 0\nraise E\n"
                          + RIGHT, "not graded: E in line 3: .its text cannot be read"),
@@ -64,8 +63,6 @@ HOSTILE = {
                  "get_ipython().run_cell_magic('time', '', 'w = 1')\nassert w == 1\n" + RIGHT,
                  "right: "),
     "byte order mark": ("\ufeff" + RIGHT, "right: "),
-    "closed output": ("import os, sys\nsys.stdout.close(); os.close(1); os.close(2)\n" + RIGHT,
-                      "right: "),
     "warnings as errors": ("import warnings, numpy\nwarnings.simplefilter('error')\n"
                            "numpy.seterr(all='raise')\n" + RIGHT, "right: "),
     "a thread": ("import threading, time\nthreading.Thread(target=time.sleep, args=(99,)).start()\n"
