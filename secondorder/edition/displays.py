@@ -11,7 +11,6 @@ BY_LINE = {"align", "gather", "eqnarray", "alignat", "flalign", "xalignat", "xxa
            "IEEEeqnarray"}
 _WITH_ARGUMENT = {"alignat", "xalignat", "xxalignat", "IEEEeqnarray"}
 _UNNUMBERED = {"displaymath", "xxalignat"}
-LONGEST = 50_000  # tokens of one display
 DEEPEST = 60  # braces inside each other: what is deeper no page could draw
 #: What sets nothing in a formula, and other spellings of what the pages know.
 _PLAIN = {r"\ensuremath": "", r"\xspace": "", r"\lbrace": r"\{", r"\rbrace": r"\}",
@@ -118,11 +117,8 @@ def read_lines(reader, opened, end, kind):
     if base in _WITH_ARGUMENT:
         stream.option(kind)
         stream.argument(rf"\begin{{{kind}}}")
-    count = 0
     while (token := stream.next()) is not None:
-        text, deepest, count = token.text, max(deepest, len(open_ones)), count + 1
-        if count > LONGEST:
-            raise opened.error("a display begins here that is too long to be one")
+        text, deepest = token.text, max(deepest, len(open_ones))
         if text == PARAGRAPH:
             raise token.error(f"{what} has an empty line in it, or is never closed")
         if text == "$" and not open_ones:

@@ -103,7 +103,7 @@ class Reader:
         elif text == PARAGRAPH:
             self.prose.paragraph()
         elif text == "{":
-            self._opened("{", token)
+            self._open.append(token)
         elif text == "}":
             self._close("{", token)
         elif text == "$":
@@ -131,12 +131,6 @@ class Reader:
         return common(self, token)
 
     # -- braces, environments, mathematics ---------------------------------------------------------
-
-    def _opened(self, what, token):
-        """A brace, or an environment by its name, is open from here on."""
-        if len(self._open) >= MOST:
-            raise token.error(f"more than {MOST} braces and environments are open here")
-        self._open.append(token._replace(text=what))
 
     def _close(self, what, token):
         end = "}" if what == "{" else rf"\end{{{what}}}"
@@ -178,7 +172,7 @@ class Reader:
         if name == "math":
             self._inline(token, "math")
             return
-        self._opened(name, token)
+        self._open.append(token._replace(text=name))
         if name == "document":
             self.in_body = True
             self.prose.forget()
