@@ -17,17 +17,14 @@ class Progress:
     """
 
     def __init__(self, total, shown=None):
-        self.total, self.done, self.began, self.told = total, 0, time.monotonic(), 0.0
-        self.stream = sys.stderr
+        self.total, self.done, self.began, self.stream = total, 0, time.monotonic(), sys.stderr
         self.shown = self.stream.isatty() if shown is None and self.stream else bool(shown)
 
     def step(self, *_):
-        """One more check is done; the line changes at most ten times a second."""
+        """One more check is done."""
         self.done += 1
-        now = time.monotonic()
-        if self.shown and (now - self.told > 0.1 or self.done == self.total):
-            self.told = now
-            self._write(self.line(now - self.began))
+        if self.shown:
+            self._write(self.line(time.monotonic() - self.began))
 
     def line(self, seconds):
         """What the line says after so many seconds."""
