@@ -8,14 +8,9 @@ UNSEEN = (np.einsum, np.dot, np.tensordot, np.inner, np.vdot, np.outer, np.linal
 class Counted(np.ndarray):
     """An array of which every matrix product, also of what comes of it, is written down.
 
+    `log` has the multiply-adds of every matrix product, `entries` the multiplications of every
+    product entry by entry. Without `follow` only products with the array itself are counted.
     Products that would not be seen here (einsum, dot, ...) are refused. :func:`counted` makes one.
-
-    Attributes
-    ----------
-    log, entries : list of int
-        Multiply-adds of every matrix product; multiplications of every product entry by entry.
-    follow : bool
-        Whether what comes of the array is counted as well; if not, products with it alone.
     """
 
     log = entries = None

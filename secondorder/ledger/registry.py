@@ -93,18 +93,9 @@ class Registry:
     def select(self, paper=None, label=None):
         """The equations of a paper (default: of all), or those that bear a label.
 
-        Parameters
-        ----------
-        paper : str, optional
-            Its key, or what people call it.
-        label : str or int, optional
-            In any spelling; also several (`6, 7`), a range (`33 to 39`) or a topic (`KFAC`): all
-            displays whose words or code name it.
-
-        Raises
-        ------
-        ValueError
-            Unknown paper or label (with the close match), or a paper without equations.
+        A label may be in any spelling; also several (`6, 7`), a range (`33 to 39`) or a topic
+        (`KFAC`): all displays whose words or code name it. ValueError for an unknown paper or label
+        (with the close match), and for a paper without equations.
         """
         return self.find(paper, label)[0]
 

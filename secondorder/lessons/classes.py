@@ -27,16 +27,9 @@ _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
 @dataclass(frozen=True)
 class Submission:
-    """One file that was handed in, or why there is none.
-
-    Attributes
-    ----------
-    name : str
-        Who handed it in: the folder that the file stands in, or its own name in a flat folder.
-    file : str
-        Its place below the folder of the class.
-    problem : str
-        Why there is nothing to be graded; "" where there is.
+    """One file that was handed in, by its place below the folder of the class, and by whom: the
+    folder that it stands in, or its own name in a flat folder. `problem` says why there is nothing
+    to be graded, "" where there is.
     """
 
     name: str
@@ -61,14 +54,8 @@ class Graded:
 
 @dataclass
 class ClassGrades:
-    """What became of a class.
-
-    Attributes
-    ----------
-    path : Path
-        The table that was written.
-    rows : list of Graded
-        In the order of names and files.
+    """What became of a class: the table that was written, and a `Graded` a file in the order of
+    names.
     """
 
     path: Path

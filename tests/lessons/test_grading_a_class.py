@@ -83,15 +83,6 @@ def test_no_cell_is_a_formula_or_goes_over_lines(text, cell):
     assert classes._cell(text) == cell
 
 
-def test_names_that_are_no_text(tmp_path):
-    try:
-        os.mkdir(os.fsencode(tmp_path) + b"/m\xfcller")
-    except OSError:
-        pytest.skip("this file system has no such names")
-    found = lessons.grade_folder(tmp_path, tmp_path / "grades.csv")
-    assert [row["name"] for row in table(found.path)] == ["m ller"]
-
-
 @pytest.mark.thorough
 def test_only_its_own_unchanged_table_is_replaced(tmp_path, monkeypatch):
     folder, out = handed_in(tmp_path / "class", anna="x = ("), tmp_path / "grades.csv"
