@@ -68,16 +68,13 @@ def check_line(entry, label):
 
 def told(entry):
     """Own lines in words, one text for numbers that share theirs: `code rules.py:8, check ...`."""
-    numbers = printed_numbers(entry) or entry.labels[:1]
-    same, files, parts = {}, [], []
-    for number in numbers:
+    same, parts = {}, []
+    for number in printed_numbers(entry) or entry.labels[:1]:
         same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
     for lines, mine in same.items():
-        names = [f"{'' if line.file in files[-2:] else line.file.name + ':'}{line.number}"
-                 if line else "no source at hand" for line in lines]
-        files += [line.file for line in lines if line]
-        code, check = names if parts else (f"code {names[0]}", f"check {names[1]}")
-        parts.append((told_numbers(mine) + " " if len(same) > 1 else "") + f"{code}, {check}")
+        code, check = (line or "no source at hand" for line in lines)
+        parts.append((told_numbers(mine) + " " if len(same) > 1 else "")
+                     + f"code {code}, check {check}")
     return parts
 
 
