@@ -10,6 +10,7 @@ from ..ledger.pages.own_lines import plain
 from ..ledger.pages.source import check_and_helpers
 from ..ledger.registry import REGISTRY
 from .parts import code, formulas, numbered
+from .parts.docstrings import typeset
 
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
           "definition": ("≔", "definition"), "unchecked": ("·", "unchecked")}
@@ -58,11 +59,11 @@ def article(entry, evaluated, symbols, blocks):
     return SimpleNamespace(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
         short=short(entry), glyph=glyph, word=counts.verdict_of(entry),
-        statement=formulas.prose(entry.statement), marks=counts.marks(entry),
-        conditions=[(getattr(one, "name", ""), formulas.prose(getattr(one, "text", str(one))))
+        statement=typeset(entry.statement), marks=counts.marks(entry),
+        conditions=[(getattr(one, "name", ""), typeset(getattr(one, "text", str(one))))
                     for one in entry.conditions],
         printed=printed, corrected=corrected, wide=any(map(formulas.is_wide, latex)),
-        rows=[row | {"text": formulas.prose(row["text"])} for row in evaluated.rows],
+        rows=[row | {"text": typeset(row["text"])} for row in evaluated.rows],
         ok=evaluated.ok, both=evaluated.both, live=evaluated.live,
         code=blocks.here(entry), elsewhere=blocks.elsewhere(entry),
         other=blocks.other_side(entry), seeds=evaluated.seeds,

@@ -10,7 +10,7 @@ from ..ledger.pages import counts, reading_path
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
 from . import articles, bibliography, evaluating, folder, graph, moving, reported, trees
-from .parts import docstrings, evidence, formulas, symbols
+from .parts import docstrings, evidence, symbols
 
 NEEDED = ("math_core", "jinja2", "pygments")
 
@@ -160,7 +160,7 @@ def rendered(pages, claims, single=False):
                               trim_blocks=True, lstrip_blocks=True, autoescape=True)
     environment.globals.update(
         joined=join(pages), caption=graph.caption, glyphs=articles.GLYPHS,
-        meanings=articles.MEANINGS, noun=counts.noun, prose=formulas.prose,
+        meanings=articles.MEANINGS, noun=counts.noun,
         symbol=docstrings.symbol, typeset=docstrings.typeset,
         anchor=articles.anchor, axis=evidence.axis, axis_again=evidence.axis_again,
         rulers=evidence.samples(), panel=reported.panel, source=reported.source,

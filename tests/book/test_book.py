@@ -63,16 +63,6 @@ def test_every_formula_can_be_set(entry):
             assert "\\" not in text and ElementTree.fromstring(text).tag == "math"
 
 
-@pytest.mark.parametrize("text, expected", [
-    ("f_p and W^T", "<i>f</i><sub>p</sub> and W<sup>T</sup>"),
-    ("x^(2)_l, h_i^{t-1}", "x<sup>(2)</sup><sub>l</sub>, <i>h</i><sub>i</sub><sup>t-1</sup>"),
-    ("the sigma of eta", "the <i>σ</i> of <i>η</i>"), ("a <= b", "a ≤ b"),
-    ("cross-entropy, pieces", "cross-entropy, pieces"), ("x < y & z", "x &lt; y &amp; z"),
-    ("hidden_layers stays", "hidden_layers stays")])
-def test_prose(text, expected):
-    assert formulas.prose(text) == expected
-
-
 # -- evidence --------------------------------------------------------------------------------------
 
 

@@ -43,6 +43,7 @@ def plain(text):
                                                       "network"),
     ("low_rank.hessian of P entries", "low_rank.hessian of P entries"),
     ("``sum_i`` and :func:`layer_error`", "<code>sum_i</code> and <code>layer_error</code>"),
+    ("x^(2)_l, h_i^{t-1} of the sigma", "x_l^(2), h_i^t−1 of the σ"),
     ("x < y & z_i", "x &lt; y &amp; z_i")])
 def test_a_line_of_a_docstring_is_typeset(given, expected):
     assert plain(docstrings.typeset(given)) == expected

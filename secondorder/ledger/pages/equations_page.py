@@ -130,7 +130,7 @@ def _symbols(paper):
     module = registry.REGISTRY.papers[paper]
     if module is not None:
         room = importlib.import_module(module.rpartition(".")[0])
-        header, *rows = _table_of(room.__doc__ or "") or [header]
+        header, *rows = table_of(room.__doc__ or "", _code) or [header]
     if not rows:
         return []
     cells = [header, ("---",) * len(header), *rows]
@@ -138,8 +138,8 @@ def _symbols(paper):
                                     + " |" for row in cells)]
 
 
-def _table_of(text):
-    """Rows of the first table in a docstring, whose columns a line of ``=`` marks."""
+def table_of(text, shown=lambda cell, column: cell):
+    """Rows of the first table in a docstring, whose columns a line of ``=`` marks, header first."""
     lines = text.splitlines()
     rules = [k for k, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line.strip())]
     if len(rules) < 3:
@@ -149,7 +149,7 @@ def _table_of(text):
     for line in [*lines[rules[0] + 1:rules[1]], *lines[rules[1] + 1:rules[2]]]:
         cells = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None])]
         if cells[0] or not rows:
-            rows.append([_code(cell, k) for k, cell in enumerate(cells)])
+            rows.append([shown(cell, k) for k, cell in enumerate(cells)])
         else:  # a row that goes on
             rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells)]
     return rows
