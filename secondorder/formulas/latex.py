@@ -259,6 +259,20 @@ def _latex_of(node, color):
         f"\\{node.name or node.kind}{{{inner[0]}}}"
 
 
+def untagged(nodes):
+    r"""The nodes without what stands in `\tag`, and the numbers that stand there."""
+    tags = tuple(node.tag for node in nodes if isinstance(node, Leaf) and node.tag)
+    nodes = [node for node in nodes if not (isinstance(node, Leaf) and node.tag)]
+    while tags and nodes and is_space(nodes[-1]):
+        nodes.pop()
+    return nodes, tags
+
+
+def told(numbers):
+    """Numbers of displays as text: `(8a)`, `(4), (35)`."""
+    return ", ".join(f"({number})" for number in numbers)
+
+
 def leaves(nodes):
     """All symbols of nodes, from left to right."""
     ends = []

@@ -10,9 +10,8 @@ import unicodedata
 from . import symbols
 from .boxes import Item, blank, cells_of, piece, side_by_side, text_of, wrap
 from .grids import grid
-from .latex import Branch, Leaf, leaves, parse
+from .latex import Branch, Leaf, leaves, parse, told, untagged
 from .spacing import pair_bars, spaced
-from .tags import told, untagged
 
 
 def draw(formula, width=76, numbers=()):

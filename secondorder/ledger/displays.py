@@ -6,8 +6,7 @@ without one bears the numbers among its labels.
 
 from dataclasses import dataclass
 
-from ..formulas.latex import Branch, Leaf, is_space
-from ..formulas.tags import untagged
+from ..formulas.latex import Branch, Leaf, is_space, untagged
 from .labels import is_number
 
 _CONTINUED = ("=", r"\leq", r"\le", r"\geq", r"\approx", "+", "-")

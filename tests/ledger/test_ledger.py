@@ -158,11 +158,10 @@ def test_printed_shape_wants_different_shapes():
      "condition must be"),
     ({"where": " "}, "where must be"),
     (dict(verdict="erratum", corrected="x"),
-     "a corrected form needs weight, one of substance, misprint, extraction"),
+     "a corrected form and its weight, one of substance, misprint, extraction, go together"),
     (dict(verdict="erratum", corrected="x", weight="misprints"),
      "unknown weight 'misprints': did you mean 'misprint'"),
-    ({"weight": "misprint"}, "weight is for what has a corrected form, got 'misprint'"),
-    ({"ours": "yes"}, "ours must be True or False, got 'yes'"),
+    ({"weight": "misprint"}, "go together"),
     ({"unnumbered": ("2",)}, "unnumbered names labels of this check, got '2'"),
     ({"names": ("eq:a", " ")}, "names must be a non-empty text"),
 ])

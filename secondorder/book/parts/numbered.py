@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from ...formulas import marks
-from ...formulas.latex import leaves, parse, to_latex
-from ...formulas.tags import told
+from ...formulas.latex import leaves, parse, to_latex, told
 from ...ledger.displays import anchors, displays, printed_numbers
 from ...ledger.pages import own_lines
 from . import formulas

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 from ...formulas import latex, marks, terminal
-from ...formulas.tags import told
 from .. import registry
 from ..claims import Case
 from ..comparisons import RELATIVE_TO, VerificationError
@@ -237,7 +236,7 @@ def _own(entry, numbers, folder):
     place = own_lines.code_line(entry, numbers[0]), own_lines.check_line(entry, numbers[0])
     links = [_to_line(line.file, line.number, f"{name}, line {line.number}", folder)
              for name, line in zip(("code", "check"), place) if line]
-    return f"[{told(numbers)}](#eq-{numbers[0]}): {'; '.join(links)}."
+    return f"[{latex.told(numbers)}](#eq-{numbers[0]}): {'; '.join(links)}."
 
 
 def _columns(nodes):

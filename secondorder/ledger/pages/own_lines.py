@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...formulas.tags import told as told_numbers
+from ...formulas.latex import told as told_numbers
 from .. import claims, comparisons
 from ..displays import printed_numbers
 from ..labels import is_number
