@@ -95,12 +95,7 @@ def depths(top, part):
 
 
 def caption(labels):
-    """The labels of a box, whole: numbers in parentheses, a run of them by its ends.
-
-    >>> caption(("33", "34", "35"))
-    '(33)–(35)'
-    >>> caption(("4", "6", "7", "35"))
-    '(4), (6), (7), (35)'
+    """The labels of a box, whole: numbers in parentheses, a run of them by its ends, `(33)–(35)`.
     """
     runs = []
     for label in labels:

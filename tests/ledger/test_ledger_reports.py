@@ -27,16 +27,12 @@ def test_table_fits_the_terminal_with_the_outcome_first(toys, width):
     assert max(map(len, rows)) <= width
     assert rows[0] == "toy"
     if width < 120:
-        assert rows[4].strip() == "Doubling adds a number to itself.", (
-            "what it states has a line of its own"
-        )
+        assert rows[4].strip() == "Doubling adds a number to itself."
         rows[3:] = rows[3::2]
     assert [row.split()[0] for row in rows[3:6]] == ["ok", "ok", "FAIL"]
     assert [row.split()[1] for row in rows[3:6]] == ["holds", "erratum", "holds"]
     assert [row.split()[2].strip(",") for row in rows[3:6]] == ["8a", "9", "10"]
-    assert "double" in rows[3], (
-        "where it is implemented, without the module if there is no room for it"
-    )
+    assert "double" in rows[3], "where it is implemented"
 
 
 def test_table_tells_places_errors_and_verdicts(toys):

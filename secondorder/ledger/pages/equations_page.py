@@ -74,16 +74,12 @@ def folder_of(paper):
 # -- what stands above the displays ----------------------------------------------------------------
 
 def _errata(entries):
-    """In ten lines at most: what is counted, errata of substance one by one, the others by name."""
+    """What is counted, errata of substance one by one, the others by name."""
     lines = [f"{counts.labels(entries)}: {counts.verdicts(entries)}."]
     errata = [entry for entry in entries if entry.weight == "substance"]
     if errata:
-        lines += ["", "Errata of substance:", ""]
-        room = 6
-        lines += [f"- {_link(entry)}: {entry.statement}"
-                  for entry in errata[:room if len(errata) <= room else room - 1]]
-        if len(errata) > room:
-            lines.append(f"- and {_links(errata[room - 1:])}")
+        lines += ["", "Errata of substance:", "",
+                  *(f"- {_link(entry)}: {entry.statement}" for entry in errata)]
     others = [f"{name}: {_links(mine)}" for name, mine in (
         ("Misprints", [entry for entry in entries if entry.weight == "misprint"]),
         ("What the text that was read may have lost", [entry for entry in entries
