@@ -88,6 +88,15 @@ def test_truncated_newton_does_not_take_steps_that_rise_beyond_rounding():
         assert info["halvings"] > 0 and after <= before
 
 
+@pytest.mark.parametrize("roundings, told", [(3.9, False), (4.1, True)])
+def test_truncated_newton_takes_no_ratio_of_four_roundings_of_the_objective(roundings, told):
+    """At a weight of zero the objective is the offset, of which a rounding is eps."""
+    net = so.Network([so.Linear(1, 1, bias=False, init=0.0)])
+    optimizer = so.TruncatedNewton(net, Shifted(1.0, -8.0))
+    optimizer._predicted_decrease = lambda evaluation, s: roundings * 8.0 * np.finfo(float).eps
+    assert ("reduction_ratio" in optimizer.step(np.ones((2, 1)), np.zeros((2, 1)))) == told
+
+
 def test_truncated_newton_at_the_ends_of_its_rules():
     """At ratios of exactly 1/4 and 3/4 the damping stays; without a gradient the residual is 0."""
     net = so.Network([so.Linear(2, 1, bias=False, rng=0)])
