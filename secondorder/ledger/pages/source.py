@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..registry import underlying
 
-_LONGEST = 60
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 
 
@@ -44,9 +43,7 @@ def located(implementation):
 def code_of(implementation, name):
     """Name, place and numbered lines of a function or a class's methods, without docstrings."""
     place, code = located(implementation) or ("no source at hand", [])
-    shown = [f"{number:5d}  {line}".rstrip() for number, line in code[:_LONGEST]]
-    if len(code) > _LONGEST:
-        shown.append(f"       ... {len(code) - _LONGEST} more lines")
+    shown = [f"{number:5d}  {line}".rstrip() for number, line in code]
     return [f"{name}  ({place})", *shown]
 
 
@@ -95,10 +92,7 @@ def reference_code(check):
     Random cases (modules named `cases`) are left out: they are shown as the live case.
     """
     codes = [code_of(function, function.__name__) for function in check_and_helpers(check)]
-    lines = [line for code in codes for line in ("", *code)][1:]
-    if len(lines) <= 2 * _LONGEST:
-        return lines
-    return lines[:2 * _LONGEST] + [f"       ... {len(lines) - 2 * _LONGEST} more lines"]
+    return [line for code in codes for line in ("", *code)][1:]
 
 
 @functools.cache
