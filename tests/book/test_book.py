@@ -49,11 +49,6 @@ def test_what_changed_is_marked_on_both_sides():
         assert "".join(marked.itertext()) == letter and "style" not in side
 
 
-def test_a_formula_that_cannot_be_set_is_named():
-    with pytest.raises(formulas.FormulaError, match=r"\[low-rank\] Equation \(39\)"):
-        formulas.mathml(r"\nonsense{x}", where="[low-rank] Equation (39)")
-
-
 @pytest.mark.parametrize("entry", REGISTRY.select(),
                          ids=lambda entry: f"{entry.paper}-{entry.labels[0]}")
 def test_every_formula_can_be_set(entry):

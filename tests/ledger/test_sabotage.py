@@ -134,17 +134,6 @@ def test_nested_values_are_made_wrong_as_one_output():
     assert sabotage.made_wrong(3, sabotage.NEXT) == 4
 
 
-def test_explained_exceptions_are_matched_and_stale_ones_told(tmp_path):
-    found = [sabotage.Unnoticed("toy", "1", "twice", "", sabotage.SIGN),
-             sabotage.Unnoticed("toy", "1", "twice", "", sabotage.PERCENT)]
-    file = tmp_path / "toy.toml"
-    file.write_text('[[explained]]\nlabel = "1"\nimplementation = "twice"\nmode = "sign"\nreason = '
-                    '"squared"\n'
-                    '[[explained]]\nlabel = "2"\nimplementation = "twice"\nreason = "gone"\n')
-    left, stale = sabotage.explained(file, found)
-    assert left == found[1:] and [entry["label"] for entry in stale] == ["2"]
-
-
 @pytest.mark.parametrize("room", sorted(path.stem for path in EXCEPTIONS.glob("*.toml")))
 def test_exceptions_name_what_there_is(room):
     paper = next(paper for paper, module in ledger.PAPERS.items() if f".{room}." in module)

@@ -102,21 +102,16 @@ def test_there_is_a_verdict(name, tmp_path, monkeypatch):
     assert "Traceback" not in str(found)
 
 
-def test_a_function_of_the_edition_is_no_answer(tmp_path):
+@pytest.mark.parametrize("code, words", [
+    ("from secondorder.papers.low_rank.quantities import eta",
+     "eta is imported from secondorder.papers"),
+    ("from secondorder.papers.low_rank import quantities\n\n\n"
+     "def eta(*given):\n    return quantities.eta(*given)", "eta calls the edition's")])
+def test_the_edition_s_own_function_is_no_answer(code, words, tmp_path):
     path = tmp_path / "anna.py"
-    path.write_text("from secondorder.papers.low_rank.quantities import eta\n"
-                    "GRADE = ('low-rank', '23', 'eta')\n")
+    path.write_text(f"{code}\n\n\nGRADE = ('low-rank', '23', 'eta')\n")
     found = lessons.grade(path, 30.0)
-    assert not found.ok and "eta is imported from secondorder.papers" in str(found)
-
-
-def test_a_call_of_the_edition_s_function_is_no_answer(tmp_path):
-    path = tmp_path / "anna.py"
-    path.write_text("from secondorder.papers.low_rank import quantities\n"
-                    "GRADE = ('low-rank', '23', 'eta')\n\n\n"
-                    "def eta(*given):\n    return quantities.eta(*given)\n")
-    found = lessons.grade(path, 30.0)
-    assert not found.ok and "eta calls the edition's" in str(found)
+    assert not found.ok and words in str(found)
 
 
 def notebook(*cells):
@@ -131,7 +126,7 @@ def notebook(*cells):
     (notebook("x = 1", "%%bash\nls |", "y = 1\nz ="), "not graded: SyntaxError in cell 3, line 2"),
     (notebook("x = 1", "def f():\n    return undefined", "f()"),
      "not graded: NameError in cell 2, line 2"),
-    ("{", "not graded: the file is no notebook"), ("[1]", "not graded: the file is no notebook"),
+    ("{", "not graded: the file is no notebook"),
     ("[" * 10**5, "not graded: the file is no notebook"),
     ('{"cells": [{"source": 3, "cell_type": "code"}]}', "not graded: the file is no notebook"),
 ])

@@ -179,13 +179,6 @@ def test_equation_refuses():
 
 # -- notebooks -------------------------------------------------------------------------------------
 
-def test_some_notebooks_by_name(tmp_path):
-    assert [path.name for path in lessons.write_notebooks(tmp_path / "out", ["01"])] == [
-        "01_exact_curvature.ipynb", "01_total_gradient.ipynb"]
-    with pytest.raises(ValueError, match="begins with '99'"):
-        lessons.scripts(["99"])
-
-
 @pytest.mark.thorough
 def test_a_notebook_can_be_graded(tmp_path, capsys):
     (path,) = lessons.write_notebooks(tmp_path / "out", ["05_whose"])
