@@ -4,7 +4,7 @@ import re
 from types import SimpleNamespace
 
 from ..formulas.terminal import drawable
-from ..ledger.labels import heading, is_number
+from ..ledger.labels import heading, short
 from ..ledger.pages import counts
 from ..ledger.pages.own_lines import plain
 from ..ledger.pages.source import check_and_helpers
@@ -37,12 +37,6 @@ def anchor(label):
     return re.sub(r"[^A-Za-z0-9.-]+", "-", label)
 
 
-def short(entry):
-    """The labels as the rail shows them."""
-    names = [f"({label})" if is_number(label) else label for label in entry.labels]
-    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
-
-
 def article(entry, evaluated, symbols, blocks):
     """One check, ready for the template.
 
@@ -58,7 +52,7 @@ def article(entry, evaluated, symbols, blocks):
              if text and (not foreign or drawable(text))]
     return SimpleNamespace(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
-        short=short(entry), glyph=glyph, word=counts.verdict_of(entry),
+        short=short(entry.labels), glyph=glyph, word=counts.verdict_of(entry),
         statement=typeset(entry.statement), marks=counts.marks(entry),
         conditions=[(getattr(one, "name", ""), typeset(getattr(one, "text", str(one))))
                     for one in entry.conditions],

@@ -5,7 +5,6 @@ The edges are what the registrations state with ``uses=``; what the code calls p
 
 import re
 
-from ..ledger.labels import is_number, number
 from ..ledger.registry import REGISTRY
 
 _LONG = 5  # labels below one that make its derivation worth a tree of its own
@@ -92,17 +91,3 @@ def depths(top, part):
                 depth[used] = depth[label] + 1
                 waiting.append(used)
     return depth
-
-
-def caption(labels):
-    """The labels of a box, whole: numbers in parentheses, a run of them by its ends, `(33)–(35)`.
-    """
-    runs = []
-    for label in labels:
-        last = number(runs[-1][-1]) if runs else None
-        if last and number(label) == (last[0] + 1, ""):
-            runs[-1].append(label)
-        else:
-            runs.append([label])
-    names = [[f"({label})" if is_number(label) else label for label in run] for run in runs]
-    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(run) for run in names)

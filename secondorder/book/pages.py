@@ -6,6 +6,7 @@ import os
 import time
 
 from ..checks import whole_number
+from ..ledger.labels import short
 from ..ledger.pages import counts, reading_path
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
@@ -159,7 +160,7 @@ def rendered(pages, claims, single=False):
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, autoescape=True)
     environment.globals.update(
-        joined=join(pages), caption=graph.caption, glyphs=articles.GLYPHS,
+        joined=join(pages), caption=short, glyphs=articles.GLYPHS,
         meanings=articles.MEANINGS, noun=counts.noun,
         symbol=docstrings.symbol, typeset=docstrings.typeset,
         anchor=articles.anchor, axis=evidence.axis, axis_again=evidence.axis_again,

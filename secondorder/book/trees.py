@@ -2,6 +2,7 @@
 
 import html
 
+from ..ledger.labels import short
 from . import articles, graph
 
 LETTER, PADDING, TALL, GAP, DROP, MARGIN = 7.2, 16, 26, 14, 62, 8
@@ -30,9 +31,9 @@ def drawn(top, known, stops, entries):
     """
     part = graph.tree(top, known, stops)
     texts = {label: f"{articles.GLYPHS[entries[label].verdict][0]} "
-                    f"{graph.caption(entries[label].labels)}" for label in part}
+                    f"{short(entries[label].labels)}" for label in part}
     places, lines, width, height = layout(top, part, texts)
-    name = html.escape(graph.caption(entries[top].labels))
+    name = html.escape(short(entries[top].labels))
     marks = [f'<svg class="graph" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
              f'height="{height:.0f}" role="group" aria-label="proof tree of {name}">']
     for (user, used), path in lines:

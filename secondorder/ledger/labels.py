@@ -110,6 +110,12 @@ def heading(labels):
     return f"Equation {numbers}" if len(labels) == 1 else f"Equations {numbers}"
 
 
+def short(labels):
+    """`(8a), (8b)`, `theorem-1`, `(33) to (39)`: up to four labels, of more the ends."""
+    names = [f"({label})" if is_number(label) else label for label in labels]
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"
+
+
 def plain(text):
     """Letters and digits only, in lower case: `EA-CG` and `eacg` are one name."""
     return re.sub(r"[^a-z0-9]", "", str(text).lower())

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("jinja2")
 
 from secondorder.book import graph, pages, trees  # noqa: E402
+from secondorder.ledger.labels import short  # noqa: E402
 from secondorder.ledger.registration import Equation  # noqa: E402
 from secondorder.ledger.registry import REGISTRY  # noqa: E402
 
@@ -54,12 +55,6 @@ def test_a_tree_has_its_result_on_top_and_no_step_twice():
     assert graph.alone([entry("6", uses=None)], {"6": []}) == []  # nobody has said it
 
 
-def test_labels_stand_whole_and_runs_by_their_ends():
-    assert graph.caption(("theorem-4.3", "9")) == "theorem-4.3, (9)"
-    assert graph.caption(("33", "34", "35", "36", "37", "38", "39")) == "(33)–(39)"
-    assert graph.caption(("16", "56")) == "(16), (56)"
-
-
 @pytest.mark.parametrize("paper", REGISTRY.rooms())
 def test_every_label_says_what_it_rests_on_or_that_it_stands_alone(paper):
     entries = REGISTRY.select(paper)
@@ -93,7 +88,7 @@ def test_boxes_hold_their_labels_stand_apart_and_below_what_rests_on_them(paper)
     stops = graph.tops(entries.values(), known)
     for top in stops:
         part = graph.tree(top, known, stops)
-        texts = {label: graph.caption(entries[label].labels) for label in part}
+        texts = {label: short(entries[label].labels) for label in part}
         places, lines, width, height = trees.layout(top, part, texts)
         assert places[top][1] == min(y for _, y in places.values())
         boxes = sorted((y, x - trees.breadth(texts[label]) / 2, x + trees.breadth(texts[label]) / 2)

@@ -61,17 +61,14 @@ def _lines(entry, blocks, numbers=()):
     """Word, line and address of the code's and of the check's own line."""
     label = numbers[0] if numbers else entry.labels[0]
     return tuple((word, line.number, blocks.address_of(entry, line, word, label))
-                 for word, line in (("code", own_lines.code_line(entry, label)),
-                                    ("check", own_lines.check_line(entry, label))) if line)
+                 for word, line in own_lines.of_both(entry, label))
 
 
 def ids(entry):
     """File and line of every line that is a display's own -> its addresses on the page."""
     ids_of = {}
     for label in printed_numbers(entry) or entry.labels[:1]:
-        for word, line in (("code", own_lines.code_line(entry, label)),
-                           ("check", own_lines.check_line(entry, label))):
-            if line:
-                ids_of.setdefault((own_lines.plain(line.function), line.number), []).append(
-                    f"{word}-eq-{label}")
+        for word, line in own_lines.of_both(entry, label):
+            ids_of.setdefault((own_lines.plain(line.function), line.number), []).append(
+                f"{word}-eq-{label}")
     return ids_of

@@ -15,7 +15,7 @@ from .. import registry
 from ..claims import Case
 from ..comparisons import RELATIVE_TO, VerificationError
 from ..displays import anchors, displays
-from ..labels import heading, is_number
+from ..labels import heading, short
 from ..registration import Condition
 from ..registry import qualified_name, short_name
 from ..runner import run_equation
@@ -96,17 +96,11 @@ def _first_sentence(text):
 
 
 def _link(entry):
-    return f"[{_short(entry.labels)}](#label-{entry.labels[0]})"
+    return f"[{short(entry.labels)}](#label-{entry.labels[0]})"
 
 
 def _links(entries):
     return ", ".join(map(_link, entries))
-
-
-def _short(labels):
-    """`(8a), (8b)`, `theorem-1`, `(33) to (39)`."""
-    names = [f"({label})" if is_number(label) else label for label in labels]
-    return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"
 
 
 def _contents(entries):
@@ -229,9 +223,8 @@ def _math(caption, entry, text, nodes, folder=None):
 
 def _own(entry, numbers, folder):
     """The numbers of a display as links to it, with links to their lines of code and check."""
-    place = own_lines.code_line(entry, numbers[0]), own_lines.check_line(entry, numbers[0])
-    links = [_to_line(line.file, line.number, f"{name}, line {line.number}", folder)
-             for name, line in zip(("code", "check"), place) if line]
+    links = [_to_line(line.file, line.number, f"{word}, line {line.number}", folder)
+             for word, line in own_lines.of_both(entry, numbers[0])]
     return f"[{latex.told(numbers)}](#eq-{numbers[0]}): {'; '.join(links)}."
 
 

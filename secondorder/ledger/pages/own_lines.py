@@ -66,6 +66,12 @@ def check_line(entry, label):
     return _line(functions[0], returned(functions[0]) if line is None else line)
 
 
+def of_both(entry, label):
+    """`code` and `check`, each with its line for a label; without what has no source."""
+    lines = ("code", code_line(entry, label)), ("check", check_line(entry, label))
+    return [(word, line) for word, line in lines if line]
+
+
 def told(entry):
     """Own lines in words, one text for numbers that share theirs: `code rules.py:8, check ...`."""
     same, parts = {}, []
