@@ -9,7 +9,6 @@ import types
 
 #: Cells of these magics are Python; those of any other (bash, html, writefile) are not.
 PYTHON_CELLS = ("time", "timeit", "capture", "prun", "python", "python3")
-_LARGEST = 50 * 2**20
 
 
 class NoExercise(ValueError):
@@ -34,9 +33,7 @@ def pieces(path):
     """(name in error messages, source) of a script, or of each cell of a notebook with code; else
     NoExercise.
     """
-    data = path.read_bytes() if path.stat().st_size <= _LARGEST else None
-    if data is None:
-        raise NoExercise(f"the file is larger than {_LARGEST >> 20} MB")
+    data = path.read_bytes()
     if b"\0" in data:
         raise NoExercise("the file holds NUL bytes: it is no text in UTF-8 (is it UTF-16, or a "
                          "program?)")

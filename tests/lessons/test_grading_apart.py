@@ -65,7 +65,8 @@ HOSTILE = {
     "a fork": ("import os\nos.fork()\n" + RIGHT, "right: "),
     "a copy that answers": ("import os\ncopy = os.fork()\nif copy:\n    os.waitpid(copy, 0)\n"
                             "    os._exit(0)\n" + RIGHT, "not graded: .*with status 0"),
-    "a flood": ("while True: print('x' * 10**6)\n", "not graded: .*output without end"),
+    "a flood": ("while True: print('x' * 10**6)\n", "not graded: OSError in line 1: .*File too "
+                "large"),
     "an endless loop": (inside("while True: pass"), "not graded: still running after 2 seconds of "
                         "CPU time, in line 20: an endless loop"),
     "a wait without end": (inside("import time\n    while True: time.sleep(1)"),
