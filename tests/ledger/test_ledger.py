@@ -315,17 +315,10 @@ def test_selection(toys):
     assert len(ledger.run("toy", 9)) == 1
 
 
-def test_stated_outputs_and_conditions_are_kept_apart(toys):
-    register("1", implements=(ledger.Stated(double, "0"), Doubler), where="Section 1")
-    entry, = registry.REGISTRY.select("toy")
-    assert entry.implements == (double, Doubler)
-    assert entry.stated == (("0",), ())
-    assert entry.where == "Section 1"
-    assert entry.condition is None and entry.conditions == ()
+def test_conditions_are_one_text_for_the_reader(toys):
     small = ledger.Condition("small", "x is small.")
     register("2", verdict="conditional", condition=(small, "x is not zero."))
     assert registry.REGISTRY.select("toy", "2")[0].condition == "small: x is small. x is not zero."
-    assert ledger.run("toy", "1")[0].where == "Section 1"
 
 
 def test_unknown_names_come_with_the_close_match(toys):
