@@ -123,7 +123,10 @@ class Comparison:
 
     def measured(self):
         """The measured part of `outcome`."""
-        return f"error {self.error:.2e} of {self.scale:.3g}, tolerance {self.tolerance:.2g}"
+        return f"error {self.error:.1e}{self._of_scale()}, allowed {self.tolerance:.1e}"
+
+    def _of_scale(self):
+        return f" of {self.scale:.3g}" if self.scale != 1 else ""
 
     def _named(self):
         return self.what if self.case is None else f"{self.what} ({self.case})"
@@ -216,8 +219,7 @@ class AtMost(Comparison):
         return f"{self.what}: at most, to {self.tolerance:.2g}"
 
     def measured(self):
-        return (f"violated by {self.error:.2e} of {self.scale:.3g}, margin {self.margin:.2e}, "
-                f"tolerance {self.tolerance:.2g}")
+        return f"broken by {self.error:.1e}{self._of_scale()}, allowed {self.tolerance:.1e}"
 
 
 class Rate(Comparison):
@@ -266,7 +268,8 @@ class Rate(Comparison):
         return f"{self.what}: falls as step ** {self.order:g}, order to {self.tolerance:.2g}"
 
     def measured(self):
-        return f"order {self.fitted_order:.3f}, expected {self.order:g} +- {self.tolerance:.2g}"
+        return (f"order {self.fitted_order:.3f}, expected {self.order:g} to "
+                f"{self.tolerance:.2g}")
 
 
 def _all_positive(values):

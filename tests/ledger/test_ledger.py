@@ -234,7 +234,7 @@ def test_rules_accept(toys, claims, changes):
     ([EQUAL, Counterexample(UNEQUAL)], {**CONDITIONAL, "corrected": "2 x", "weight": "substance"},
      "needs the form as printed"),
     ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], CONDITIONAL, "without a corrected form"),
-    ([UNEQUAL], {}, "unequal: error 2.00e-01"),
+    ([UNEQUAL], {}, "unequal: error 2.0e-01"),
     ([EQUAL, Property("odd", False)], {}, "odd: False, expected True"),
     ([EQUAL, Printed(EQUAL)], ERRATUM, "as printed, must fail"),
     ([EQUAL, PrintedShape("a", (1,), (1,))], ERRATUM, "must not conform"),

@@ -39,7 +39,7 @@ def test_table_tells_places_errors_and_verdicts(toys):
     text = ledger.table(some_results(), width=200)
     assert "erratum" in text and "2.0e-01" in text and "double" in text
     assert "3 checks of 4 labels: 2 hold, 1 erratum (1 misprint); 1 failed" in text
-    assert "FAILED toy 10: unequal: error 2.00e-01 of 2.5" in text
+    assert "FAILED toy 10: unequal: error 2.0e-01 of 2.5" in text
     assert "divided by the largest entry" in text, "what an error is relative to"
 
 

@@ -49,7 +49,7 @@ def table(claim, names=("code", "check"), limit=3):
     size = claim.left.size
     shown = f"{min(limit, size)} of {size} entries, shape {claim.left.shape}; " \
         if size > limit else ""
-    return [*lines, f"{shown}{measured(claim)}"]
+    return [*lines, f"{shown}{claim.measured()}"]
 
 
 def telling(claim):
@@ -63,21 +63,11 @@ def telling(claim):
     return np.argsort(-weight, axis=None, kind="stable")
 
 
-def measured(claim):
-    """Error and what is allowed, in words."""
-    if isinstance(claim, Rate):
-        return f"order {claim.fitted_order:.3f}, expected {claim.order:g} to {claim.tolerance:.2g}"
-    scale = f" of {claim.scale:.3g}" if claim.scale != 1 else ""
-    if isinstance(claim, AtMost):
-        return f"broken by {claim.error:.1e}{scale}, allowed {claim.tolerance:.1e}"
-    return f"error {claim.error:.1e}{scale}, allowed {claim.tolerance:.1e}"
-
-
 def _rate(claim, limit):
     rows = [["step", "remainder", f"remainder / step^{claim.order:g}"]]
     for step, remainder in zip(claim.steps[:limit], claim.remainders[:limit]):
         rows.append([f"{step:.3g}", f"{remainder:.6g}", f"{remainder / step**claim.order:.4g}"])
-    return [*columns(rows), measured(claim)]
+    return [*columns(rows), claim.measured()]
 
 
 def columns(rows):
