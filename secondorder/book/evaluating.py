@@ -11,14 +11,11 @@ from .parts import evidence
 
 
 class Progress:
-    """One line on the standard error, written over: checks done of `total`, and the time left.
+    """One line on a terminal, written over: checks done of `total`, and the time left."""
 
-    By default it is shown where the standard error is a terminal.
-    """
-
-    def __init__(self, total, shown=None):
+    def __init__(self, total):
         self.total, self.done, self.began, self.stream = total, 0, time.monotonic(), sys.stderr
-        self.shown = self.stream.isatty() if shown is None and self.stream else bool(shown)
+        self.shown = self.stream is not None and self.stream.isatty()
 
     def step(self, *_):
         """One more check is done."""

@@ -184,6 +184,6 @@ def _gaps(entry, implementation, stated, seed, every):
     return min(by_output, key=len)
 
 
-def by_label(paper, label, seed=0, every=False):
+def by_label(paper, label, seed=0):
     """`unnoticed` for one label, by name: for worker processes."""
-    return unnoticed(registry.REGISTRY.select(paper, label)[0], seed, every)
+    return unnoticed(registry.REGISTRY.select(paper, label)[0], seed)

@@ -158,7 +158,8 @@ def test_a_slow_check_gets_fewer_seeds_unless_they_are_asked_for(monkeypatch):
 
 
 def test_progress_says_how_much_time_is_left(capsys):
-    progress = evaluating.Progress(4, shown=True)
+    progress = evaluating.Progress(4)
+    progress.shown = True
     progress.step()
     assert progress.line(20.0) == "1/4 checks, 60 s left"
     for _ in range(3):

@@ -149,7 +149,8 @@ def test_notebooks_that_were_worked_in_are_kept(run):
 def test_a_tutorials_figure_replaces_its_own_alone(tmp_path, capsys):
     from matplotlib.figure import Figure
 
-    figures = Figures(tmp_path)
+    figures = Figures()
+    figures.folder = tmp_path
     figures.show(Figure(), "mine")
     figures.show(Figure((2, 2)), "mine")
     assert capsys.readouterr().out.count("figure: ") == 2

@@ -85,9 +85,8 @@ def test_the_first_label_that_fails_decides(monkeypatch):
     assert grading.judged(("a paper", "1", "f"), np.sin).ok
 
 
-def test_a_figure_of_a_script_goes_where_it_says_and_a_kernel_has_no_folder(tmp_path, monkeypatch):
+def test_a_figure_of_a_script_goes_where_it_says_and_a_kernel_has_no_folder(monkeypatch):
     monkeypatch.setattr("sys.argv", ["kernel", "-f", "connection.json"])
     assert str(lessons.Figures().folder) == "-f"  # a script's first argument is its folder
     monkeypatch.setattr("secondorder.lessons.figures.in_notebook", lambda: True)
     assert lessons.Figures().folder is None
-    assert lessons.Figures(tmp_path).folder == tmp_path
