@@ -6,7 +6,7 @@ import pytest
 from secondorder import ledger
 from secondorder.ledger import Case, Condition, Counterexample, Equal, Printed, VerificationError
 from secondorder.ledger.mismatch import describe_mismatch
-from secondorder.ledger.pages import counts, report, source
+from secondorder.ledger.pages import counts, source
 
 from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,
                          toys)  # noqa: F401
@@ -82,15 +82,6 @@ def test_pages_say_what_of_a_display_is_not_the_papers(toys):
     assert "\nThe formula is ours: the paper has it in words" in text
     page = ledger.markdown("toy")
     assert page.count("*The formula is ours") == 1 and page.count("bear these numbers.*") == 1
-
-
-def test_the_papers_own_room_is_not_named_in_front_of_every_place():
-    name = "secondorder.papers.residual_partitioning.total_gradient.affine"
-    assert report.short_name("residual-partitioning", name) == "total_gradient.affine"
-    assert report.short_name("low-rank", name) == "residual_partitioning.total_gradient.affine"
-    assert report.short_name("residual-partitioning",
-                             "secondorder.nets.layers.Linear") == "nets.layers.Linear"
-    assert report.place("residual-partitioning", (name, name, name)) == "total_gradient.affine +2"
 
 
 def test_many_labels_are_named_by_the_first_and_the_last(toys):

@@ -41,7 +41,7 @@ def table(claim, names=("code", "check"), limit=3):
     else:
         third, gap = "difference", claim.left - claim.right
     rows = [["entry" if claim.left.ndim else "", *names, third]]
-    for flat in telling(claim)[:limit]:
+    for flat in _telling(claim)[:limit]:
         place = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
         rows.append([_place(place), _number(claim.left[place]), _number(claim.right[place]),
                      f"{abs(gap[place]):.1e}" if third == "difference" else f"{gap[place]:.1e}"])
@@ -52,7 +52,7 @@ def table(claim, names=("code", "check"), limit=3):
     return [*lines, f"{shown}{claim.measured()}"]
 
 
-def telling(claim):
+def _telling(claim):
     """Places of entries: tightest of an inequality, worst of what fails, else the largest."""
     if isinstance(claim, AtMost):
         weight = claim.left - claim.right
