@@ -50,9 +50,8 @@ def refuse_other_things(place):
         others = sorted(path.name for path in place.iterdir()
                         if not files.TEMPORARY.fullmatch(path.name))
         if others:
-            raise FileExistsError(f"{place} holds other things ({', '.join(others[:3])}"
-                                  f"{', ...' if len(others) > 3 else ''}); name a folder that is "
-                                  "new or empty, or one that holds an earlier book")
+            raise FileExistsError(f"{place} holds other things ({_some(others)}); name a folder "
+                                  "that is new or empty, or one that holds an earlier book")
 
 
 def refuse_changed_pages(place):
@@ -61,9 +60,11 @@ def refuse_changed_pages(place):
                if os.path.lexists(place / name) and _digest_of(place / name) not in digests]
     if changed:
         raise FileExistsError(f"{place} holds an earlier book with pages that are not as they were "
-                              f"written ({', '.join(changed[:3])}"
-                              f"{', ...' if len(changed) > 3 else ''}); move them away, or name "
-                              "another folder")
+                              f"written ({_some(changed)}); move them away, or name another folder")
+
+
+def _some(names):
+    return ", ".join([*names[:3], "..."] if len(names) > 3 else names)
 
 
 def fill(place, contents):

@@ -6,7 +6,7 @@ number, and ``outcome()`` that and what was met.
 
 import numpy as np
 
-from .comparisons import CLEAR_MARGIN, Comparison, VerificationError, claim_text
+from .comparisons import CLEAR_MARGIN, Comparison, VerificationError, claim_text, named
 
 
 class _MustFail:
@@ -99,8 +99,7 @@ class Property:
         return self.what if self.expected is True else f"{self.what}: {_plain(self.expected)}"
 
     def outcome(self):
-        where = "" if self.case is None else f" ({self.case})"
-        return f"{self.what}{where}: {_plain(self.value)}, expected {_plain(self.expected)}"
+        return f"{named(self)}: {_plain(self.value)}, expected {_plain(self.expected)}"
 
 
 def _plain(value):

@@ -38,6 +38,11 @@ def claim_text(what):
     return what
 
 
+def named(claim):
+    """What a claim says, and on which case."""
+    return claim.what if claim.case is None else f"{claim.what} ({claim.case})"
+
+
 def as_array(what, side, value):
     """A float64 (or complex) copy of one side; refuses what is empty, not numeric or not finite."""
     array = np.asarray(value)
@@ -119,7 +124,7 @@ class Comparison:
 
     def outcome(self):
         """What is demanded and what was measured."""
-        return f"{self._named()}: {self.measured()}"
+        return f"{named(self)}: {self.measured()}"
 
     def measured(self):
         """The measured part of `outcome`."""
@@ -127,9 +132,6 @@ class Comparison:
 
     def _of_scale(self):
         return f" of {self.scale:.3g}" if self.scale != 1 else ""
-
-    def _named(self):
-        return self.what if self.case is None else f"{self.what} ({self.case})"
 
 
 class Equal(Comparison):

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from ...ledger.claims import Case, Printed, PrintedShape, Property
-from ...ledger.comparisons import CLEAR_MARGIN, Comparison
+from ...ledger.comparisons import CLEAR_MARGIN, Comparison, named
 from ...ledger.pages import both_sides, folding
 from ...ledger.registry import REGISTRY
 from ...ledger.runner import run_equation
@@ -64,10 +64,10 @@ def numbers_of(result):
     blocks = []
     claim = both_sides.featured(result.claims)
     if claim is not None:
-        blocks.append((both_sides.title(claim), both_sides.table(claim)))
+        blocks.append((named(claim), both_sides.table(claim)))
     failure = both_sides.featured_failure(result.claims, Printed)
     if failure is not None:
-        blocks.append((f"as printed, fails: {both_sides.title(failure)}",
+        blocks.append((f"as printed, fails: {named(failure)}",
                        both_sides.table(failure, ("printed", "check"), 2)))
     return blocks
 

@@ -23,11 +23,6 @@ def featured_failure(claims, kind):
     return next((claim for claim in claims if isinstance(claim, kind)), None)
 
 
-def title(claim):
-    """What is compared, and on which case."""
-    return claim.what + (f" ({claim.case})" if claim.case else "")
-
-
 def table(claim, names=("code", "check"), limit=3):
     """Lines: `limit` entries of both sides with their difference, and below them shape and error.
 

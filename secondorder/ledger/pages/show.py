@@ -12,7 +12,7 @@ from ...compiled.beside import beside
 from ...formulas import marks, terminal
 from .. import registry
 from ..claims import Case, Counterexample, Printed, PrintedShape, Property
-from ..comparisons import RELATIVE_TO
+from ..comparisons import RELATIVE_TO, named
 from ..displays import printed_numbers
 from ..labels import heading
 from ..registry import qualified_name, short_name
@@ -204,12 +204,12 @@ def _numbers(result, seed):
     lines = []
     claim = both_sides.featured(result.claims)
     if claim is not None:
-        lines += _paragraph(f"both sides (seed {seed}): {both_sides.title(claim)}", "  ")
+        lines += _paragraph(f"both sides (seed {seed}): {named(claim)}", "  ")
         lines += _indented(both_sides.table(claim))
     for kind, name in _FAILING.items():
         failure = both_sides.featured_failure(result.claims, kind)
         if failure is not None:
-            lines += _paragraph(f"{name}: {both_sides.title(failure)}", "  ")
+            lines += _paragraph(f"{name}: {named(failure)}", "  ")
             names = ("printed" if kind is Printed else "outside", "check")
             lines += _indented(both_sides.table(failure, names, 2))
     for claim in result.claims:
