@@ -178,13 +178,7 @@ def _why(status, trace, path, seconds):
     if status >= 0:
         return (f"the code ended its process with status {status} before there was a verdict "
                 "(os._exit?)")
-    try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        name = str(-status)
-    what = {"SIGSEGV": "a segmentation fault", "SIGKILL": "too little memory?",
-            "SIGABRT": "an abort in compiled code"}.get(name)
-    return f"the code ended its process by signal {name}" + (f" ({what})" if what else "")
+    return f"the code ended its process by a signal: {signal.strsignal(-status)}"
 
 
 def _where(trace, path):
