@@ -178,7 +178,7 @@ def rendered(pages, claims, single=False):
         asked["findings.html"] = "findings", {"findings": reported.findings(papers)}
         asked["letters.html"] = "letters", {"letters": symbols.collected(),
                                             "names": symbols.papers(),
-                                            "cell": symbols.cell_as_html}
+                                            "cell": symbols.cell}
     texts = {file: environment.get_template(f"{name}.html").render(papers=papers, **facts)
              for file, (name, facts) in asked.items()}
     texts["search.js"] = "const INDEX = " + json.dumps(search_index(papers, single),

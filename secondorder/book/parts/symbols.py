@@ -6,7 +6,6 @@ import re
 from ...formulas import terminal
 from ...ledger.pages.equations_page import table_of
 from ...ledger.registry import REGISTRY
-from .docstrings import typeset
 from .formulas import CAPITALS, GREEK
 
 NOT_USED = "not used"
@@ -96,11 +95,6 @@ def cell(rows):
         name = f"{drawn(printed)}: {here}" if here else drawn(printed)
         texts.append(f"{name}, {_with_letters(meaning)}".replace("``", "`"))
     return "; ".join(texts) or NOT_USED
-
-
-def cell_as_html(rows):
-    """The text of `cell` for a page."""
-    return typeset(cell(rows))
 
 
 def drawn(printed):
