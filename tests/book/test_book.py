@@ -359,8 +359,3 @@ def test_without_the_extra_it_says_which_line_installs_it(monkeypatch, tmp_path,
     status, _, err = run("book", "--out", "out")
     assert status == 2 and "no_such_package" in err and "secondorder[book]" in err
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_that_cannot_be_made_is_told(run):
-    status, _, err = run("book", "low-rank", "--seeds", "1", "--out", "no/such/place")
-    assert status == 2 and "does not exist" in err

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from secondorder.book import graph, pages, trees  # noqa: E402
+from secondorder.book import graph, trees  # noqa: E402
 from secondorder.ledger.labels import short  # noqa: E402
 from secondorder.ledger.registration import Equation  # noqa: E402
 from secondorder.ledger.registry import REGISTRY  # noqa: E402
@@ -34,13 +34,11 @@ def test_edges_are_what_is_stated_by_first_labels():
     assert graph.below("4", known) == ["theorem-1", "3", "1", "2"]
 
 
-def test_circles_and_unknown_labels_are_refused():
+def test_circles_are_refused():
     with pytest.raises(ValueError, match="circle"):
         graph.edges([entry("1", uses=("2",)), entry("2", uses=("3",)), entry("3", uses=("1",))])
     with pytest.raises(ValueError, match="circle"):
         graph.edges([entry("1", "2", uses=("2",))])
-    with pytest.raises(ValueError, match="'7', which is no label"):
-        pages.require_labels("low-rank", [entry("1", uses=("7",))])
 
 
 def test_a_tree_has_its_result_on_top_and_no_step_twice():
