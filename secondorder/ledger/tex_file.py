@@ -4,7 +4,6 @@ A line `%= 36` has the label of the display below it, `%= 36 corrected` that of 
 other lines that begin with `%` are remarks.
 """
 
-import functools
 import inspect
 from pathlib import Path
 
@@ -23,12 +22,6 @@ def read(file):
     """
     if not file.is_file():
         raise VerificationError(f"there is no {file}")
-    return dict(_read(file, file.stat().st_mtime_ns))
-
-
-@functools.cache
-def _read(file, changed):
-    """The displays of a file as it was written at that time."""
     displays, label = {}, None
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith(MARK):

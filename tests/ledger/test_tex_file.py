@@ -1,7 +1,5 @@
 """`displays.tex`: long displays by label, and what is refused."""
 
-import os
-
 import pytest
 
 from secondorder import ledger
@@ -42,15 +40,6 @@ def test_what_is_refused(displays, text, message):
         displays.write_text(text)
     with pytest.raises(ledger.VerificationError, match=message):
         register("1", formula=None)
-
-
-def test_a_file_that_has_changed_is_read_again(tmp_path):
-    file = tmp_path / "displays.tex"
-    file.write_text("%= 1\nx\n")
-    assert tex_file.read(file) == {"1": "x"}
-    file.write_text("%= 1\ny\n")
-    os.utime(file, ns=(1, 1))
-    assert tex_file.read(file) == {"1": "y"}
 
 
 @pytest.mark.parametrize("paper", ledger.PAPERS)
