@@ -238,11 +238,11 @@ def _claims(claims, room):
 
 def _claim_lines(same, more=False):
     """The claim with its relation: of those that differ only in their case, the worst. Entries of
-    both sides follow where there is to be more.
+    both sides follow where there is to be more, and where it fails.
     """
     worst = same[0]
     lines = _claim_line(worst, len(same))
-    if not more or isinstance(worst, (Property, PrintedShape)):
+    if isinstance(worst, (Property, PrintedShape)) or worst.ok and not more:
         return lines
     return lines + [f"       {line}" for line in both_sides.table(worst, limit=4)]
 
