@@ -46,17 +46,11 @@ def asked_for(text, known):
 
 
 def named_in_part(text, known):
-    """The labels that a text may mean: `4.3` is `theorem-4.3`, `B` is `appendix-b`, `prop 1` is
-    `property-1`; those of which it is the beginning where there are no others. What goes beyond the
-    paper is not asked for by a part.
+    """The labels that a text may mean by their ends: `4.3` is `theorem-4.3`, `B` is `appendix-b`.
+    What goes beyond the paper is not asked for by a part.
     """
-    kind, _, number = canonical(text).rpartition("-")
-    begins = {kind, *(short for short, whole in _SHORT.items() if whole == kind)}
-    parts = [(label, *canonical(label).rpartition("-")[::2]) for label in known
-             if not label.startswith(("extension-", "claim-", "u-"))]
-    meant = [label for label, whole, last in parts
-             if whole and last == number and any(whole.startswith(begin) for begin in begins)]
-    return meant or [label for label, whole, _ in parts if not kind and whole == number]
+    return [label for label in known if canonical(label).rpartition("-")[2] == canonical(text)
+            and not label.startswith(("extension-", "claim-", "u-"))]
 
 
 def _between(text, known, names):
