@@ -4,7 +4,7 @@
 the changed symbols marked, `evidence` draws the rulers, `code` colours the literal form, `graph`
 finds which equation uses which, `pages` fills the templates and writes, `single` puts one paper
 into one file. ``bibliography`` knows who wrote the papers, `reported` and `pictures` what they
-report, `parts.docstrings` sets the words of the code, `evaluating` runs the checks. ``secondorder
+report, `parts.docstrings` sets words, `evaluating` runs the checks. ``secondorder
 book`` runs it.
 
 What it needs beside the package stands in the extra ``[book]``: `math-core`, `jinja2`, `pygments`.

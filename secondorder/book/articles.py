@@ -4,20 +4,16 @@ import re
 from types import SimpleNamespace
 
 from ..formulas.terminal import drawable
-from ..ledger.labels import heading, is_number
+from ..ledger.labels import heading, short
 from ..ledger.pages import counts
 from ..ledger.pages.own_lines import plain
 from ..ledger.pages.source import check_and_helpers
 from ..ledger.registry import REGISTRY
 from .parts import code, formulas, numbered
+from .parts.docstrings import typeset
 
 GLYPHS = {"holds": ("✓", "holds"), "conditional": ("◐", "conditional"), "erratum": ("✗", "erratum"),
           "definition": ("≔", "definition"), "unchecked": ("·", "unchecked")}
-
-_NOUNS = {"holds": ("holds", "hold"), "erratum": ("erratum", "errata"),
-          "definition": ("definition", "definitions")}
-_WEIGHTS = {"substance": ("of substance", "of substance"), "misprint": ("misprint", "misprints"),
-            "extraction": ("of extraction", "of extraction")}
 
 #: What a verdict means, a line each.
 MEANINGS = {
@@ -28,19 +24,12 @@ MEANINGS = {
     "definition": "A definition states nothing: the object is built and has its properties."}
 
 
-def noun(verdict, count):
-    """`1 erratum`, `4 errata`: the word for so many displays of a verdict."""
-    return _NOUNS.get(verdict, (verdict, verdict))[count != 1]
-
-
 def corrected(entries):
     """`6 (1 of substance, 5 misprints)`; nothing where nothing is corrected. A display that is
     conditional may be corrected too, so there can be more of them than errata.
     """
-    weights = [entry.weight for entry in entries if entry.corrected]
-    kinds = [f"{weights.count(weight)} {names[weights.count(weight) != 1]}"
-             for weight, names in _WEIGHTS.items() if weight in weights]
-    return f"{len(weights)} ({', '.join(kinds)})" if weights else ""
+    some = [entry for entry in entries if entry.corrected]
+    return f"{len(some)} ({counts.by_weight(some)})" if some else ""
 
 
 def anchor(label):
@@ -48,28 +37,12 @@ def anchor(label):
     return re.sub(r"[^A-Za-z0-9.-]+", "-", label)
 
 
-def short(entry):
-    """The labels as the rail shows them."""
-    names = [f"({label})" if is_number(label) else label for label in entry.labels]
-    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
-
-
 def article(entry, evaluated, symbols, blocks):
-    """One check, ready for the template; `entry` is its registration.
+    """One check, ready for the template.
 
-    Parameters
-    ----------
-    entry : Equation
-    evaluated : evidence.Evidence
-    symbols : collection of str
-        Letters that the paper's table explains.
-    blocks : Blocks
-        What code the page shows where.
-
-    Raises
-    ------
-    FormulaError
-        A formula that cannot be set, named.
+    `evaluated` is its `evidence.Evidence`; `symbols` has the letters that the paper's table
+    explains, `blocks` what code the page shows where. FormulaError for a formula that cannot be
+    set.
     """
     where = f"[{entry.paper}] {heading(entry.labels)}"
     printed, corrected = numbered.shown(entry, symbols, where, blocks)
@@ -79,12 +52,12 @@ def article(entry, evaluated, symbols, blocks):
              if text and (not foreign or drawable(text))]
     return SimpleNamespace(
         entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
-        short=short(entry), glyph=glyph, word=counts.verdict_of(entry),
-        statement=formulas.prose(entry.statement), marks=counts.marks(entry),
-        conditions=[(getattr(one, "name", ""), formulas.prose(getattr(one, "text", str(one))))
+        short=short(entry.labels), glyph=glyph, word=counts.verdict_of(entry),
+        statement=typeset(entry.statement), marks=counts.marks(entry),
+        conditions=[(getattr(one, "name", ""), typeset(getattr(one, "text", str(one))))
                     for one in entry.conditions],
         printed=printed, corrected=corrected, wide=any(map(formulas.is_wide, latex)),
-        rows=[row | {"text": formulas.prose(row["text"])} for row in evaluated.rows],
+        rows=[row | {"text": typeset(row["text"])} for row in evaluated.rows],
         ok=evaluated.ok, both=evaluated.both, live=evaluated.live,
         code=blocks.here(entry), elsewhere=blocks.elsewhere(entry),
         other=blocks.other_side(entry), seeds=evaluated.seeds,

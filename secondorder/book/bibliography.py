@@ -11,16 +11,9 @@ from .parts import symbols
 
 @dataclass(frozen=True)
 class Paper:
-    """What a page says of a paper.
-
-    Attributes
-    ----------
-    title, authors, about : str
-        `about` is a line: what the paper gives.
-    version : str
-        The text that was read, as far as it says itself what it is.
-    figure : str
-        Key of the study whose picture stands for the paper, or "".
+    """What a page says of a paper. `about` is a line on what it gives; `version` the text that was
+    read, as far as it says itself what it is; `figure` the key of the study whose picture stands
+    for it, or "".
     """
 
     title: str

@@ -11,28 +11,17 @@ from .parts import evidence
 
 
 class Progress:
-    """One line on the standard error, written over: checks done, and the time left.
+    """One line on a terminal, written over: checks done of `total`, and the time left."""
 
-    Parameters
-    ----------
-    total : int
-        How many checks there are.
-    shown : bool, optional
-        Default: where the standard error is a terminal.
-    """
-
-    def __init__(self, total, shown=None):
-        self.total, self.done, self.began, self.told = total, 0, time.monotonic(), 0.0
-        self.stream = sys.stderr
-        self.shown = self.stream.isatty() if shown is None and self.stream else bool(shown)
+    def __init__(self, total):
+        self.total, self.done, self.began, self.stream = total, 0, time.monotonic(), sys.stderr
+        self.shown = self.stream is not None and self.stream.isatty()
 
     def step(self, *_):
-        """One more check is done; the line changes at most ten times a second."""
+        """One more check is done."""
         self.done += 1
-        now = time.monotonic()
-        if self.shown and (now - self.told > 0.1 or self.done == self.total):
-            self.told = now
-            self._write(self.line(now - self.began))
+        if self.shown:
+            self._write(self.line(time.monotonic() - self.began))
 
     def line(self, seconds):
         """What the line says after so many seconds."""
@@ -53,17 +42,11 @@ class Progress:
 
 
 def asked(pool, entries, seeds, step):
-    """Label -> a future of its evidence; a paper of the user's own, which another process could
-    not import, is worked through here.
+    """Label -> a future of its evidence; a paper of the user's own, which another process could not
+    import, is worked through here.
 
-    Parameters
-    ----------
-    pool : concurrent.futures.Executor or None
-    entries : list of Equation
-    seeds : int or None
-        None: as many as `evidence.gathered` finds worth their time.
-    step : callable
-        Called when a check is done.
+    Without a pool all are; ``step()`` is called when a check is done. `seeds` may be None: as many
+    as `evidence.gathered` finds worth their time.
     """
     futures = {}
     for entry in entries:

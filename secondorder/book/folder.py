@@ -24,15 +24,10 @@ Write it again: <code>secondorder book --out</code> with the name of this folder
 
 @contextlib.contextmanager
 def opened(out):
-    """A folder that can be written to, kept from other runs; one that was made for a book that
-    does not come about goes again.
+    """A folder that can be written to, kept from other runs; one that was made for a book that does
+    not come about goes again.
 
-    Raises
-    ------
-    FileExistsError
-        It holds anything but an earlier book, or a page of it was changed.
-    OSError
-        It cannot be made or written to.
+    FileExistsError where it holds anything but an earlier book, or a page of it was changed.
     """
     place = Path(out)
     refuse_other_things(place)
@@ -55,9 +50,8 @@ def refuse_other_things(place):
         others = sorted(path.name for path in place.iterdir()
                         if not files.TEMPORARY.fullmatch(path.name))
         if others:
-            raise FileExistsError(f"{place} holds other things ({', '.join(others[:3])}"
-                                  f"{', ...' if len(others) > 3 else ''}); name a folder that is "
-                                  "new or empty, or one that holds an earlier book")
+            raise FileExistsError(f"{place} holds other things ({_some(others)}); name a folder "
+                                  "that is new or empty, or one that holds an earlier book")
 
 
 def refuse_changed_pages(place):
@@ -66,34 +60,22 @@ def refuse_changed_pages(place):
                if os.path.lexists(place / name) and _digest_of(place / name) not in digests]
     if changed:
         raise FileExistsError(f"{place} holds an earlier book with pages that are not as they were "
-                              f"written ({', '.join(changed[:3])}"
-                              f"{', ...' if len(changed) > 3 else ''}); move them away, or name "
-                              "another folder")
+                              f"written ({_some(changed)}); move them away, or name another folder")
+
+
+def _some(names):
+    return ", ".join([*names[:3], "..."] if len(names) > 3 else names)
 
 
 def fill(place, contents):
-    """Exchange the book that a folder holds for another one.
+    """Exchange the book that a folder holds for another one, `contents` by file name; names of
+    files that were removed, which an earlier book had.
 
     All files are written into a hidden folder first: killed until then, the earlier book is whole.
     Then they are moved to their places, which takes an instant, and the index comes last. In its
     place stands meanwhile that the pages are of two books: whoever opens a book whose exchange was
-    killed reads that.
-
-    Parameters
-    ----------
-    place : Path
-    contents : dict of str to (str or bytes)
-        File name, with `/` for folders -> what stands in it.
-
-    Returns
-    -------
-    list of str
-        Names of the files that were removed: an earlier book had them, this one has not.
-
-    Raises
-    ------
-    FileExistsError
-        A file that no book wrote stands where one is to go; nothing was changed.
+    killed reads that. FileExistsError, and nothing is changed, where a file that no book wrote
+    stands in the way.
     """
     contents = {name: content if isinstance(content, bytes) else content.encode()
                 for name, content in contents.items()}
@@ -176,12 +158,8 @@ def _digest_of(path):
 
 
 def static():
-    """Style, script and fonts as they stand in the package: file name -> bytes.
-
-    Raises
-    ------
-    FileNotFoundError
-        A font that the style names is missing: the installation is damaged.
+    """Style, script and fonts as they stand in the package: file name -> bytes; FileNotFoundError
+    where a font that the style names is missing.
     """
     source = importlib.resources.files("secondorder.book") / "static"
     texts = {name: (source / name).read_bytes() for name in STATIC}

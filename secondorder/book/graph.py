@@ -5,7 +5,6 @@ The edges are what the registrations state with ``uses=``; what the code calls p
 
 import re
 
-from ..ledger.labels import is_number, number
 from ..ledger.registry import REGISTRY
 
 _LONG = 5  # labels below one that make its derivation worth a tree of its own
@@ -21,12 +20,7 @@ def elsewhere(label):
 def edges(entries):
     """What rests on what: first label -> the first labels that its derivation names, in its order.
 
-    Labels in ``uses=`` exist: `pages.require_labels` has seen to it.
-
-    Raises
-    ------
-    ValueError
-        A circle.
+    Labels in ``uses=`` exist: `pages.require_labels` has seen to it. ValueError for a circle.
     """
     first = {label: entry.labels[0] for entry in entries for label in entry.labels}
     known = {entry.labels[0]: list(dict.fromkeys(
@@ -97,22 +91,3 @@ def depths(top, part):
                 depth[used] = depth[label] + 1
                 waiting.append(used)
     return depth
-
-
-def caption(labels):
-    """The labels of a box, whole: numbers in parentheses, a run of them by its ends.
-
-    >>> caption(("33", "34", "35"))
-    '(33)–(35)'
-    >>> caption(("4", "6", "7", "35"))
-    '(4), (6), (7), (35)'
-    """
-    runs = []
-    for label in labels:
-        last = number(runs[-1][-1]) if runs else None
-        if last and number(label) == (last[0] + 1, ""):
-            runs[-1].append(label)
-        else:
-            runs.append([label])
-    names = [[f"({label})" if is_number(label) else label for label in run] for run in runs]
-    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(run) for run in names)

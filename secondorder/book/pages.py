@@ -6,11 +6,12 @@ import os
 import time
 
 from ..checks import whole_number
-from ..ledger.pages import reading_path
+from ..ledger.labels import short
+from ..ledger.pages import counts, reading_path
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
 from . import articles, bibliography, evaluating, folder, graph, moving, reported, trees
-from .parts import docstrings, evidence, formulas, symbols
+from .parts import docstrings, evidence, symbols
 
 NEEDED = ("math_core", "jinja2", "pygments")
 
@@ -159,8 +160,8 @@ def rendered(pages, claims, single=False):
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, autoescape=True)
     environment.globals.update(
-        joined=join(pages), caption=graph.caption, glyphs=articles.GLYPHS,
-        meanings=articles.MEANINGS, noun=articles.noun, prose=formulas.prose,
+        joined=join(pages), caption=short, glyphs=articles.GLYPHS,
+        meanings=articles.MEANINGS, noun=counts.noun,
         symbol=docstrings.symbol, typeset=docstrings.typeset,
         anchor=articles.anchor, axis=evidence.axis, axis_again=evidence.axis_again,
         rulers=evidence.samples(), panel=reported.panel, source=reported.source,
@@ -177,7 +178,7 @@ def rendered(pages, claims, single=False):
         asked["findings.html"] = "findings", {"findings": reported.findings(papers)}
         asked["letters.html"] = "letters", {"letters": symbols.collected(),
                                             "names": symbols.papers(),
-                                            "cell": symbols.cell_as_html}
+                                            "cell": symbols.cell}
     texts = {file: environment.get_template(f"{name}.html").render(papers=papers, **facts)
              for file, (name, facts) in asked.items()}
     texts["search.js"] = "const INDEX = " + json.dumps(search_index(papers, single),

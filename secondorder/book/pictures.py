@@ -21,16 +21,8 @@ MIDDLE = 0.15  # of a frame: what stands farther from its middle is not its titl
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, ready for a page.
-
-    Attributes
-    ----------
-    png : bytes
-        The file.
-    width, height : int
-        In pixels.
-    parts : list of (int, int, int, int)
-        Left, top, width, height of what stands side by side, or one below the other on a phone.
+    """A figure, ready for a page: a file's bytes, its size in pixels, and `parts` (left, top,
+    width, height) of what stands side by side, or one below the other on a phone.
     """
 
     png: bytes
@@ -55,15 +47,7 @@ def parts(grey):
     """Where a picture of panels in a row is cut, on a phone: between the panels, below what stands
     above them all and above what stands below; further rows of panels in the same way.
 
-    Parameters
-    ----------
-    grey : ndarray (height, width)
-        0 is black, 255 white.
-
-    Returns
-    -------
-    list of (int, int, int, int)
-        Left, top, width, height.
+    `grey` (height, width) is 0 for black and 255 for white; parts are (left, top, width, height).
     """
     height, width = grey.shape
     rows = runs((grey < INKED).any(1))  # what stands one above the other

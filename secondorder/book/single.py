@@ -59,14 +59,7 @@ def write(out, paper, seeds=None, say=print, jobs=None):
 
 
 def embedded(text, beside):
-    """A page with the files that it asks for inside it.
-
-    Parameters
-    ----------
-    text : str
-    beside : dict of str to bytes
-        File name -> content.
-    """
+    """A page with the files that it asks for inside it; `beside` has their bytes by name."""
     text = re.sub(r'<link rel="stylesheet" href="([^"]+)">',
                   lambda match: f"<style>{_style(beside, match[1])}</style>", text)
     text = re.sub(r'<script src="([^"]+)"([^>]*)></script>',

@@ -2,6 +2,7 @@
 
 import html
 
+from ..ledger.labels import short
 from . import articles, graph
 
 LETTER, PADDING, TALL, GAP, DROP, MARGIN = 7.2, 16, 26, 14, 62, 8
@@ -11,11 +12,8 @@ PHONE = 330  # what fits beside the margins of a narrow screen
 def of_paper(entries, known):
     """Everything that a page tells of its proofs.
 
-    Returns
-    -------
-    dict
-        ``drawn``: a tree for each result; ``single``: results that are one step from what has a
-        tree or rests on nothing, as pairs of an entry and those it rests on; ``alone``: entries.
+    ``drawn``: a tree for each result; ``single``: results that are one step from what has a tree or
+    rests on nothing, as pairs of an entry and those it rests on; ``alone``: entries.
     """
     by_label = {entry.labels[0]: entry for entry in entries}
     stops = graph.tops(entries, known)
@@ -26,28 +24,16 @@ def of_paper(entries, known):
 
 
 def drawn(top, known, stops, entries):
-    """One tree.
+    """The tree below one result; `entries` are by first label, `known` and `stops` from `graph`.
 
-    Parameters
-    ----------
-    top : str
-        First label of the result.
-    known, stops
-        As `graph.edges` and `graph.tops` give them.
-    entries : dict
-        First label -> Equation.
-
-    Returns
-    -------
-    dict
-        ``top``, ``svg``, ``wide`` (whether a phone has to scroll), ``deep`` (whether there is more
-        than one step), ``steps``: pairs of an entry and those it rests on, from the top down.
+    ``top``, ``svg``, ``wide`` (whether a phone has to scroll), ``deep`` (whether there is more than
+    one step), ``steps``: pairs of an entry and those it rests on, from the top down.
     """
     part = graph.tree(top, known, stops)
     texts = {label: f"{articles.GLYPHS[entries[label].verdict][0]} "
-                    f"{graph.caption(entries[label].labels)}" for label in part}
+                    f"{short(entries[label].labels)}" for label in part}
     places, lines, width, height = layout(top, part, texts)
-    name = html.escape(graph.caption(entries[top].labels))
+    name = html.escape(short(entries[top].labels))
     marks = [f'<svg class="graph" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
              f'height="{height:.0f}" role="group" aria-label="proof tree of {name}">']
     for (user, used), path in lines:

@@ -5,14 +5,12 @@ those of the papers, every verdict "unchecked". `load` makes it known, so that
 ``secondorder show``, ``verify`` and ``book`` go on from there.
 
 Reading order: ``tex`` (tokens, macros, counters, commands), ``displays``, ``reader`` (the walk),
-``markdown``; ``theorems``, ``references`` (what stands around a display); ``folder``, ``printed``,
-``names`` and ``templates`` (what is written), ``loading``.
+``markdown``; ``theorems``; ``folder``, ``names`` and ``templates`` (what is written), ``loading``.
 """
 
 from .displays import Display
 from .folder import new
-from .loading import load
-from .printed import printed
+from .loading import load, printed
 from .reader import Reading
 from .reading import read
 from .tex.stream import ReadingError

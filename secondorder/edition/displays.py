@@ -11,7 +11,6 @@ BY_LINE = {"align", "gather", "eqnarray", "alignat", "flalign", "xalignat", "xxa
            "IEEEeqnarray"}
 _WITH_ARGUMENT = {"alignat", "xalignat", "xxalignat", "IEEEeqnarray"}
 _UNNUMBERED = {"displaymath", "xxalignat"}
-LONGEST = 50_000  # tokens of one display
 DEEPEST = 60  # braces inside each other: what is deeper no page could draw
 #: What sets nothing in a formula, and other spellings of what the pages know.
 _PLAIN = {r"\ensuremath": "", r"\xspace": "", r"\lbrace": r"\{", r"\rbrace": r"\}",
@@ -106,27 +105,11 @@ def _cells(tokens):
 
 
 def read_lines(reader, opened, end, kind):
-    """The lines of the display that `opened` begins, up to `end`.
+    """The lines of the display that `opened` begins, up to `end`, and how deep its braces stand.
 
-    Parameters
-    ----------
-    reader : Reader
-        It expands macros and follows files.
-    opened : Token
-    end : str
-        ``$$``, ``\\]`` or the name of an environment.
-    kind : str
-        The environment, or ``$$`` or ``\\[``.
-
-    Returns
-    -------
-    list of Line, int
-        The int says how deep braces and environments stand in each other.
-
-    Raises
-    ------
-    ReadingError
-        Braces or environments that do not close; an empty line.
+    `reader` expands macros and follows files. `end` is ``$$``, ``\\]`` or the name of an
+    environment, `kind` the environment, or ``$$`` or ``\\[``. ReadingError where braces or
+    environments do not close, and for an empty line.
     """
     stream, lines, open_ones, deepest = reader.stream, [Line()], [], 0
     what = f"the display that begins in line {opened.line}"
@@ -134,11 +117,8 @@ def read_lines(reader, opened, end, kind):
     if base in _WITH_ARGUMENT:
         stream.option(kind)
         stream.argument(rf"\begin{{{kind}}}")
-    count = 0
     while (token := stream.next()) is not None:
-        text, deepest, count = token.text, max(deepest, len(open_ones)), count + 1
-        if count > LONGEST:
-            raise opened.error("a display begins here that is too long to be one")
+        text, deepest = token.text, max(deepest, len(open_ones))
         if text == PARAGRAPH:
             raise token.error(f"{what} has an empty line in it, or is never closed")
         if text == "$" and not open_ones:
@@ -259,13 +239,7 @@ def group(lines, kind, number):
     """Pairs of a label (or None) and the lines that bear it together.
 
     Lines without a number belong to the next one that has one, the last ones to the one before.
-
-    Parameters
-    ----------
-    lines : list of Line
-    kind : str
-    number : callable
-        Steps the counter and returns the number.
+    ``number()`` steps the counter and returns the number.
     """
     base = kind.rstrip("*")
     numbered = base in SINGLE | BY_LINE and not kind.endswith("*") and base not in _UNNUMBERED

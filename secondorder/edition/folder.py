@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import files, ledger
-from . import printed, templates
+from ..ledger import tex_file
+from . import templates
 from .loading import MARK, loaded
 from .names import checked_key, function_names, labels_of, refuse_module
 from .reader import Reading
@@ -62,8 +63,6 @@ def new(key, source, out="."):
     refuse_module(key)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent}")
-    if not files.takes_files(target.parent):
-        raise PermissionError(f"cannot make {target}: {target.parent} may not be written to")
     reading = read(source)
     if not reading.displays:
         raise ReadingError(f"{Path(source).name} has no display: nothing was written"
@@ -94,7 +93,7 @@ def _texts(key, source, reading, pairs, unread):
         "formulas.py": templates.FORMULAS.format(key=key),
         "equations.py": templates.EQUATIONS + "".join(
             templates.stub(label, names[label], display) for label, display in pairs),
-        printed.NAME: printed.text_of(source, [*pairs, *unnumbered]),
+        tex_file.NAME: templates.displays(source, [*pairs, *unnumbered]),
         "READING.md": templates.report(key, source, reading, pairs, unnumbered, unread)}
 
 

@@ -8,6 +8,7 @@ import tomllib
 import traceback
 from pathlib import Path
 
+from ..ledger import tex_file
 from ..ledger.registry import PAPERS, REGISTRY
 
 MARK = "edition.toml"
@@ -75,6 +76,30 @@ def load(folder):
         raise ValueError(f"{folder / '__init__.py'} registers no paper {key!r}: it has to call "
                          "secondorder.ledger.paper(key)")
     return key
+
+
+def printed(room):
+    """The displays as printed of an edition.
+
+    Parameters
+    ----------
+    room : path
+        Its folder, or its ``__init__.py``.
+
+    Returns
+    -------
+    dict of str to str
+        Label -> LaTeX.
+
+    Raises
+    ------
+    VerificationError
+        ``displays.tex`` is not there, or has a display without a label, or one label twice.
+    """
+    if not isinstance(room, (str, Path)):
+        raise TypeError(f"room must be a path, got {room!r}")
+    place = Path(room)
+    return tex_file.read((place if place.is_dir() else place.parent) / tex_file.NAME)
 
 
 def module_name(key):

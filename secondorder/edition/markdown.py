@@ -6,8 +6,7 @@ Every display stands alone, so that a broken one is listed and the others are re
 import re
 
 from .displays import DEEPEST, Display, formula_of, group, read_lines
-from .reader import MOST, Reading
-from .references import resolved
+from .reader import Reading, resolved
 from .tex.macros import DEFINING, Macros
 from .tex.prose import last_sentence
 from .tex.stream import ReadingError, Stream, Token
@@ -107,8 +106,6 @@ class _Reader:
         """One display, or those that its numbers make of it."""
         sentence = _sentence(self.before)
         self.before.clear()
-        if len(self.reading.displays) + len(self.reading.unread) >= MOST:
-            raise opened.error(f"more than {MOST} displays: this is no paper")
         begins = body[:len(body) - len(body.lstrip())].count("\n")
         opened = Token("$$", self.file, opened.line + begins)
         body = _NUMBER.sub(r"\\tag{\1}", body.strip().rstrip("."))

@@ -4,10 +4,10 @@ The walk keeps what TeX would keep: macros, counters, open braces and environmen
 could not read either is refused with its line; what is only unknown here is listed in `unread`.
 """
 
+import re
 from dataclasses import dataclass, field
 
 from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines, shown
-from .references import resolved
 from .tex.commands import common, text_command
 from .tex.counters import Counters
 from .tex.files import Files
@@ -21,6 +21,7 @@ _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comme
 _WITH_OPTION = {"figure", "table", "algorithm", "enumerate", "itemize", "description", "proof"}
 MOST = 5000  # displays, and things that cannot be read: with more it is no paper
 _SPECIAL = frozenset("\\{}$\n")
+_REFERENCE = re.compile(r"\\(eqref|ref|cref|Cref|autoref)\s*\{([^{}]*)\}")
 
 
 @dataclass
@@ -48,6 +49,20 @@ class Reading:
         return [display for display in self.displays if display.label is not None]
 
 
+def resolved(reading, names):
+    r"""Put numbers, by name, for `\ref` and `\eqref` into the sentences and formulas of a reading.
+    """
+    def number(match):
+        number_of = names.get(match[2].strip()) or "?"
+        return f"({number_of})" if match[1] == "eqref" else number_of
+
+    for display in reading.displays:
+        if display.label is not None:
+            display.label = _REFERENCE.sub(number, display.label)
+        display.formula = _REFERENCE.sub(number, display.formula)
+        display.sentence = _REFERENCE.sub(number, display.sentence)
+
+
 class Reader:
     """Reads one LaTeX paper; see :func:`secondorder.edition.read`."""
 
@@ -63,16 +78,8 @@ class Reader:
         self.stream.open(text, self.files.main_name)
 
     def read(self):
-        """Walk to the end.
-
-        Returns
-        -------
-        Reading
-
-        Raises
-        ------
-        ReadingError
-            Broken braces or environments, macros without end, a file outside the folder.
+        """Walk to the end; ReadingError for what TeX could not read either, and a file from
+        outside.
         """
         while (token := self.stream.next()) is not None:
             if self._step(token) == "end":
@@ -96,7 +103,7 @@ class Reader:
         elif text == PARAGRAPH:
             self.prose.paragraph()
         elif text == "{":
-            self._opened("{", token)
+            self._open.append(token)
         elif text == "}":
             self._close("{", token)
         elif text == "$":
@@ -124,12 +131,6 @@ class Reader:
         return common(self, token)
 
     # -- braces, environments, mathematics ---------------------------------------------------------
-
-    def _opened(self, what, token):
-        """A brace, or an environment by its name, is open from here on."""
-        if len(self._open) >= MOST:
-            raise token.error(f"more than {MOST} braces and environments are open here")
-        self._open.append(token._replace(text=what))
 
     def _close(self, what, token):
         end = "}" if what == "{" else rf"\end{{{what}}}"
@@ -171,7 +172,7 @@ class Reader:
         if name == "math":
             self._inline(token, "math")
             return
-        self._opened(name, token)
+        self._open.append(token._replace(text=name))
         if name == "document":
             self.in_body = True
             self.prose.forget()

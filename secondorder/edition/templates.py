@@ -3,6 +3,8 @@
 import json
 import textwrap
 
+from ..ledger.tex_file import MARK
+
 INIT = '''"""{title}.
 
 Your edition, begun by `secondorder edition new`; all of it is yours to change. Reading order:
@@ -101,6 +103,17 @@ def mark(key, title, source):
     """`edition.toml`, by which the folder is known."""
     return (f"# Your edition: `secondorder show {key}` finds it here.\n"
             f"key = {text(key)}\ntitle = {text(title)}\nsource = {text(source)}\n")
+
+
+def displays(source, pairs):
+    """`displays.tex`: the displays of a paper as printed, by label."""
+    lines = [f"% The displays of {source} as printed: macros expanded, numbers taken out.",
+             "% A line that begins with %= has the label of the display below it."]
+    for label, display in pairs:
+        called = f", {', '.join(display.names)}" if display.names else ""
+        lines += ["", MARK + label, f"% {display.environment}, {display.file}, line "
+                  f"{display.line}{called}", display.formula]
+    return "\n".join(lines) + "\n"
 
 
 def report(key, source, reading, pairs, unnumbered, unread):

@@ -1,6 +1,5 @@
 r"""Theorem-like environments: declared by `\newtheorem`, or known by their usual names."""
 
-import re
 from dataclasses import dataclass
 
 from .tex.stream import written
@@ -32,16 +31,7 @@ class Theorems:
         self._counters, self._known = counters, {}
 
     def declare(self, token, stream):
-        r"""`\newtheorem{name}[shared]{Kind}[within]`, or `\declaretheorem[...]{name}`."""
-        if token.text == r"\declaretheorem":
-            options = dict(re.findall(r"(\w+)\s*=\s*([^,]+)", written(stream.option(token.text)
-                                                                      or [])))
-            name = stream.name(token.text)
-            shared = options.get("sibling", options.get("numberlike", "")).strip()
-            self._add(name, options.get("name", name.capitalize()).strip("{} "), shared,
-                      options.get("within", options.get("parent", "")).strip(),
-                      options.get("numbered", "yes").strip() != "no")
-            return
+        r"""`\newtheorem{name}[shared]{Kind}[within]`."""
         starred = stream.took("*")
         name = stream.name(token.text)
         shared = written(stream.option(token.text) or [])

@@ -2,5 +2,5 @@
 
 Reading order: ``latex`` (a formula as a tree, and back), ``symbols``, ``boxes`` (rows of characters
 beside and above each other), ``spacing``, ``grids``, ``terminal`` (the tree drawn with them),
-``marks`` (what a correction changes), ``tags`` (numbers beside lines).
+``marks`` (what a correction changes).
 """

@@ -13,7 +13,6 @@ class Item:
     base: int = 0
     gap: int = 0  # spaces before it
     rank: int | None = None  # of a break before it; None: no break
-    factors: int = 1
 
     @property
     def width(self):

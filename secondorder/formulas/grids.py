@@ -6,16 +6,10 @@ _BRACES = {"cases": ("{", "⎧⎨⎩⎪", ""), "pmatrix": ("(", "⎛⎜⎝⎜", 
 
 
 def grid(node, width, items):
-    """Cells in columns, with a brace or brackets; cells that are too wide are broken.
+    """Cells of a `cases` or matrix environment in columns, with a brace or brackets.
 
-    Parameters
-    ----------
-    node : Branch
-        A `cases` or matrix environment.
-    width : int
-        Columns of the whole.
-    items : callable (nodes, width) -> list of Item
-        What the nodes of one cell look like.
+    Cells that are too wide are broken. ``items(nodes, width)`` is what the nodes of one cell look
+    like.
     """
     parts, rows = iter(node.parts), []
     for count in node.rows:

@@ -51,13 +51,7 @@ class Branch:
 
 
 def parse(text):
-    """The nodes of a formula.
-
-    Raises
-    ------
-    ValueError
-        Braces or environments that do not close.
-    """
+    """The nodes of a formula; ValueError for braces or environments that do not close."""
     tokens = [token for token in _TOKEN.findall(re.sub(r"\s+", " ", text.strip()))]
     nodes, rest = _sequence(tokens, 0, ())
     if rest < len(tokens):
@@ -265,6 +259,20 @@ def _latex_of(node, color):
         f"\\{node.name or node.kind}{{{inner[0]}}}"
 
 
+def untagged(nodes):
+    r"""The nodes without what stands in `\tag`, and the numbers that stand there."""
+    tags = tuple(node.tag for node in nodes if isinstance(node, Leaf) and node.tag)
+    nodes = [node for node in nodes if not (isinstance(node, Leaf) and node.tag)]
+    while tags and nodes and is_space(nodes[-1]):
+        nodes.pop()
+    return nodes, tags
+
+
+def told(numbers):
+    """Numbers of displays as text: `(8a)`, `(4), (35)`."""
+    return ", ".join(f"({number})" for number in numbers)
+
+
 def leaves(nodes):
     """All symbols of nodes, from left to right."""
     ends = []
@@ -283,18 +291,10 @@ _RELATIONS = ("=", r"\equiv", r"\leq", r"\le", r"\geq", r"\ge", r"\approx", r"\l
 
 
 def broken(nodes, width, columns):
-    """The nodes themselves, or rows of `aligned` where they are wider.
+    """The nodes themselves, or rows of `aligned` where they are wider by ``columns(nodes)``.
 
     Rows begin at relations and, where that is not enough, at plus and minus signs outside all
     brackets.
-
-    Parameters
-    ----------
-    nodes : list of nodes
-    width : float
-        In the unit of `columns`.
-    columns : callable
-        Width of a list of nodes.
     """
     if any(isinstance(node, Branch) and node.kind == "env" for node in nodes) \
             or columns(nodes) <= width:

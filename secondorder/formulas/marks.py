@@ -5,24 +5,14 @@ import difflib
 from .latex import Leaf, leaves, parse
 
 _MOST = 0.6  # with more of it changed, a formula is another one, and marks would say nothing
-_SEVERAL = 3  # lines in a row that are as printed are told by one
 _LOST = 0.3  # with more of it gone, only what is new is marked
 
 
 def marked_pair(printed, corrected):
-    """The nodes of both formulas, with what is not in the other one marked.
+    """The nodes of both formulas, with what is not in the other one marked, and whether anything
+    is.
 
     Where most of the corrected form is not in the printed one, nothing is marked.
-
-    Parameters
-    ----------
-    printed, corrected : str
-        LaTeX.
-
-    Returns
-    -------
-    pair of lists of nodes, bool
-        The bool says whether anything is marked.
     """
     before, after = parse(printed), parse(corrected)
     old, new = _symbols(before), _symbols(after)
@@ -37,22 +27,6 @@ def marked_pair(printed, corrected):
     for leaf in [*gone, *come]:
         leaf.marked = True
     return (before, after), bool(gone or come)
-
-
-def shortened(printed, corrected):
-    """Lines of the corrected form, in which one line stands for several that are as printed.
-
-    The first line stays, so that it is seen what the formula is of.
-    """
-    lines, at = corrected[:1], 1
-    for match in difflib.SequenceMatcher(None, printed, corrected, False).get_matching_blocks():
-        start, end = max(match.b, 1), match.b + match.size
-        if end - start >= _SEVERAL:
-            first = match.a + start - match.b + 1
-            lines += [*corrected[at:start],
-                      f"    (lines {first} to {first + end - start - 1} as printed)"]
-            at = end
-    return lines + corrected[at:]
 
 
 def _symbols(nodes, place="line"):

@@ -2,7 +2,7 @@
 
 Fractions stand on one line, scripts as in the code's own docstrings (`w_ij^(ℓ)`), and cases and
 matrices as grids. Under a symbol that is marked stands a caret. The pieces and the breaking of
-lines stand in `items`, the gaps between pieces in `spacing`, cases and matrices in `grids`.
+lines stand in `boxes`, the gaps between pieces in `spacing`, cases and matrices in `grids`.
 """
 
 import unicodedata
@@ -10,22 +10,15 @@ import unicodedata
 from . import symbols
 from .boxes import Item, blank, cells_of, piece, side_by_side, text_of, wrap
 from .grids import grid
-from .latex import Branch, Leaf, leaves, parse
+from .latex import Branch, Leaf, leaves, parse, told, untagged
 from .spacing import pair_bars, spaced
-from .tags import told, untagged
 
 
 def draw(formula, width=76, numbers=()):
     """Lines of text for LaTeX or for its nodes, with the paper's numbers at the right margin.
 
-    Parameters
-    ----------
-    formula : str or list of nodes
-        As `latex.parse` returns them; symbols may be marked.
-    width : int
-        Columns that lines keep to wherever there is an operator to break at.
-    numbers : sequence of str
-        What a formula bears in which no `\\tag` says which number is whose.
+    Lines keep to `width` columns wherever there is an operator to break at. `numbers` are those of
+    a formula in which no `\\tag` says which number is whose.
     """
     nodes = parse(formula) if isinstance(formula, str) else formula
     lines = []
@@ -116,8 +109,6 @@ def _items(nodes, width, tight=False):
     return spaced(pieces, tight)
 
 
-
-
 def _item_of(node, width, tight):
     if isinstance(node, Leaf):
         return _leaf(node)
@@ -188,13 +179,10 @@ def _font(node, width, tight):
 
 
 def _flat(nodes, width, tight=True):
-    """All nodes as one item of one row; `factors` says how many factors it has."""
+    """All nodes as one item of one row."""
     items = _items(nodes, width, tight)
     joined = items[0] if len(items) == 1 else side_by_side(items)
-    kinds = [item.kind for item in items]
-    joined.factors = sum(kind not in ("prefix", "prime", "open", "close", "number")
-                         for kind in kinds)
-    if {"binary", "relation", "comma"} & set(kinds):
+    if {"binary", "relation", "comma"} & {item.kind for item in items}:
         joined.kind = "expression"
     return joined
 

@@ -1,8 +1,12 @@
-"""What an executable equation may claim: comparisons, ones that must fail, plain facts."""
+"""What an executable equation may claim: comparisons, ones that must fail, plain facts.
+
+Every claim has `ok`, and two texts: ``requirement()`` is what is demanded, without any measured
+number, and ``outcome()`` that and what was met.
+"""
 
 import numpy as np
 
-from .comparisons import CLEAR_MARGIN, Comparison, VerificationError, claim_text
+from .comparisons import CLEAR_MARGIN, Comparison, VerificationError, claim_text, named
 
 
 class _MustFail:
@@ -16,18 +20,12 @@ class _MustFail:
                                     f"got {type(claim).__name__}")
         self.claim, self.what, self.case = claim, claim.what, claim.case
         self.error, self.tolerance, self.relation = claim.error, claim.tolerance, claim.relation
-
-    @property
-    def ok(self):
-        """Whether the wrapped comparison failed by the clear margin."""
-        return self.claim.fails_clearly
+        self.ok = claim.fails_clearly
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return f"{self.label}, must fail: {self.claim.requirement()}"
 
     def outcome(self):
-        """What is demanded and what was measured."""
         needed = CLEAR_MARGIN * self.tolerance
         return f"{self.label}, must fail by {needed:.2g} or more: {self.claim.outcome()}"
 
@@ -58,18 +56,12 @@ class PrintedShape:
     def __init__(self, what, left_shape, right_shape):
         self.what = claim_text(what)
         self.left_shape, self.right_shape = _shape(what, left_shape), _shape(what, right_shape)
-
-    @property
-    def ok(self):
-        """Whether the shapes differ."""
-        return self.left_shape != self.right_shape
+        self.ok = self.left_shape != self.right_shape
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return f"as printed, must not conform: {self.what}"
 
     def outcome(self):
-        """What is demanded and which shapes were met."""
         return f"{self.requirement()}: {self.left_shape} against {self.right_shape}"
 
 
@@ -101,21 +93,13 @@ class Property:
             raise VerificationError(
                 f"{what}: a property is one fact, got an array of shape {np.shape(value)}; "
                 "reduce it (for example with .all()) or give the expected array")
-        self._ok = bool(np.array_equal(np.asarray(value), np.asarray(expected)))
-
-    @property
-    def ok(self):
-        """Whether the value is the expected one."""
-        return self._ok
+        self.ok = bool(np.array_equal(np.asarray(value), np.asarray(expected)))
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return self.what if self.expected is True else f"{self.what}: {_plain(self.expected)}"
 
     def outcome(self):
-        """What is demanded and what was met."""
-        where = "" if self.case is None else f" ({self.case})"
-        return f"{self.what}{where}: {_plain(self.value)}, expected {_plain(self.expected)}"
+        return f"{named(self)}: {_plain(self.value)}, expected {_plain(self.expected)}"
 
 
 def _plain(value):

@@ -38,6 +38,11 @@ def claim_text(what):
     return what
 
 
+def named(claim):
+    """What a claim says, and on which case."""
+    return claim.what if claim.case is None else f"{claim.what} ({claim.case})"
+
+
 def as_array(what, side, value):
     """A float64 (or complex) copy of one side; refuses what is empty, not numeric or not finite."""
     array = np.asarray(value)
@@ -106,15 +111,12 @@ class Comparison:
         """Whether the error is within the tolerance."""
         return bool(self.error <= self.tolerance)
 
+    ok = holds  # as every claim has it
+
     @property
     def fails_clearly(self):
         """Whether the error misses the tolerance by a factor of ten or more."""
         return bool(self.error >= CLEAR_MARGIN * self.tolerance)
-
-    @property
-    def ok(self):
-        """Whether the claim passes."""
-        return self.holds
 
     def requirement(self):
         """What is demanded, without any measured number: deterministic text for documents."""
@@ -122,14 +124,14 @@ class Comparison:
 
     def outcome(self):
         """What is demanded and what was measured."""
-        return f"{self._named()}: {self.measured()}"
+        return f"{named(self)}: {self.measured()}"
 
     def measured(self):
         """The measured part of `outcome`."""
-        return f"error {self.error:.2e} of {self.scale:.3g}, tolerance {self.tolerance:.2g}"
+        return f"error {self.error:.1e}{self._of_scale()}, allowed {self.tolerance:.1e}"
 
-    def _named(self):
-        return self.what if self.case is None else f"{self.what} ({self.case})"
+    def _of_scale(self):
+        return f" of {self.scale:.3g}" if self.scale != 1 else ""
 
 
 class Equal(Comparison):
@@ -216,13 +218,10 @@ class AtMost(Comparison):
         super().__init__(what, left, right, max(0.0, -self.margin), tolerance, scale, case)
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return f"{self.what}: at most, to {self.tolerance:.2g}"
 
     def measured(self):
-        """The measured part of `outcome`, the margin included."""
-        return (f"violated by {self.error:.2e} of {self.scale:.3g}, margin {self.margin:.2e}, "
-                f"tolerance {self.tolerance:.2g}")
+        return f"broken by {self.error:.1e}{self._of_scale()}, allowed {self.tolerance:.1e}"
 
 
 class Rate(Comparison):
@@ -268,12 +267,11 @@ class Rate(Comparison):
                          abs(self.fitted_order - order), tolerance, 1.0, case)
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return f"{self.what}: falls as step ** {self.order:g}, order to {self.tolerance:.2g}"
 
     def measured(self):
-        """The measured part of `outcome`."""
-        return f"order {self.fitted_order:.3f}, expected {self.order:g} +- {self.tolerance:.2g}"
+        return (f"order {self.fitted_order:.3f}, expected {self.order:g} to "
+                f"{self.tolerance:.2g}")
 
 
 def _all_positive(values):

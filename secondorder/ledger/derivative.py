@@ -64,7 +64,6 @@ class Derivative(Equal):
         self.tolerance += rough
 
     def requirement(self):
-        """What is demanded, without any measured number."""
         return f"{self.what}: the derivative by differences, to {self.stated:.2g}"
 
 

@@ -6,8 +6,7 @@ without one bears the numbers among its labels.
 
 from dataclasses import dataclass
 
-from ..formulas.latex import Branch, Leaf, is_space
-from ..formulas.tags import untagged
+from ..formulas.latex import Branch, Leaf, is_space, untagged
 from .labels import is_number
 
 _CONTINUED = ("=", r"\leq", r"\le", r"\geq", r"\approx", "+", "-")
@@ -28,14 +27,7 @@ def printed_numbers(entry):
 
 
 def displays(entry, nodes):
-    """The displays of one formula of a check: as printed, or as corrected.
-
-    Parameters
-    ----------
-    entry : Equation
-    nodes : list of nodes
-        Of the formula.
-    """
+    """The displays of one formula of a check, given as nodes: as printed, or as corrected."""
     env = _lines_of(nodes)
     if env is None:
         nodes, tags = untagged(nodes)

@@ -26,15 +26,9 @@ def canonical(label):
 def asked_for(text, known):
     """Those of the known labels that a text asks for, in their order; none where it names another.
 
-    Understood are single labels, lists (`6, 7`, `10, theorem-2`, `8a and 8b`) and ranges
-    (`33 to 39`, `33-39`, `eqs. 5-7`, `12 to claim-rate`).  A range of numbers has all numbers in
-    between, any other one all labels that stand between its ends.
-
-    Parameters
-    ----------
-    text : str or int
-    known : sequence of str
-        All labels of a paper in its order.
+    Understood are single labels, lists (`6, 7`, `10, theorem-2`, `8a and 8b`) and ranges (`33 to
+    39`, `33-39`, `eqs. 5-7`, `12 to claim-rate`). A range of numbers has all numbers in between,
+    any other one all labels that stand between its ends.
     """
     names = {canonical(label): label for label in known}
     if canonical(text) in names:
@@ -52,22 +46,11 @@ def asked_for(text, known):
 
 
 def named_in_part(text, known):
-    """The labels that a text may mean: `4.3` is `theorem-4.3`, `B` is `appendix-b`, `prop 1` is
-    `property-1`; those of which it is the beginning where there are no others.
-
-    Parameters
-    ----------
-    text : str or int
-    known : sequence of str
-        All labels of a paper; what goes beyond the paper is not asked for by a part.
+    """The labels that a text may mean by their ends: `4.3` is `theorem-4.3`, `B` is `appendix-b`.
+    What goes beyond the paper is not asked for by a part.
     """
-    kind, _, number = canonical(text).rpartition("-")
-    begins = {kind, *(short for short, whole in _SHORT.items() if whole == kind)}
-    parts = [(label, *canonical(label).rpartition("-")[::2]) for label in known
-             if not label.startswith(("extension-", "claim-", "u-"))]
-    meant = [label for label, whole, last in parts
-             if whole and last == number and any(whole.startswith(begin) for begin in begins)]
-    return meant or [label for label, whole, _ in parts if not kind and whole == number]
+    return [label for label in known if canonical(label).rpartition("-")[2] == canonical(text)
+            and not label.startswith(("extension-", "claim-", "u-"))]
 
 
 def _between(text, known, names):
@@ -92,15 +75,10 @@ def number(label):
 
 
 def in_order(groups):
-    """Groups of labels in the paper's order, as indices.
+    """Groups of labels, one a check in the order of registration, as indices in the paper's order.
 
     Numbers stand in their order; what bears a name stays behind the number that it was registered
     after, and what goes beyond the paper (`extension-...`) stands last.
-
-    Parameters
-    ----------
-    groups : list of tuples of str
-        The labels of every check, in the order of registration.
     """
     keys, before = [], (0, "")
     for place, labels in enumerate(groups):
@@ -126,20 +104,20 @@ def heading(labels):
     return f"Equation {numbers}" if len(labels) == 1 else f"Equations {numbers}"
 
 
+def short(labels):
+    """`(8a), (8b)`, `theorem-1`, `(33) to (39)`: up to four labels, of more the ends."""
+    names = [f"({label})" if is_number(label) else label for label in labels]
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"
+
+
 def plain(text):
     """Letters and digits only, in lower case: `EA-CG` and `eacg` are one name."""
     return re.sub(r"[^a-z0-9]", "", str(text).lower())
 
 
 def papers_named(name, titles):
-    """Keys of the papers that a name may mean.
-
-    Parameters
-    ----------
-    name : str
-        The key in any spelling, or at least three letters of the key or of the title.
-    titles : dict
-        Key -> title and other names, as one text or several.
+    """Keys of the papers that a name may mean: the key in any spelling, or at least three letters
+    of the key or of its title. `titles` has the title and other names by key.
     """
     wanted = plain(name)
     exact = [key for key in titles if plain(key) == wanted]

@@ -131,14 +131,8 @@ def _allowed(left, right, error):
 
 
 def hints(left, right, allowed, names=("computed", "reference")):
-    """What the pattern of the differences suggests: short texts, none without a pattern.
-
-    Parameters
-    ----------
-    left, right : ndarray of one shape
-    allowed : ndarray
-        Absolute difference allowed, entry by entry.
-    names : pair of str
+    """What the pattern of the differences suggests: short texts, none without a pattern. `allowed`
+    has the absolute difference that is allowed, entry by entry.
     """
     if not (np.isfinite(left).all() and np.isfinite(right).all()):
         return [f"{name} is not finite everywhere" for name, side in zip(names, (left, right))

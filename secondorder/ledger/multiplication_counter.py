@@ -8,14 +8,9 @@ UNSEEN = (np.einsum, np.dot, np.tensordot, np.inner, np.vdot, np.outer, np.linal
 class Counted(np.ndarray):
     """An array of which every matrix product, also of what comes of it, is written down.
 
+    `log` has the multiply-adds of every matrix product, `entries` the multiplications of every
+    product entry by entry. Without `follow` only products with the array itself are counted.
     Products that would not be seen here (einsum, dot, ...) are refused. :func:`counted` makes one.
-
-    Attributes
-    ----------
-    log, entries : list of int
-        Multiply-adds of every matrix product; multiplications of every product entry by entry.
-    follow : bool
-        Whether what comes of the array is counted as well; if not, products with it alone.
     """
 
     log = entries = None
@@ -58,14 +53,8 @@ def counted(array, log, entries=None, follow=True):
 
 
 def multiplications(work, *shapes, entry_by_entry=False):
-    """How many multiplications ``work(*arrays)`` makes for arrays of ones of these shapes.
-
-    Parameters
-    ----------
-    work : callable
-    *shapes : tuple of int
-    entry_by_entry : bool
-        Whether products of entries count beside matrix products.
+    """How many multiplications ``work(*arrays)`` makes for arrays of ones of these shapes: those of
+    matrix products, and with `entry_by_entry` those of entries too.
     """
     log, entries = [], []
     work(*(counted(np.ones(shape), log, entries) for shape in shapes))

@@ -230,17 +230,13 @@ def _validate_texts(entry, where):
 
 def _validate_marks(entry, where):
     """The weight of what is corrected, and the marks for formulas and labels not the paper's."""
-    if entry.corrected is None and entry.weight is not None:
-        raise VerificationError(f"{where}: weight is for what has a corrected form, "
-                                f"got {entry.weight!r}")
-    if entry.corrected is not None and entry.weight is None:
-        raise VerificationError(f"{where}: a corrected form needs weight, one of "
-                                f"{', '.join(WEIGHTS)}. It says whether the erratum changes a "
-                                "claim, is a misprint, or may come from how the text was read")
-    if entry.corrected is not None and entry.weight not in WEIGHTS:
+    if (entry.corrected is None) != (entry.weight is None):
+        raise VerificationError(f"{where}: a corrected form and its weight, one of "
+                                f"{', '.join(WEIGHTS)}, go together. The weight says whether the "
+                                "erratum changes a claim, is a misprint, or may come from how the "
+                                "text was read")
+    if entry.weight is not None and entry.weight not in WEIGHTS:
         raise VerificationError(f"{where}: {unknown('weight', entry.weight, WEIGHTS)}")
-    if not isinstance(entry.ours, bool):
-        raise VerificationError(f"{where}: ours must be True or False, got {entry.ours!r}")
     for label in entry.unnumbered:
         if label not in entry.labels:
             raise VerificationError(f"{where}: unnumbered names labels of this check, "

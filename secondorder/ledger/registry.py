@@ -28,12 +28,8 @@ TITLES = {
 class Registry:
     """The equations of a set of papers.
 
-    Parameters
-    ----------
-    papers : dict
-        Paper key -> module that registers its equations when imported, or None.
-    titles : dict, optional
-        Paper key -> its title and what else people call it.
+    `papers` has the module that registers a paper's equations when imported, or None; `titles` its
+    title and what else people call it.
     """
 
     def __init__(self, papers, titles=None):
@@ -82,12 +78,8 @@ class Registry:
                 if self._equations[paper] or (module is not None and _exists(module))]
 
     def key(self, name):
-        """The paper that a name means: its key in any spelling, or a part of its title.
-
-        Raises
-        ------
-        ValueError
-            No paper, or more than one (they are named).
+        """The paper that a name means: its key in any spelling, or a part of its title; else
+        ValueError that names the papers.
         """
         if name in self.papers:
             return name
@@ -101,18 +93,9 @@ class Registry:
     def select(self, paper=None, label=None):
         """The equations of a paper (default: of all), or those that bear a label.
 
-        Parameters
-        ----------
-        paper : str, optional
-            Its key, or what people call it.
-        label : str or int, optional
-            In any spelling; also several (`6, 7`), a range (`33 to 39`) or a topic (`KFAC`): all
-            displays whose words or code name it.
-
-        Raises
-        ------
-        ValueError
-            Unknown paper or label (with the close match), or a paper without equations.
+        A label may be in any spelling; also several (`6, 7`), a range (`33 to 39`) or a topic
+        (`KFAC`): all displays whose words or code name it. ValueError for an unknown paper or label
+        (with the close match), and for a paper without equations.
         """
         return self.find(paper, label)[0]
 
@@ -157,14 +140,9 @@ class Registry:
         return [self._equations[paper][one] for paper, one in meant] if len(meant) == 1 else []
 
     def about(self, topic, papers=None):
-        """The displays that name a topic in their words, formulas or code; [] for what is no word.
-
-        Parameters
-        ----------
-        topic : str
-            `KFAC`, `Pos-Eig`, `total gradient`: its words have to stand in a row.
-        papers : list of str, optional
-            Default: all that have equations.
+        """The displays of some papers (default: all) that name a topic in their words, formulas or
+        code: `KFAC`, `Pos-Eig`, `total gradient`. Its words have to stand in a row; [] for what is
+        no word.
         """
         pattern = topic_pattern(topic)
         if pattern is None:
@@ -188,15 +166,8 @@ def _close(name, known):
 
 
 def paper_meant(name, titles):
-    """The one paper that a name means: its key in any spelling, or a part of its title; ValueError
-    for none, or for more than one.
-
-    Parameters
-    ----------
-    name : str
-        The key in any spelling, or at least three letters of the key or of the title.
-    titles : dict
-        Key -> title and other names.
+    """The one paper that a name means: its key in any spelling, or at least three letters of its
+    key or title; ValueError for none, or for more than one.
     """
     matches = papers_named(name, titles)
     if len(matches) == 1:

@@ -11,7 +11,6 @@ The tests spoil the rooms of the package with it, ``secondorder edition test`` a
 import contextlib
 import inspect
 import signal
-import sys
 import threading
 import types
 import warnings
@@ -51,13 +50,9 @@ def replaced(implementation, substitute):
 
     The function keeps its identity and gets other code, so that every reference to it is reached:
     names imported elsewhere, methods, entries of tables.  A compiled function cannot have other
-    code; it is replaced where modules of the package name it.
+    code: of it is told that it is never called.
     """
     function = underlying(implementation)
-    if function is not implementation and hasattr(implementation, "py_func"):
-        with _replaced_in_modules(implementation, substitute):
-            yield
-        return
     before = function.__code__, function.__defaults__, function.__kwdefaults__
     original = types.FunctionType(function.__code__, function.__globals__, function.__name__,
                                   function.__defaults__, function.__closure__)
@@ -85,24 +80,6 @@ def _detour(free_names):
     names_there = {}
     exec("\n".join(lines), names_there)
     return names_there["outer"](*[None] * len(free_names)).__code__
-
-
-@contextlib.contextmanager
-def _replaced_in_modules(function, substitute):
-    def stand_in(*given, **named):
-        return substitute(function, *given, **named)
-
-    own = (function.__module__ or "").partition(".")[0]
-    holders = [(module, name) for key, module in list(sys.modules.items())
-               if key.partition(".")[0] in ("secondorder", own)
-               for name, value in list(vars(module).items()) if value is function]
-    for module, name in holders:
-        setattr(module, name, stand_in)
-    try:
-        yield
-    finally:
-        for module, name in holders:
-            setattr(module, name, function)
 
 
 def functions_of(implementation):
@@ -165,20 +142,11 @@ def _limited(seconds):
 
 
 def unnoticed(entry, seed=0, every=False):
-    """All that the check of one equation lets through and should not.
+    """All that the check of one equation lets through and should not, as a list of `Unnoticed`.
 
-    Parameters
-    ----------
-    entry : Equation
-    seed : int
-    every : bool
-        Also what it may let through: other outputs than those that the label states.
-
-    Returns
-    -------
-    list of Unnoticed
-        With mode "never called" for an implementation that the check does not reach, and "fails
-        untouched" where the check fails although nothing was made wrong.
+    Its mode is "never called" for an implementation that the check does not reach, and "fails
+    untouched" where the check fails although nothing was made wrong. With `every`, also other
+    outputs than those that the label states.
     """
     let_through = []
     for implementation, stated in zip(entry.implements, entry.stated):
@@ -216,6 +184,6 @@ def _gaps(entry, implementation, stated, seed, every):
     return min(by_output, key=len)
 
 
-def by_label(paper, label, seed=0, every=False):
+def by_label(paper, label, seed=0):
     """`unnoticed` for one label, by name: for worker processes."""
-    return unnoticed(registry.REGISTRY.select(paper, label)[0], seed, every)
+    return unnoticed(registry.REGISTRY.select(paper, label)[0], seed)

@@ -4,7 +4,6 @@ A line `%= 36` has the label of the display below it, `%= 36 corrected` that of 
 other lines that begin with `%` are remarks.
 """
 
-import functools
 import inspect
 from pathlib import Path
 
@@ -16,26 +15,13 @@ CORRECTED = " corrected"
 
 
 def read(file):
-    """The displays of a file.
+    """The displays of a file: label -> LaTeX, in the file's order.
 
-    Returns
-    -------
-    dict of str to str
-        Label -> LaTeX, in the file's order.
-
-    Raises
-    ------
-    VerificationError
-        The file is not there, or has a display without a label, or one label twice.
+    VerificationError where the file is not there, or has a display without a label or one label
+    twice.
     """
     if not file.is_file():
         raise VerificationError(f"there is no {file}")
-    return dict(_read(file, file.stat().st_mtime_ns))
-
-
-@functools.cache
-def _read(file, changed):
-    """The displays of a file as it was written at that time."""
     displays, label = {}, None
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith(MARK):
@@ -52,12 +38,8 @@ def _read(file, changed):
 
 
 def formulas_of(check, label, corrected=None):
-    """The formula of a check from the file beside it, and its corrected form unless that is given.
-
-    Raises
-    ------
-    VerificationError
-        The file is not there or does not have the label.
+    """The formula of a check from the file beside it, and its corrected form unless that is given;
+    VerificationError where the file does not have the label.
     """
     file = folder_of_checks(check) / NAME
     displays = read(file)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ OUTCOMES = ("right", "wrong", "not graded")
 NOT_GRADED = OUTCOMES[2]
 _STARTING = 60.0  # seconds for imports, on a busy machine
 _LOOK = 0.2  # seconds between two looks at what may ask for an early end
-_KEPT, _MOST = 4000, 50 * 2**20  # bytes of output: kept; printed until the process is ended
+_KEPT = 4000  # bytes of output
 # the same modules as here; the folder of the exercise is no place for NumPy to be imported from
 _START = ("import os, sys; sys.path[:] = sys.argv.pop(1).split(os.pathsep); "
           "from secondorder.lessons.child import main; main()")
@@ -89,7 +88,10 @@ def grade(path, seconds=60.0, stop=None):
     path, seconds = require_file(path), positive_number(seconds, "seconds")
     with tempfile.TemporaryDirectory(prefix="secondorder-grade-") as place:
         answer, trace = Path(place) / "answer.json", Path(place) / "trace.txt"
-        status, printed = _run(path.resolve(), seconds, answer, trace, stop)
+        with open(Path(place) / "printed.txt", "w+b") as output:
+            status = _run(path.resolve(), seconds, answer, trace, output, stop)
+            output.seek(0)
+            printed = _printable(output.read(_KEPT).decode(errors="replace"))
         told = _answer(answer) or {"outcome": "not graded", "text": "not graded: " + _why(
             status, _read(trace), path.resolve(), seconds)}
     return Verdict(path, told["outcome"], told["text"], told.get("exercise", ""), printed)
@@ -112,8 +114,8 @@ def require_file(path):
     return path
 
 
-def _run(path, seconds, answer, trace, stop):
-    """Start the process and wait: exit status (None if it had to be ended), start of its output."""
+def _run(path, seconds, answer, trace, output, stop):
+    """Start the process and wait: its exit status, None if it had to be ended."""
     places = os.pathsep.join(os.path.abspath(place) for place in sys.path)
     environment = os.environ | {"MPLBACKEND": "Agg"}
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -121,16 +123,11 @@ def _run(path, seconds, answer, trace, stop):
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START, places, str(path), str(seconds), answer, trace],
         cwd=path.parent, env=environment, start_new_session=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    output = bytearray()
-    reader = threading.Thread(target=_drain, args=(process, output), daemon=True)
+        stdout=output, stderr=subprocess.STDOUT)
     try:
-        reader.start()
-        status = _wait(process, PATIENCE * seconds + _STARTING, stop)
+        return _wait(process, PATIENCE * seconds + _STARTING, stop)
     finally:  # also at Ctrl-C: nothing of it goes on
         _end(process)
-    reader.join(1.0)
-    return status, _printable(bytes(output[:_KEPT]).decode(errors="replace"))
 
 
 def _wait(process, seconds, stop):
@@ -142,18 +139,6 @@ def _wait(process, seconds, stop):
         except subprocess.TimeoutExpired:
             pass
     return None
-
-
-def _drain(process, output):
-    """Read what a process prints, keep the beginning, and end it where it prints without end."""
-    total = 0
-    while part := process.stdout.read1(2**16):
-        output.extend(part[:max(_KEPT - total, 0)])
-        total += len(part)
-        if total > _MOST:
-            output[:] = output[:200] + b"\n[...]"
-            _end(process)
-            return
 
 
 def _end(process):
@@ -193,13 +178,7 @@ def _why(status, trace, path, seconds):
     if status >= 0:
         return (f"the code ended its process with status {status} before there was a verdict "
                 "(os._exit?)")
-    try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        name = str(-status)
-    what = {"SIGSEGV": "a segmentation fault", "SIGKILL": "too little memory, or output without "
-            "end?", "SIGABRT": "an abort in compiled code"}.get(name)
-    return f"the code ended its process by signal {name}" + (f" ({what})" if what else "")
+    return f"the code ended its process by a signal: {signal.strsignal(-status)}"
 
 
 def _where(trace, path):

@@ -81,8 +81,6 @@ def _told(problem, path):
     if isinstance(problem, EOFError) and ("reading a line" in text or not text):
         return f"the code asks for input{where}: nobody answers here, put the value in the code"
     name = type(problem).__name__
-    if name == "BdbQuit":
-        return "the code stops in a debugger (breakpoint or pdb): take that out"
     return f"{name}{where}: {text}"[:400] if text else f"{name}{where}"
 
 

@@ -27,16 +27,9 @@ _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
 @dataclass(frozen=True)
 class Submission:
-    """One file that was handed in, or why there is none.
-
-    Attributes
-    ----------
-    name : str
-        Who handed it in: the folder that the file stands in, or its own name in a flat folder.
-    file : str
-        Its place below the folder of the class.
-    problem : str
-        Why there is nothing to be graded; "" where there is.
+    """One file that was handed in, by its place below the folder of the class, and by whom: the
+    folder that it stands in, or its own name in a flat folder. `problem` says why there is nothing
+    to be graded, "" where there is.
     """
 
     name: str
@@ -61,14 +54,8 @@ class Graded:
 
 @dataclass
 class ClassGrades:
-    """What became of a class.
-
-    Attributes
-    ----------
-    path : Path
-        The table that was written.
-    rows : list of Graded
-        In the order of names and files.
+    """What became of a class: the table that was written, and a `Graded` a file in the order of
+    names.
     """
 
     path: Path
@@ -89,8 +76,8 @@ def submissions(folder):
     """What was handed in, in the order of names.
 
     A folder in it is a student with all files below it; a script or notebook that stands in it by
-    itself is a student, too. Links are not followed; hidden folders, caches and environments are
-    passed over, as is every file that is no script and no notebook.
+    itself is a student, too. Links to folders, hidden folders, caches and environments are passed
+    over, as is every file that is no script and no notebook.
 
     Parameters
     ----------
@@ -115,8 +102,8 @@ def submissions(folder):
             continue
         if path.is_dir() and not path.is_symlink():
             entries += _of_student(folder, path)
-        elif path.suffix.lower() in _ENDINGS or path.is_symlink():
-            entries.append(_submission(folder, path, path.stem))
+        elif path.suffix.lower() in _ENDINGS:
+            entries.append(Submission(path.stem, str(path.relative_to(folder))))
     if not entries:
         raise ValueError(f"{folder} holds no script (.py), no notebook (.ipynb) and no folder with "
                          "either")
@@ -127,23 +114,13 @@ def _of_student(folder, student):
     """The submissions of one student's folder, however deep."""
     entries = []
     for place, below, names in os.walk(student):
-        links = [name for name in below if Path(place, name).is_symlink()]
-        below[:] = sorted(name for name in below if name not in links and not _passed_over(name)
+        below[:] = sorted(name for name in below if not _passed_over(name)
                           and not Path(place, name, "pyvenv.cfg").exists())
-        entries += [_submission(folder, Path(place, name), student.name)
-                  for name in sorted(names + links) if not _passed_over(name)
-                  and (name in links or Path(name).suffix.lower() in _ENDINGS)]
+        entries += [Submission(student.name, str(Path(place, name).relative_to(folder)))
+                    for name in sorted(names) if not _passed_over(name)
+                    and Path(name).suffix.lower() in _ENDINGS]
     return entries or [Submission(student.name, student.name,
                                   "the folder holds no script (.py) and no notebook (.ipynb)")]
-
-
-def _submission(folder, path, name):
-    problem = ""
-    if path.is_symlink():
-        problem = "the file is a link: hand in the file itself"
-    elif not path.is_file():
-        problem = "not a file"
-    return Submission(name, str(path.relative_to(folder)), problem)
 
 
 def _passed_over(name):

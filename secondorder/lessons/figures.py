@@ -23,22 +23,16 @@ class Figures:
     ``NAME.png`` in the folder that stands first on the command line; without one, in a new folder
     in the place for temporary files. The folder is made with its first figure.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Instead of the command line's.
-
     Examples
     --------
     >>> figures = Figures()                      # doctest: +SKIP
     >>> figures.show(figure, "five-matrices")    # doctest: +SKIP
     """
 
-    def __init__(self, folder=None):
+    def __init__(self):
         # a kernel has arguments of its own ("-f", a file): they are not the reader's
-        if folder is None and not in_notebook() and len(sys.argv) > 1:
-            folder = sys.argv[1]
-        self.folder = None if folder is None else Path(folder)
+        named = len(sys.argv) > 1 and not in_notebook()
+        self.folder = Path(sys.argv[1]) if named else None
 
     def show(self, figure, name, dpi=110):
         """Display a figure, or save it as ``NAME.png`` and say where.

@@ -38,29 +38,13 @@ class Hunt:
 
 
 def graded(path):
-    """Grade an exercise in this process: see `apart.grade` for one that is not trusted.
+    """Grade an exercise, a script or a notebook, in this process: see `apart.grade` for one that is
+    not trusted.
 
-    Parameters
-    ----------
-    path : Path
-        A script or a notebook; its code is run.
-
-    Returns
-    -------
-    Grade or Hunt
-        With `ok`, and a text that says what is wrong.
-    str
-        Name of the edition's exercise that has this GRADE; "" where it is another one.
-
-    Raises
-    ------
-    NoExercise
-        If there is no code, neither GRADE nor an exercise's name, or not what is graded.
-    BaseException
-        Whatever the code raises.
+    Returned are a `Grade` or a `Hunt`, and the name of the edition's exercise that has this GRADE,
+    "" where it is another one. NoExercise if there is no code, neither GRADE nor an exercise's
+    name, or not what is graded; whatever the code raises comes through.
     """
-    if path.stem in lessons() and not any("GRADE" in source for _, source in sources.pieces(path)):
-        _checked(None)  # a tutorial is not run, which may take minutes
     with warnings.catch_warnings(), np.errstate():  # what the code sets is not for the check
         names = sources.run(path)
     # a solution, or an answer without the line GRADE, is known by the exercise's name
@@ -88,16 +72,8 @@ def graded(path):
 
 
 def also_at(cases, function, right, grade):
-    """The Grade, after a comparison with the solution at calls that the paper's check never makes.
-
-    Parameters
-    ----------
-    cases : sequence of (tuple, str)
-        Arguments, and a hint for where the results differ.
-    function, right : callable
-        The answer and the solution.
-    grade : Grade
-        Of the paper's check, which passes.
+    """The Grade of an answer that passes the paper's check, after a comparison with the solution at
+    calls that the check never makes: `cases` has their arguments, and a hint for a difference.
     """
     for arguments, hint in cases:
         with np.errstate(all="ignore"):
@@ -142,11 +118,6 @@ def edition(told):
                              and set(_labels(told)) <= set(_labels(whole))):
             return name, whole
     return "", told
-
-
-def lessons():
-    """The names of the edition's tutorials and class plans, which are no exercises."""
-    return {path.stem for pattern in ("*.py", "classes/*.py") for path in folder().glob(pattern)}
 
 
 def grades():
@@ -199,15 +170,7 @@ def by_hand(cls, known):
 
 def judged(told, function, known=()):
     """The `Grade` of a function inside the checks that an exercise's GRADE names: of the first that
-    fails, or of the last.
-
-    Parameters
-    ----------
-    told : tuple
-        Paper, label or labels, implementation.
-    function : callable
-    known : sequence of (callable, str)
-        Usual mistakes and what to say of them.
+    fails, or of the last. `known` has usual mistakes and what to say of them.
     """
     paper, _, implementation = told
     for label in _labels(told):

@@ -82,8 +82,8 @@ def cells(text):
     Returns
     -------
     list of (str, str)
-        ("markdown" | "code", text); empty cells are left out. What stands before the first mark
-        belongs to a cell of its own; a docstring there becomes prose.
+        ("markdown" | "code", text); empty cells are left out. What stands before the first mark is
+        a cell of its own.
     """
     parts, kind, lines = [], "code", []
 
@@ -102,11 +102,6 @@ def cells(text):
         close()
         kind, lines = ("markdown" if "[markdown]" in mark[1] else "code"), []
     close()
-    if parts and parts[0][0] == "code":
-        docstring = re.match(r'"""(.*?)"""\s*', parts[0][1], re.S)
-        if docstring:
-            rest = parts[0][1][docstring.end():].strip("\n")
-            parts[:1] = [("markdown", docstring[1].strip())] + ([("code", rest)] if rest else [])
     return parts
 
 
@@ -150,7 +145,7 @@ def write_notebooks(out, names=(), say=print):
         if place.parent != Path("."):
             files.output_directory(target.parent)
         content = notebook(text, str(place))
-        if os.path.lexists(target) and not _unchanged(target, content):
+        if os.path.lexists(target) and not files.written_by(target, COMMAND):
             say(f"kept: {target}: there already, and not as it was written; move it away to get "
                 "a new one")
             continue
@@ -158,15 +153,3 @@ def write_notebooks(out, names=(), say=print):
         files.write_text(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n", COMMAND)
         written.append(target)
     return written
-
-
-def _unchanged(path, content):
-    """Whether a file is as `write_notebooks` wrote it; of an earlier version, which put no seal in
-    it, what would be written now counts.
-    """
-    if files.written_by(path, COMMAND):
-        return True
-    try:
-        return json.loads(files.read_bytes(path)) == content
-    except (OSError, ValueError, RecursionError):
-        return False

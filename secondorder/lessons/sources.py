@@ -9,7 +9,6 @@ import types
 
 #: Cells of these magics are Python; those of any other (bash, html, writefile) are not.
 PYTHON_CELLS = ("time", "timeit", "capture", "prun", "python", "python3")
-_LARGEST = 50 * 2**20
 
 
 class NoExercise(ValueError):
@@ -19,12 +18,7 @@ class NoExercise(ValueError):
 def run(path):
     """The names that a script or notebook defines when it is run, not as the main program.
 
-    Raises
-    ------
-    NoExercise
-        If there is no code to be read.
-    BaseException
-        Whatever the code raises.
+    NoExercise if there is no code to be read; whatever the code raises comes through.
     """
     module = types.ModuleType("exercise")
     module.__file__ = str(path)
@@ -36,19 +30,10 @@ def run(path):
 
 
 def pieces(path):
-    """(name in error messages, source) of a script, or of each cell of a notebook with code.
-
-    Parameters
-    ----------
-    path : Path
-
-    Raises
-    ------
-    NoExercise
+    """(name in error messages, source) of a script, or of each cell of a notebook with code; else
+    NoExercise.
     """
-    data = path.read_bytes() if path.stat().st_size <= _LARGEST else None
-    if data is None:
-        raise NoExercise(f"the file is larger than {_LARGEST >> 20} MB")
+    data = path.read_bytes()
     if b"\0" in data:
         raise NoExercise("the file holds NUL bytes: it is no text in UTF-8 (is it UTF-16, or a "
                          "program?)")
@@ -85,12 +70,7 @@ def compiled(source, name):
     """Code, with what only IPython understands (``%matplotlib``, ``!ls``, ``help?``) left out.
 
     A line is left out only where Python refuses it: ``%`` at the beginning of a line may be an
-    operator of an expression that goes over several lines.
-
-    Raises
-    ------
-    SyntaxError
-        For anything else that is no Python.
+    operator of an expression that goes over several lines. SyntaxError for anything else.
     """
     lines = re.split(r"\r\n|\r|\n", source)  # a text may hold what splitlines takes for an end
     while True:

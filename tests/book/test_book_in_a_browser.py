@@ -121,13 +121,6 @@ def test_a_label_is_found_by_its_address(page, book, label):
     assert seen_at_the_top(page, label)
 
 
-def test_every_label_of_an_article_is_an_address(page, book):
-    open_page(page, book)
-    missing = page.evaluate("""[...document.querySelectorAll("article[data-labels]")].flatMap(
-        one => one.dataset.labels.split(" ")).filter(label => !document.getElementById(label))""")
-    assert not missing
-
-
 def test_keys_go_from_article_to_article(page, book):
     open_page(page, book)
     order = page.evaluate("[...document.querySelectorAll('main article')].map(one => one.id)")
@@ -153,17 +146,6 @@ def test_keys_go_from_article_to_article(page, book):
     assert page.locator(".graph .node").first.is_visible()
     page.keyboard.press("g")
     assert not page.evaluate("document.getElementById('graph').open")
-
-
-def test_keys_reach_the_last_article_on_a_phone_too(page, book):
-    page.set_viewport_size({"width": 390, "height": 844})
-    open_page(page, book)
-    order = page.evaluate("[...document.querySelectorAll('main article')].map(one => one.id)")
-    for _ in range(len(order) + 1):
-        page.keyboard.press("j")
-    assert page.evaluate("location.hash.slice(1)") == order[-1]
-    page.keyboard.press("k")
-    assert page.evaluate("location.hash.slice(1)") == order[-2]
 
 
 def test_search_finds_a_number_and_a_word(page, book):

@@ -23,11 +23,12 @@ def test_the_page_of_the_book_has_the_same_cells():
     jinja2 = pytest.importorskip("jinja2")
     templates = jinja2.Environment(loader=jinja2.PackageLoader("secondorder.book"))
     page = templates.get_template("letters.html").render(
-        papers=[], letters=symbols.collected(), names=symbols.papers(), cell=symbols.cell_as_html)
+        papers=[], letters=symbols.collected(), names=symbols.papers(), cell=symbols.cell,
+        typeset=docstrings.typeset)
     rows = symbols.markdown().splitlines()[2:]
     assert re.findall(r"<th scope=.row.><i>(.)</i>", page) == [row[2] for row in rows]
-    cells = [symbols.cell_as_html(meanings[paper]) for meanings in symbols.collected().values()
-             for paper in symbols.papers()]
+    cells = [docstrings.typeset(symbols.cell(meanings[paper]))
+             for meanings in symbols.collected().values() for paper in symbols.papers()]
     assert re.findall(r"<td[^>]*>(.*?)</td>", page, re.S) == cells
 
 

@@ -1,4 +1,4 @@
-"""The figures that one moves, in a real browser: keys, pointer, paper, no script, a phone.
+"""The figures that one moves, in a real browser: keys, paper, no script, a phone.
 
 Marked ``browser``, as `test_book_in_a_browser`. A page here holds the figure and nothing else, so
 that a book need not be built.
@@ -91,13 +91,6 @@ def test_keys_move_every_slider_and_its_curves(page, pages, paper):  # noqa: F81
         assert box.get_attribute("aria-valuetext") == f"{slider.texts[place]} {slider.unit}".strip()
         page.keyboard.press("Home")
         assert box.input_value() == "0" and drawn(page) != after
-
-
-def test_the_pointer_moves_it_too(page, pages):  # noqa: F811
-    page.goto((pages / "low-rank.html").as_uri())
-    box, before = slider_of(page).bounding_box(), drawn(page)
-    page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
-    assert int(slider_of(page).input_value()) > 10 and drawn(page) != before
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -34,15 +34,6 @@ def test_drawn_on_one_line(formula, drawn):
     assert terminal.draw(formula) == [drawn]
 
 
-def test_one_line_stands_for_several_that_are_as_printed():
-    printed = ["y =", "a", "b", "c", "d", "e", "f"]
-    assert marks.shortened(printed, ["y =", "a", "b", "c", "D", "^", "e", "f"]) == [
-        "y =", "    (lines 2 to 4 as printed)", "D", "^", "e", "f"]
-    assert marks.shortened(printed, ["z =", "^", *printed[3:]]) == [
-        "z =", "^", "    (lines 4 to 7 as printed)"]
-    assert marks.shortened(printed, ["y =", "A", "^", "b"]) == ["y =", "A", "^", "b"]
-
-
 def test_cases_and_matrices_are_grids():
     assert terminal.draw(r"A(z) = \begin{cases} 1 & z > 0 \\ 0 & \text{else} \end{cases}") == [
         "       ⎧ 1   z > 0",

@@ -491,7 +491,7 @@ OWN = {
     "edition.read.path edition.new.source": [
         (3, TypeError, "path"), ("paper.pdf", ValueError, ".tex or .md"),
         ("no.tex", FileNotFoundError, "no file")],
-    "edition.new.key": [("a/b", ValueError, "no path"), (3, TypeError),
+    "edition.new.key": [("a/b", ValueError, "letters"), (3, TypeError),
                         ("low-rank", ValueError, "own papers")],
     "edition.new.out": [(3, TypeError), ("", TypeError), ("no/such", FileNotFoundError, "folder")],
     "ledger.Equal.left ledger.Equal.right ledger.AtMost.smaller ledger.AtMost.larger": [

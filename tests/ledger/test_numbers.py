@@ -12,8 +12,7 @@ import pytest
 from harness import displays as texts
 from secondorder import ledger
 from secondorder.formulas import terminal
-from secondorder.formulas.latex import parse, to_latex
-from secondorder.formulas.tags import told
+from secondorder.formulas.latex import parse, to_latex, told
 from secondorder.ledger.displays import anchors, displays, printed_numbers
 from secondorder.ledger.labels import is_number
 from secondorder.ledger.pages import equations_page, own_lines

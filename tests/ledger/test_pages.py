@@ -9,7 +9,7 @@ from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, Pr
                                 Property, Rate, registry)
 from secondorder.ledger.pages import both_sides, folding, show
 
-from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,
+from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, double, register,
                          toys)  # noqa: F401
 
 
@@ -58,22 +58,12 @@ def test_numbers_of_both_sides_are_those_of_the_claim(toys):
                    "0.0e+00"]
 
 
-@pytest.mark.parametrize("claim, order", [
-    (AtMost("the tightest first", [1.0, 5.0, 2.0, -9.0], [9.0, 6.0, 4.0, 9.0]), [1, 2, 0, 3]),
-    (Equal("holds: the largest", [1.0, -3.0, 2.0], [1.0, -3.0, 2.0], tolerance=0.1), [1, 2, 0]),
-    (Equal("by either side", [1.05, -1.0], [1.0, -1.1], tolerance=0.3), [1, 0]),
-    (Equal("fails: the worst", [1.0, 9.0, -3.0], [1.5, 9.0, -2.0], tolerance=0.01), [2, 0, 1])],
-    ids=lambda value: getattr(value, "what", ""))
-def test_the_entries_that_tell_most_come_first(claim, order):
-    assert both_sides.telling(claim).tolist() == order
-
-
 def test_more_shows_everything(toys):
     register("8a", implements=(tripled, double))
     text = ledger.show("toy", "8a", seed=2, more=True)
     for expected in ("return x + x + x", "return 2 * x", "the other side, in the check:\ngood  (",
                      'Equal("doubling against adding", double(x), x + x', "the live case (seed 2)",
-                     "x  shape (4,)", "factor = 2", "ratio 1", "divided by the largest"):
+                     "x  shape (4,)", "factor = 2", "difference", "divided by the largest"):
         assert expected in text, expected
     x = next(line for line in text.splitlines() if line.startswith("      ["))
     values = next(claim for claim in ledger.run("toy", "8a", 2)[0].claims
@@ -95,13 +85,6 @@ def test_a_misprint_is_marked_and_shown_with_its_numbers(toys):
         assert expected in text, expected
 
 
-def test_a_long_correction_says_which_lines_are_as_printed():
-    short, whole = ledger.show("low-rank", "77"), ledger.show("low-rank", "77", more=True)
-    assert "(lines 2 to 9 as printed)" in short and "as printed)" not in whole
-    for line in whole.split("corrected")[0].splitlines():
-        assert line in short
-
-
 def test_a_condition_is_shown_with_what_happens_outside(toys):
     register("2", check=lambda rng: [EQUAL, Counterexample(UNEQUAL)], **CONDITIONAL)
     text = ledger.show("toy", "2")
@@ -115,7 +98,7 @@ def test_a_failing_check_says_so_and_gives_entries(toys):
     text = ledger.show("toy", "1")
     assert "1 of 2 claims FAIL:" in text and "identity: FAILS" in text
     assert "FAIL =     2.0e-01 1.0e-12  unequal" in text
-    assert "left 2, right 2.5, ratio 0.8" in text
+    assert "entry 1: left 2, right 2.5, ratio 0.8" in text
 
 
 def test_latex_on_demand(toys):
@@ -147,9 +130,6 @@ def test_the_first_equality_that_is_not_zero_is_shown():
     zero = Equal("zero", [0.0], [0.0], 1e-9, scale=1.0)
     bound = AtMost("bound", [1.0], [2.0])
     assert both_sides.featured([bound, zero, EQUAL]) is EQUAL
-    fast = Equal("fast path, block 1", [1.0], [1.0 + 1e-12], 1e-9)
-    assert both_sides.featured([fast, EQUAL]) is EQUAL
-    assert both_sides.featured([fast, bound]) is fast
     assert both_sides.featured([bound, zero]) is zero and both_sides.featured([bound]) is bound
     assert both_sides.featured([Property("a", True), Printed(UNEQUAL)]) is None
 
@@ -159,6 +139,8 @@ def test_tables_of_inequalities_rates_and_complex_numbers():
     assert lines[0].split() == ["entry", "smaller", "larger", "margin"]
     assert lines[1].split() == ["[0,", "1]", "5", "5.5", "5.0e-01"], "where it is tightest"
     assert lines[2].startswith("1 of 2 entries, shape (1, 2); broken by 0.0e+00 of 5.5, allowed")
+    failing = Equal("fails", [1.0, 9.0, -3.0], [1.5, 9.0, -2.0], tolerance=0.01)
+    assert both_sides.table(failing)[1].startswith("[2]"), "where it fails most"
     steps = np.array([0.1, 0.05, 0.025])
     lines = both_sides.table(Rate("cubic", steps, 7 * steps**3, order=3))
     assert lines[0].split("  ")[-1] == "remainder / step^3"
@@ -192,23 +174,6 @@ def test_claims_that_differ_in_their_case_only_are_one(toys):
 
 # -- what is counted over all labels ---------------------------------------------------------------
 
-def buffered(x, out=None):
-    """Toy: d(x) = x + x, Eq. (1)."""
-    return np.add(x, x, out=out)
-
-
-@pytest.mark.parametrize("implements, leads", [
-    ((tripled, double), True), ((double, tripled), False), ((double,), False), ((), True),
-    ((buffered, tripled), False), ((tripled, buffered), False), ((Doubler,), False)])
-def test_what_counts_as_the_literal_form_in_front(toys, implements, leads):
-    register("3", "1", kind="claim", implements=implements)
-    if implements == (tripled, buffered):
-        registry.REGISTRY.begin("toy")
-        register("1", kind="claim", implements=implements)
-    entry, = registry.REGISTRY.select("toy")
-    assert page_counts.literal_leads(entry) is leads
-
-
 @pytest.fixture(scope="module")
 def counts():
     with ledger_runs.shared():
@@ -217,13 +182,9 @@ def counts():
 
 
 @pytest.mark.thorough
-def test_nine_pages_in_ten_fit_one_screen(counts):
-    assert page_counts.figures(counts)["one screen"] >= 0.93
-
-
-@pytest.mark.thorough
-def test_the_literal_form_leads(counts):
-    assert page_counts.figures(counts)["literal first"] >= 0.9
+def test_nine_pages_in_ten_fit_one_screen_and_begin_with_the_literal_form(counts):
+    figures = page_counts.figures(counts)
+    assert figures["one screen"] >= 0.93 and figures["literal first"] >= 0.9
 
 
 def test_every_page_shows_both_sides_of_what_it_compares(counts):

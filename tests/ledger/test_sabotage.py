@@ -71,17 +71,11 @@ def test_a_check_that_compares_with_something_else_notices_everything(toys):
     assert "_sabotaged" not in globals()
 
 
-def test_a_check_that_compares_a_function_with_itself_notices_nothing(toys):
-    assert gaps(lambda rng: [Equal("a", twice(X), twice(X), 1e-12)], twice) == [
-        ("", sabotage.PERCENT), ("", sabotage.LARGEST), ("", sabotage.SIGN)]
-
-
 @pytest.mark.parametrize("left, right, expected", [
     (lambda: twice(X) ** 2, lambda: (X + X) ** 2, [sabotage.SIGN]),
     (lambda: twice(X)[0], lambda: 2.0, [sabotage.LARGEST]),
     (lambda: np.round(twice(X), 1), lambda: X + X, [sabotage.PERCENT]),
-    (lambda: 3.0 * twice(X) / twice(X), lambda: 3.0 + 0 * X,
-     [sabotage.PERCENT, sabotage.LARGEST, sabotage.SIGN]),
+    (lambda: twice(X), lambda: twice(X), [sabotage.PERCENT, sabotage.LARGEST, sabotage.SIGN]),
 ])
 def test_each_way_of_being_wrong_is_told(toys, left, right, expected):
     assert {mode for _, mode in gaps(lambda rng: [Equal("a", left(), right(), 1e-12)],
@@ -138,17 +132,6 @@ def test_nested_values_are_made_wrong_as_one_output():
     assert sabotage.modes_of(np.zeros(3)) == () and sabotage.modes_of("text") == ()
     assert sabotage.made_wrong(True, sabotage.NEGATED) is False
     assert sabotage.made_wrong(3, sabotage.NEXT) == 4
-
-
-def test_explained_exceptions_are_matched_and_stale_ones_told(tmp_path):
-    found = [sabotage.Unnoticed("toy", "1", "twice", "", sabotage.SIGN),
-             sabotage.Unnoticed("toy", "1", "twice", "", sabotage.PERCENT)]
-    file = tmp_path / "toy.toml"
-    file.write_text('[[explained]]\nlabel = "1"\nimplementation = "twice"\nmode = "sign"\nreason = '
-                    '"squared"\n'
-                    '[[explained]]\nlabel = "2"\nimplementation = "twice"\nreason = "gone"\n')
-    left, stale = sabotage.explained(file, found)
-    assert left == found[1:] and [entry["label"] for entry in stale] == ["2"]
 
 
 @pytest.mark.parametrize("room", sorted(path.stem for path in EXCEPTIONS.glob("*.toml")))

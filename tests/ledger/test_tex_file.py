@@ -1,57 +1,31 @@
 """`displays.tex`: long displays by label, and what is refused."""
 
-import sys
-
 import pytest
 
 from secondorder import ledger
 from secondorder.ledger import registry, tex_file
 from secondorder.ledger.registry import REGISTRY
 
-CHECK = """
-from secondorder.ledger import Equal, Printed, equation
+from test_ledger import register, toys  # noqa: F401
 
-def double(x):
-    return 2 * x
-
-@equation("toy", "1", statement="s", kind="identity", verdict="VERDICT", implements=double, MORE)
-def check(rng):
-    return []
-"""
+ERRATUM = dict(formula=None, verdict="erratum", weight="misprint")
 
 
 @pytest.fixture
-def room(tmp_path, monkeypatch):
-    """A folder with a file of displays, and what registers a check that stands beside it."""
-    monkeypatch.setattr(registry, "REGISTRY", registry.Registry({"toy": None}))
-    (tmp_path / "displays.tex").write_text(
-        "% a remark\n%= 1\na = b\n  + c\n\n%= 1 corrected\na = b\n% a remark\n  - c\n")
-
-    def register(verdict="holds", more=""):
-        (tmp_path / "checks.py").write_text(CHECK.replace("VERDICT", verdict).replace("MORE", more))
-        sys.modules.pop("checks", None)
-        monkeypatch.syspath_prepend(tmp_path)
-        __import__("checks")
-        entry, = registry.REGISTRY.select("toy")
-        return entry
-
-    register.folder = tmp_path
-    return register
+def displays(tmp_path, monkeypatch, toys):
+    """The file of displays beside the checks of a toy paper."""
+    monkeypatch.setattr(tex_file, "folder_of_checks", lambda check: tmp_path)
+    file = tmp_path / "displays.tex"
+    file.write_text("% a remark\n%= 1\na = b\n  + c\n\n%= 1 corrected\na = b\n% a remark\n  - c\n")
+    return file
 
 
-def test_a_display_is_read_by_its_label(room):
-    entry = room("erratum", 'weight="misprint"')
-    assert entry.formula == "a = b\n  + c" and entry.corrected == "a = b\n  - c"
-
-
-def test_what_is_given_goes_before_the_file(room):
-    entry = room("erratum", 'weight="misprint", corrected="a = c"')
-    assert entry.formula == "a = b\n  + c" and entry.corrected == "a = c"
-
-
-def test_a_given_formula_needs_no_file(room):
-    (room.folder / "displays.tex").unlink()
-    assert room(more='formula="a"').formula == "a"
+@pytest.mark.parametrize("given, corrected", [({}, "a = b\n  - c"),
+                                              ({"corrected": "a = c"}, "a = c")])
+def test_a_display_is_read_by_its_label_unless_it_is_given(displays, given, corrected):
+    register("1", **ERRATUM, **given)
+    entry, = registry.REGISTRY.select("toy")
+    assert entry.formula == "a = b\n  + c" and entry.corrected == corrected
 
 
 @pytest.mark.parametrize("text, message", [
@@ -60,23 +34,12 @@ def test_a_given_formula_needs_no_file(room):
     ("x\n%= 1\ny\n", "displays.tex, line 1: no label stands before it"),
     ("%= 1\n\n%= 2\ny\n", "formula must be a non-empty text"),
     (None, "there is no .*displays.tex")])
-def test_what_is_refused(room, text, message):
-    (room.folder / "displays.tex").unlink()
+def test_what_is_refused(displays, text, message):
+    displays.unlink()
     if text is not None:
-        (room.folder / "displays.tex").write_text(text)
+        displays.write_text(text)
     with pytest.raises(ledger.VerificationError, match=message):
-        room()
-
-
-def test_a_file_that_has_changed_is_read_again(tmp_path):
-    import os
-
-    file = tmp_path / "displays.tex"
-    file.write_text("%= 1\nx\n")
-    assert tex_file.read(file) == {"1": "x"}
-    file.write_text("%= 1\ny\n")
-    os.utime(file, ns=(1, 1))
-    assert tex_file.read(file) == {"1": "y"}
+        register("1", formula=None)
 
 
 @pytest.mark.parametrize("paper", ledger.PAPERS)

@@ -135,9 +135,9 @@ def test_the_result_that_differs_most_is_shown():
     assert "everywhere" not in " ".join(told)
     assert inside.beside(right, [((1.0,), {}, 3.0)]) == [
         "called with x=1", "your result should be 2 things, one after the other"]
-    turned = inside.beside(lambda x: x.T, [((np.ones((2, 3)) * [1, 2, 3],), {},
-                                             np.ones((2, 3)) * [1, 2, 3])])
-    assert turned == ["called with x=[[1., 2., 3.], [1., 2., 3.]]",
+    rows = np.tile([1.0, 2.0, 3.0], (2, 1))
+    assert inside.beside(lambda x: x.T, [((rows,), {}, rows)]) == [
+        "called with x=[[1., 2., 3.], [1., 2., 3.]]",
         "your result has shape (2, 3), expected (3, 2): it is transposed",
         "hint: yours is transposed"]
     assert inside.beside(right, [((1.0,), {}, (2.0, None))]) == []
@@ -146,9 +146,8 @@ def test_the_result_that_differs_most_is_shown():
 def test_an_exercise_is_graded_by_all_its_labels():
     """Newton's step passes where the curvature dominates, and fails at the paper's own number."""
     told = sources.run(HOME / "06_step_without_cancellation.py")["GRADE"]
-    newton = dict((text, mistake) for mistake, text in sources.run(
-        HOME / "solutions" / "06_step_without_cancellation.py")["WRONG"])
-    mistake = next(value for text, value in newton.items() if "Newton" in text)
+    wrong = sources.run(HOME / "solutions" / "06_step_without_cancellation.py")["WRONG"]
+    mistake = next(mistake for mistake, text in wrong if "Newton" in text)
     assert so.verify.equation("low-rank", "extension-stable-step", mistake,
                               implementation="step_length").ok
     assert not grading.judged(told, mistake).ok
@@ -180,13 +179,6 @@ def test_equation_refuses():
 
 # -- notebooks -------------------------------------------------------------------------------------
 
-def test_some_notebooks_by_name(tmp_path):
-    assert [path.name for path in lessons.write_notebooks(tmp_path / "out", ["01"])] == [
-        "01_exact_curvature.ipynb", "01_total_gradient.ipynb"]
-    with pytest.raises(ValueError, match="begins with '99'"):
-        lessons.scripts(["99"])
-
-
 @pytest.mark.thorough
 def test_a_notebook_can_be_graded(tmp_path, capsys):
     (path,) = lessons.write_notebooks(tmp_path / "out", ["05_whose"])
@@ -206,13 +198,9 @@ def test_a_supplied_solution_is_graded_right(name, capsys):
 
 
 def test_what_is_no_exercise_is_told(tmp_path, capsys):
-    for name, text, words in (("a.py", "x = 1", "Copy the line GRADE"),
-                              ("b.ipynb", "{", "no notebook"),
-                              ("c.py", "GRADE = ('ea-cg', '4b', 'f')", "does not define f")):
-        (tmp_path / name).write_text(text)
-        assert cli.main(["grade", str(tmp_path / name)]) == 1
-        told = capsys.readouterr().out
-        assert "not graded: " in told and words in told
+    (tmp_path / "a.py").write_text("x = 1")
+    assert cli.main(["grade", str(tmp_path / "a.py")]) == 1
+    assert "Copy the line GRADE" in capsys.readouterr().out
     assert cli.main(["grade", str(tmp_path / "none.py")]) == 2
     assert cli.main(["notebook", str(tmp_path / "no" / "place")]) == 2
 
@@ -226,16 +214,6 @@ def test_an_exercise_is_known_by_its_grade_not_by_its_name(name):
         assert grading.edition((told[0], label, told[2])) == (Path(name).stem, told)
         assert grading.edition((told[0], label, "mine")) == ("", (told[0], label, "mine"))
         assert grading.edition((told[0], "other", told[2]))[0] == ""
-
-
-@pytest.mark.thorough
-def test_hints_come_whatever_the_file_is_called(tmp_path):
-    text = (HOME / "05_whose_slopes.py").read_text(encoding="utf-8")
-    for name in ("anna_10.py", "10 (1).py"):
-        path = tmp_path / name
-        path.write_text(text.replace("return ...", "return alpha(sample, k, l)"))
-        found, exercise = grading.graded(path)
-        assert exercise == "05_whose_slopes" and "the step from the arguments" in found.hint
 
 
 def test_no_notebook_is_part_of_the_project():

@@ -22,11 +22,9 @@ def test_prose_keeps_its_indents_and_code_its_lines():
         ("code", "def f(x):\n    return x\n\n\nf(1)"), ("code", "b = 2")]
 
 
-def test_what_stands_before_the_first_mark_is_a_cell_and_a_docstring_there_is_prose():
-    assert lessons.cells('"""A title."""\n') == [("markdown", "A title.")]
-    assert lessons.cells('"""A title.\n\nMore."""\n\nx = 1\n\n# %% something\ny = 2\n') == [
-        ("markdown", "A title.\n\nMore."), ("code", "x = 1"), ("code", "y = 2")]
-    assert lessons.cells('x = 1\n"""No title."""\n') == [("code", 'x = 1\n"""No title."""')]
+def test_what_stands_before_the_first_mark_is_a_cell():
+    assert lessons.cells("x = 1\n\n# %% something\ny = 2\n") == [("code", "x = 1"),
+                                                                ("code", "y = 2")]
     assert lessons.cells('# %%\n\n# %% [markdown]\n#\n') == []
 
 
@@ -72,15 +70,6 @@ def test_a_function_that_is_nearly_the_formula_is_another(off, right):
     assert (grading.by_hand(nearly, known) == "") == right
 
 
-@pytest.mark.parametrize("report, by_hand, ok", [(True, "", True), (False, "", False),
-                                                 (True, "value differs", False),
-                                                 (False, "value differs", False)])
-def test_a_hunt_is_over_when_report_and_formula_both_say_so(report, by_hand, ok):
-    hunt = grading.Hunt(report, by_hand)
-    assert hunt.ok == ok and str(hunt).startswith("right" if ok else "wrong")
-    assert not by_hand or by_hand in str(hunt)
-
-
 def test_the_first_label_that_fails_decides(monkeypatch):
     """Not the last one: an answer has to pass at all of them."""
     asked = []
@@ -93,14 +82,11 @@ def test_the_first_label_that_fails_decides(monkeypatch):
     told = "a paper", ("1", "2", "3"), "f"
     found = grading.judged(told, np.sin)
     assert not found.ok and found.label == "2" and asked == ["1", "2"]
-    asked.clear()
-    assert grading.judged(("a paper", ("1", "3"), "f"), np.sin).label == "3" and asked == ["1", "3"]
     assert grading.judged(("a paper", "1", "f"), np.sin).ok
 
 
-def test_a_figure_of_a_script_goes_where_it_says_and_a_kernel_has_no_folder(tmp_path, monkeypatch):
+def test_a_figure_of_a_script_goes_where_it_says_and_a_kernel_has_no_folder(monkeypatch):
     monkeypatch.setattr("sys.argv", ["kernel", "-f", "connection.json"])
     assert str(lessons.Figures().folder) == "-f"  # a script's first argument is its folder
     monkeypatch.setattr("secondorder.lessons.figures.in_notebook", lambda: True)
     assert lessons.Figures().folder is None
-    assert lessons.Figures(tmp_path).folder == tmp_path

@@ -16,21 +16,15 @@ PLANTED = {
     "01": {"a bias where the layer has none": (
                "np.abs(input_with_bias(layer, y)).sum(axis=1, keepdims=True)",
                "1 + np.abs(y).sum(axis=1, keepdims=True)"),
-           "the absolute value of the sum": (
-               "np.abs(input_with_bias(layer, y)).sum(axis=1, keepdims=True)",
-               "np.abs(input_with_bias(layer, y).sum(axis=1, keepdims=True))"),
            "one sample's inputs for all": (
                "sum(axis=1, keepdims=True)\n", "sum(axis=1, keepdims=True)[:1]\n"),
            "nothing above a layer that is not trained": (
                "else from_below", "else 0 * from_below")},
     "02": {"a derivative in x's sign": ("- x**2 / p**2)", "- x * abs(x) / p**2)"),
            "a mean": ("np.sum(x**2 / p)", "np.mean(x**2 / p)"),
-           "right where all shares are the same": ("- x**2 / p**2)", "- x**2 / p * len(p))"),
-           "twice": ("return p *", "return 2 * p *")},
+           "right where all shares are the same": ("- x**2 / p**2)", "- x**2 / p * len(p))")},
     "03": {"the mean over the batch": ("layer.tangent(saved, u, None), None",
                                        "layer.tangent(saved, u * 0 + u.mean(0), None), None"),
-           "the largest": ("layer.tangent(saved, u, None), None",
-                           "layer.tangent(saved, 0 * u + u.max(), None), None"),
            "of absolute inputs": ("layer.tangent(saved, u, None), None",
                                   "layer.tangent(saved, abs(saved.input), None), None"),
            "one window for all": ("layer.tangent(saved, u, None), None",
@@ -38,63 +32,49 @@ PLANTED = {
                                   "None), None")},
     "04": {"the Hessian's diagonal alone": ("sample.f_pp,", "np.diag(np.diag(sample.f_pp)),"),
            "a Hessian that is the identity": ("sample.f_pp,", "np.eye(len(sample.f_pp)),"),
-           "half of it": ("return np", "return 0.5 * np"),
            "absolute weights": ("sample.u,", "abs(sample.u),")},
     "05": {"right but for k = l": ("return alpha(sample, k, l) @",
                                    "return alpha(sample, k, l) @ np.eye(len(gamma(sample, l))) if "
                                    "k == l else alpha(sample, k, l) @"),
            "right for k = l": ("gamma(sample, l)", "gamma(sample, l if k == l else l + 1)"),
-           "slopes squared": ("gamma(sample, l)", "gamma(sample, l) ** 2"),
            "their mean": ("gamma(sample, l)", "np.mean(np.diag(gamma(sample, l)))")},
-    "06": {"nothing where the curvature is negative": ("(root - h) / sigma", "0.0"),
-           "it cancels below zero": ("if h > 0 else (root - h) / sigma", ""),
+    "06": {"it cancels below zero": ("if h > 0 else (root - h) / sigma", ""),
            "no limit without the cubic term": ("return min(-a / h / g_norm, largest) if h > 0 else "
                                                "largest", "return -a / h / g_norm"),
-           "not in units of |g|": ("return s / g_norm", "return s"),
            "ascent is followed": ("or g_dot_grad > 0", "")},
-    "07": {"half of the bend": ("f_pp, whole) + bend", "f_pp, whole) + bend / 2"),
-           "the Hessian's diagonal alone": ("\"sc,scd,sd->\", whole, f_pp, whole",
+    "07": {"the Hessian's diagonal alone": ("\"sc,scd,sd->\", whole, f_pp, whole",
                                             "\"sc,scc,sc->\", whole, f_pp, whole"),
            "no cross terms of neighbours": ("whole = sum(tangents)", "whole = tangents[0]"),
            "the absolute bend": ("whole) + bend", "whole) + abs(bend)")},
     "08": {"an absolute second derivative": ("(curvature *", "(abs(curvature) *"),
            "the mean over the batch": ("* (g @ W))", "* (g.mean(0) @ W))"),
-           "one slope": ("* slope[:, None, :]", ""),
            "the diagonal of H alone": ("W.T @ H @ W", "W.T @ (H * np.eye(H.shape[-1])) @ W")},
     "09": {"S - 1 for S": ("slope / len(slope)", "slope / max(len(slope) - 1, 1)"),
            "gamma is -1": ("(bend, gamma)", "(bend, -1)"),
-           "gamma is 0": ("(bend, gamma)", "(bend, 0)"),
-           "the diagonal alone": ("return (W.T", "return np.eye(W.shape[1]) * (W.T")},
+           "gamma is 0": ("(bend, gamma)", "(bend, 0)")},
     "10": {"the other order": ("np.kron(np.linalg.inv(damped_A), np.linalg.inv(damped_B))",
                                "np.kron(np.linalg.inv(damped_B), np.linalg.inv(damped_A))"),
            "1 - alpha in front": ("return np.kron", "return (1 - alpha) * np.kron"),
-           "the damping twice": ("factors(A, B, alpha)", "factors(A, B, 4 * alpha)"),
-           "without damping": ("factors(A, B, alpha)", "A, B"),
-           "the diagonals alone": ("np.linalg.inv(damped_B))", "np.diag(1 / np.diag(damped_B)))")},
+           "without damping": ("factors(A, B, alpha)", "A, B")},
     "11": {"a damped inverse": ("np.linalg.pinv(state.S2)",
                                 "(state.S2.T @ np.linalg.inv(state.S2 @ state.S2.T + 1e-3 * np.eye("
                                 "len(state.S2))))"),
            "rows below each other": ("unvec(rest, half, samples)", "rest.reshape(half, samples)"),
-           "half of what is there": ("- cross", "- 0.5 * cross"),
-           "no small singular values": ("pinv(state.S2)", "pinv(state.S2, rcond=0.2)")},
+           "half of what is there": ("- cross", "- 0.5 * cross")},
     "12": {"another right inverse": ("-np.linalg.pinv(J) @ eps",
                                      "-(M := np.diag(np.linspace(1, 2, J.shape[1]))) @ J.T @ "
                                      "np.linalg.pinv(J @ M @ J.T) @ eps"),
            "a damped one": ("-np.linalg.pinv(J) @ eps", "-J.T @ np.linalg.inv(J @ J.T + 1e-4 * "
                             "np.eye(len(J))) @ eps"),
            "for a J of full rank alone": ("-np.linalg.pinv(J) @ eps",
-                                          "-J.T @ np.linalg.inv(J @ J.T) @ eps"),
-           "no small singular values": ("pinv(J)", "pinv(J, rcond=0.3)")},
+                                          "-J.T @ np.linalg.inv(J @ J.T) @ eps")},
     "13": {"a constant": ("np.sum(np.sqrt(1 + (p - target) ** 2) - 1,",
                           "np.sum(np.sqrt(1 + (p - target) ** 2),"),
            "a gradient that is right near zero": ("return r / np.sqrt(1 + r**2)",
                                                   "return r / np.sqrt(1 + np.minimum(r**2, 4))"),
-           "a Hessian that is right near zero": ("(p - target) ** 2) ** -1.5",
-                                                 "np.minimum((p - target) ** 2, 4)) ** -1.5"),
            "another loss with its own derivatives": ("1 + (p - target) ** 2", "4 + (p - target)**2")
            },
     "14": {"squares in the Hessian": ("self.a[:, None] * H_y * self.a", "H_y * self.a ** 2"),
-           "no change of the scale": ("y_tangent += theta_tangent * saved.input", "pass"),
            "no second term": ("theta_bar_tangent = theta_bar_tangent +", "unused ="),
            "one row": ("return y_bar * saved.input", "return y_bar * saved.input[:1]")},
     "15": {"a slope that is wrong beside zero": (
@@ -103,12 +83,9 @@ PLANTED = {
                ".astype(x.dtype)"),
            "far out": ("return x / (1 + abs(x))", "return np.where(abs(x) > 100, np.sign(x), "
                        "x / (1 + abs(x))).astype(x.dtype)"),
-           "a curvature without its sign": ("-2 * np.sign(x)", "-2"),
-           "another function with its own derivatives": (
-               "1 + abs(x)", "2 + abs(x)")},
+           "a curvature without its sign": ("-2 * np.sign(x)", "-2")},
 }
-CASES = [pytest.param(number, what, marks=[pytest.mark.slow] * (place > 2))
-         for number, planted in PLANTED.items() for place, what in enumerate(planted)]
+CASES = [(number, what) for number, planted in PLANTED.items() for what in planted]
 
 
 def test_every_exercise_has_three():

@@ -2,9 +2,7 @@
 
 import functools
 import html
-import inspect
 import re
-from pathlib import Path
 
 from ...ledger.pages import source
 from ...ledger.pages.own_lines import plain
@@ -13,7 +11,6 @@ from . import docstrings
 
 SHOWN = 24  # lines of a block that are seen; what is beyond is folded
 DEEPEST = 6  # indents that a wrapped line follows
-_PACKAGE = Path(__file__).resolve().parents[2]
 _CLASSES = (("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"),
             ("Literal.Number", "m"), ("Comment", "c"), ("Name.Function", "f"), ("Name.Class", "f"))
 
@@ -26,46 +23,22 @@ def address(value):
 
 
 def block(value, paper, links=None, named=False, own=None):
-    """One implementation.
+    """One implementation, for the template.
 
-    Parameters
-    ----------
-    value : function, method or class
-    paper : str
-    links : dict of str to str, optional
-        Name of a function -> the address of the article, or of the block, that shows it.
-    named : bool
-        Whether other places of the page refer to this block: it then has an address.
-    own : dict, optional
-        Function and number of a line -> the addresses of a line that is a display's own.
-
-    Returns
-    -------
-    dict
-        ``name``, ``place`` (file and line), ``formula`` (HTML: the docstring's words), ``id`` (or
-        ""), ``lines`` and ``rest``: HTML of the first lines and of those that are folded;
-        ``count`` of the latter.
+    `links` has addresses of articles and blocks by the name of the function that they show; `own`
+    the addresses of lines that are a display's own, by function and number. `named`: whether other
+    places of the page refer to this block, which then has an address.
     """
     target = plain(value)
     name = short_name(paper, qualified_name(value))
-    fields = {"name": name, "id": address(value) if named else "",
-              "place": "no source at hand", "formula": "", "lines": "", "rest": "", "count": 0}
-    try:
-        text, first = inspect.getsourcelines(target)
-        file = Path(inspect.getsourcefile(target)).resolve()
-    except (OSError, TypeError):
-        return fields
-    place = (file.relative_to(_PACKAGE.parent).as_posix() if file.is_relative_to(_PACKAGE)
-             else file.name)
-    rows = source.numbered_code(text, max(first, 1))
+    place, rows = source.located(value) or ("no source at hand", [])
     addresses = {number: ids for (function, number), ids in (own or {}).items()
                  if function is target}
     lines = numbered(rows, links or {}, getattr(target, "__name__", ""), addresses)
     cut = len(lines) if len(lines) <= SHOWN + 3 else SHOWN  # three lines are not worth a fold
-    return fields | {"place": f"{place}:{max(first, 1)}",
-                     "formula": docstrings.shown(source.doc_lines(value)),
-                     "lines": "".join(lines[:cut]), "rest": "".join(lines[cut:]),
-                     "count": len(lines) - cut}
+    return {"name": name, "id": address(value) if named else "", "place": place,
+            "formula": docstrings.shown(source.doc_lines(value)),
+            "lines": "".join(lines[:cut]), "rest": "".join(lines[cut:]), "count": len(lines) - cut}
 
 
 def numbered(rows, links, own="", addresses=None):

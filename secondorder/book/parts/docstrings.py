@@ -1,6 +1,7 @@
-"""Docstrings on a page: their columns stay columns, and the mathematics in them is set.
+"""Words on a page, of docstrings and statements: their columns stay columns, and the mathematics
+in them is set.
 
-A docstring writes ``eps_sij``, ``W_dot_ij``, ``sum_{j>=1}``, ``J+`` and ``+-``; a page shows the
+They write ``eps_sij``, ``W_dot_ij``, ``sum_{j>=1}``, ``J+`` and ``+-``; a page shows the
 letters, with what stands below, above and over them.
 """
 

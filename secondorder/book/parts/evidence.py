@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from ...ledger.claims import Case, Printed, PrintedShape, Property
-from ...ledger.comparisons import CLEAR_MARGIN, Comparison
+from ...ledger.comparisons import CLEAR_MARGIN, Comparison, named
 from ...ledger.pages import both_sides, folding
 from ...ledger.registry import REGISTRY
 from ...ledger.runner import run_equation
@@ -21,18 +21,9 @@ SEEDS, ENOUGH = 5, 0.06  # at most so many seeds, and no further one after so ma
 class Evidence:
     """What a check gave, as texts only, so that another process can hand it over.
 
-    Attributes
-    ----------
-    rows : list of dict
-        One a claim, see `rows`.
-    ok : bool
-        Whether no seed came out otherwise than the verdict says.
-    both : list of (str, list of str)
-        What is compared, and both sides' numbers of the first seed.
-    live : list of str
-        The arrays on which the first seed was run.
-    seeds : int
-        How many there were.
+    `rows` has a dict a claim; `ok` says whether no seed came out otherwise than the verdict says.
+    `both` is what is compared with both sides' numbers, and `live` the arrays, of the first of the
+    `seeds`.
     """
 
     rows: list
@@ -73,10 +64,10 @@ def numbers_of(result):
     blocks = []
     claim = both_sides.featured(result.claims)
     if claim is not None:
-        blocks.append((both_sides.title(claim), both_sides.table(claim)))
+        blocks.append((named(claim), both_sides.table(claim)))
     failure = both_sides.featured_failure(result.claims, Printed)
     if failure is not None:
-        blocks.append((f"as printed, fails: {both_sides.title(failure)}",
+        blocks.append((f"as printed, fails: {named(failure)}",
                        both_sides.table(failure, ("printed", "check"), 2)))
     return blocks
 
@@ -84,11 +75,8 @@ def numbers_of(result):
 def rows(results):
     """One dictionary a claim that differs in more than its case, worst case of each seed.
 
-    Returns
-    -------
-    list of dict
-        ``text``, ``ok``, ``number`` (error and tolerance, or the fact), ``must_fail``, ``errors``
-        (one a seed, () for facts), ``tolerance``, ``count`` of cases, and ``ruler`` (SVG or None).
+    ``text``, ``ok``, ``number`` (error and tolerance, or the fact), ``must_fail``, ``errors`` (one
+    a seed, () for facts), ``tolerance``, ``count`` of cases, and ``ruler`` (SVG or None).
     """
     table = {}
     for result in results:

@@ -27,19 +27,9 @@ def _converter():
 def mathml(latex, symbols=(), where=""):
     """A formula as MathML text.
 
-    Parameters
-    ----------
-    latex : str
-        Parts inside ``{\\color{red} ...}`` are marked as changed.
-    symbols : collection of str
-        Letters that the paper's table explains: they get the attribute ``data-symbol``.
-    where : str
-        Named in the message of an error.
-
-    Raises
-    ------
-    FormulaError
-        If the library cannot convert it.
+    Parts inside ``{\\color{red} ...}`` are marked as changed; letters in `symbols`, which the
+    paper's table explains, get the attribute ``data-symbol``. FormulaError, which names `where`, if
+    the library cannot convert it.
     """
     try:
         text = _converter().convert_with_local_state(" ".join(latex.split()), displaystyle=True)
@@ -77,28 +67,3 @@ GREEK = dict(zip(
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi "
     "psi omega".split(), "αβγδεζηθκλμνξπρστφχψω"))
 CAPITALS = dict(zip("Gamma Delta Theta Lambda Sigma Phi Omega".split(), "ΓΔΘΛΣΦΩ"))
-
-
-def prose(text):
-    """A sentence as HTML, with the letters that it names set as mathematics.
-
-    ``f_p``, ``W^T``, ``h''_i``, ``(.)`` and Greek names become what they mean; nothing else does.
-    """
-    out = html.escape(text, quote=False)
-    out = out.replace("(.)", "⊙").replace("(x)", "⊗").replace("&lt;=", "≤").replace("&gt;=", "≥")
-    out = re.sub(r"\b([A-Za-z]|" + "|".join(GREEK) + r")((?:'){0,2})_(\{[^}]*\}|[A-Za-z0-9]+)",
-                 lambda m: f"{_letter(m[1])}{m[2]}<sub>{_letters(m[3].strip('{}'))}</sub>", out)
-    out = re.sub(r"(?<=[\w>)])\^(\([^)]*\)|\{[^}]*\}|T|-1|[a-z0-9+]+)",
-                 lambda m: f"<sup>{m[1].strip('{}')}</sup>", out)
-    out = re.sub(r"(?<=</sup>)_(\{[^}]*\}|[A-Za-z0-9]+)",
-                 lambda m: f"<sub>{_letters(m[1].strip('{}'))}</sub>", out)
-    return re.sub(r"(?<![\w<&/])(" + "|".join(GREEK) + r")(?![\w(])",
-                  lambda m: _letter(m[1]), out)
-
-
-def _letter(name):
-    return f"<i>{GREEK.get(name, name)}</i>"
-
-
-def _letters(text):
-    return GREEK.get(text, text)

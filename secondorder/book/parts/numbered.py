@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from ...formulas import marks
-from ...formulas.latex import leaves, parse, to_latex
-from ...formulas.tags import told
+from ...formulas.latex import leaves, parse, to_latex, told
 from ...ledger.displays import anchors, displays, printed_numbers
 from ...ledger.pages import own_lines
 from . import formulas
@@ -23,22 +22,10 @@ class Shown:
 
 
 def shown(entry, symbols, where, blocks):
-    """The displays as printed, and those as corrected or None.
+    """The displays as printed, and those as corrected or None, as lists of `Shown`.
 
-    Parameters
-    ----------
-    entry : Equation
-    symbols : collection of str
-        Letters that the paper's table explains.
-    where : str
-        Named in the message of an error.
-    blocks : Blocks
-        What code the page shows where.
-
-    Raises
-    ------
-    FormulaError
-        A formula of a room that cannot be set.
+    `symbols` has the letters that the paper's table explains, `blocks` what code the page shows
+    where. FormulaError, which names `where`, for a formula of a room that cannot be set.
     """
     if blocks.foreign:
         try:
@@ -74,17 +61,14 @@ def _lines(entry, blocks, numbers=()):
     """Word, line and address of the code's and of the check's own line."""
     label = numbers[0] if numbers else entry.labels[0]
     return tuple((word, line.number, blocks.address_of(entry, line, word, label))
-                 for word, line in (("code", own_lines.code_line(entry, label)),
-                                    ("check", own_lines.check_line(entry, label))) if line)
+                 for word, line in own_lines.of_both(entry, label))
 
 
 def ids(entry):
     """File and line of every line that is a display's own -> its addresses on the page."""
     ids_of = {}
     for label in printed_numbers(entry) or entry.labels[:1]:
-        for word, line in (("code", own_lines.code_line(entry, label)),
-                           ("check", own_lines.check_line(entry, label))):
-            if line:
-                ids_of.setdefault((own_lines.plain(line.function), line.number), []).append(
-                    f"{word}-eq-{label}")
+        for word, line in own_lines.of_both(entry, label):
+            ids_of.setdefault((own_lines.plain(line.function), line.number), []).append(
+                f"{word}-eq-{label}")
     return ids_of

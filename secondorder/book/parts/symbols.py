@@ -1,12 +1,12 @@
 """The symbols table of a paper, from its room's own description, and which letter means what."""
 
-import html
 import importlib
 import re
 
 from ...formulas import terminal
+from ...ledger.pages.equations_page import table_of
 from ...ledger.registry import REGISTRY
-from .formulas import CAPITALS, GREEK, prose
+from .formulas import CAPITALS, GREEK
 
 NOT_USED = "not used"
 PAGE = "secondorder/papers/LETTERS.md"  # from the top of a checkout
@@ -35,20 +35,7 @@ def table(paper):
     """Rows (printed, here, meaning) of the table of symbols in the room's description."""
     if REGISTRY.papers[paper] is None:
         return [(symbol, "", text) for symbol, text in REGISTRY.symbols.get(paper, {}).items()]
-    lines = (room(paper).__doc__ or "").splitlines()
-    rules = [k for k, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line.strip())]
-    if len(rules) < 3:
-        return []
-    starts = [match.start() for match in re.finditer(r"=+", lines[rules[0]])]
-    cuts = list(zip(starts, [*starts[1:], None]))
-    rows = []
-    for line in lines[rules[1] + 1:rules[2]]:
-        cells = [line[a:b].strip() for a, b in cuts]
-        if cells[0] or not rows:
-            rows.append(cells)
-        else:  # a cell that goes on
-            rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], cells)]
-    return [tuple(row) for row in rows]
+    return [tuple(row) for row in table_of(room(paper).__doc__ or "")[1:]]
 
 
 def letters(paper):
@@ -108,12 +95,6 @@ def cell(rows):
         name = f"{drawn(printed)}: {here}" if here else drawn(printed)
         texts.append(f"{name}, {_with_letters(meaning)}".replace("``", "`"))
     return "; ".join(texts) or NOT_USED
-
-
-def cell_as_html(rows):
-    """The text of `cell` for a page."""
-    return "".join(f"<code>{html.escape(part[1:-1])}</code>" if part.startswith("`")
-                   else prose(part) for part in re.split("(`[^`]*`)", cell(rows)))
 
 
 def drawn(printed):

@@ -32,8 +32,8 @@ def common(reader, token):
         _set_counter(reader, token)
     elif text in (r"\stepcounter", r"\refstepcounter"):
         reader.counters.step(stream.name(text))
-    elif text == r"\csname":
-        reader.unread(token, r"\csname is not evaluated")
+    elif text in (r"\csname", r"\declaretheorem", r"\newcounter"):
+        reader.unread(token, f"{text} is not evaluated")
     else:
         return False
     return True
@@ -65,11 +65,8 @@ def text_command(reader, token):
             reader.counters.within[first] = second
         else:
             reader.counters.number_within(first, second)
-    elif text in (r"\newtheorem", r"\declaretheorem"):
+    elif text == r"\newtheorem":
         reader.theorems.declare(token, stream)
-    elif text == r"\newcounter":
-        name = stream.name(text)
-        reader.counters.new(name, written(stream.option(text) or []) or None)
     elif text in (r"\usepackage", r"\RequirePackage"):
         _package(reader, token)
     elif text in (r"\verb", r"\lstinline"):

@@ -10,13 +10,8 @@ DEEPEST = 20
 
 
 def text_of(path):
-    """The text of a file.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError
-    ReadingError
-        Too large, binary, or in an encoding that is not UTF-8.
+    """The text of a file; ReadingError if it is too large, binary, or in an encoding other than
+    UTF-8.
     """
     path = Path(path)
     if path.is_dir():
@@ -50,10 +45,8 @@ class Files:
     def input(self, token, name, reading):
         """Text and name of what a command inputs; None if it is not there.
 
-        Raises
-        ------
-        ReadingError
-            It stands outside the folder, is being read already, or is too deep or too large.
+        ReadingError where it stands outside the folder, is being read already, or is too deep or
+        large.
         """
         if not name or "\0" in name or len(name) > 200:
             return None

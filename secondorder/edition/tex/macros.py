@@ -32,14 +32,8 @@ class Macro:
 
 
 class Macros:
-    """The macros and environments that a paper defines.
-
-    Attributes
-    ----------
-    commands, begins : dict
-        Name -> `Macro`.
-    ends : dict
-        Name of an environment -> tokens.
+    """The macros and environments that a paper defines: `commands` and `begins` have a `Macro` by
+    name, `ends` the tokens that end an environment.
     """
 
     def __init__(self, unread):
@@ -47,12 +41,8 @@ class Macros:
         self._unread, self._count = unread, 0
 
     def define(self, token, stream):
-        """Read the definition that begins with this token.
-
-        Returns
-        -------
-        (str, list of Token) or None
-            Name and body of ``\\the...``: how a counter is printed.
+        """Read the definition that begins with this token; of ``\\the...``, how a counter is
+        printed, name and body are returned.
         """
         kind = token.text
         stream.took("*")

@@ -1,26 +1,19 @@
 """Both sides of a comparison as numbers, side by side: a few entries, shapes, the difference."""
 
-import re
-
 import numpy as np
 
 from ..comparisons import AtMost, Comparison, Equal, Rate
 
-_FAST = re.compile(r"\bfast\b|through the layers")
-
 
 def featured(claims):
-    """The comparison that a page shows: the first equality with numbers that are not all zero,
-    those of a fast path behind the others.
+    """The comparison that a page shows: the first equality with numbers that are not all zero.
 
     Without an equality it is the first inequality, else the first rate; None where nothing is
     compared.
     """
-    held = [claim for claim in claims if isinstance(claim, Comparison)]
     for kind in (Equal, AtMost, Rate):
-        mine = [claim for claim in held if isinstance(claim, kind)]
+        mine = [claim for claim in claims if isinstance(claim, kind)]
         if mine:
-            mine.sort(key=lambda claim: bool(_FAST.search(claim.what)))  # else as they stand
             return next((claim for claim in mine if claim.left.any() or claim.right.any()), mine[0])
     return None
 
@@ -30,21 +23,10 @@ def featured_failure(claims, kind):
     return next((claim for claim in claims if isinstance(claim, kind)), None)
 
 
-def title(claim):
-    """What is compared, and on which case."""
-    return claim.what + (f" ({claim.case})" if claim.case else "")
-
-
 def table(claim, names=("code", "check"), limit=3):
-    """Lines: entries of both sides with their difference, and below them shape and error.
+    """Lines: `limit` entries of both sides with their difference, and below them shape and error.
 
-    Parameters
-    ----------
-    claim : Equal, AtMost, Rate, or one that must fail and wraps them
-    names : pair of str
-        How to call the two sides of an equality.
-    limit : int
-        How many entries.
+    `names` says how to call the two sides of an equality. A claim that must fail is unwrapped.
     """
     claim = claim if isinstance(claim, Comparison) else claim.claim
     if isinstance(claim, Rate):
@@ -54,7 +36,7 @@ def table(claim, names=("code", "check"), limit=3):
     else:
         third, gap = "difference", claim.left - claim.right
     rows = [["entry" if claim.left.ndim else "", *names, third]]
-    for flat in telling(claim)[:limit]:
+    for flat in _telling(claim)[:limit]:
         place = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
         rows.append([_place(place), _number(claim.left[place]), _number(claim.right[place]),
                      f"{abs(gap[place]):.1e}" if third == "difference" else f"{gap[place]:.1e}"])
@@ -62,10 +44,10 @@ def table(claim, names=("code", "check"), limit=3):
     size = claim.left.size
     shown = f"{min(limit, size)} of {size} entries, shape {claim.left.shape}; " \
         if size > limit else ""
-    return [*lines, f"{shown}{measured(claim)}"]
+    return [*lines, f"{shown}{claim.measured()}"]
 
 
-def telling(claim):
+def _telling(claim):
     """Places of entries: tightest of an inequality, worst of what fails, else the largest."""
     if isinstance(claim, AtMost):
         weight = claim.left - claim.right
@@ -76,21 +58,11 @@ def telling(claim):
     return np.argsort(-weight, axis=None, kind="stable")
 
 
-def measured(claim):
-    """Error and what is allowed, in words."""
-    if isinstance(claim, Rate):
-        return f"order {claim.fitted_order:.3f}, expected {claim.order:g} to {claim.tolerance:.2g}"
-    scale = f" of {claim.scale:.3g}" if claim.scale != 1 else ""
-    if isinstance(claim, AtMost):
-        return f"broken by {claim.error:.1e}{scale}, allowed {claim.tolerance:.1e}"
-    return f"error {claim.error:.1e}{scale}, allowed {claim.tolerance:.1e}"
-
-
 def _rate(claim, limit):
     rows = [["step", "remainder", f"remainder / step^{claim.order:g}"]]
     for step, remainder in zip(claim.steps[:limit], claim.remainders[:limit]):
         rows.append([f"{step:.3g}", f"{remainder:.6g}", f"{remainder / step**claim.order:.4g}"])
-    return [*columns(rows), measured(claim)]
+    return [*columns(rows), claim.measured()]
 
 
 def columns(rows):

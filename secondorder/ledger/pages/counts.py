@@ -24,19 +24,20 @@ def verdicts(entries):
         mine = [entry for entry in entries if entry.verdict == verdict]
         if not mine:
             continue
-        weights = _weights(mine)
+        weights = by_weight(mine)
         if weights and verdict != "erratum":
             weights = f"corrected: {weights}"
         parts.append(_counted(len(mine), verdict) + (f" ({weights})" if weights else ""))
     return ", ".join(parts) or "nothing"
 
 
-def _weights(entries):
+def by_weight(entries):
+    """`1 of substance, 5 misprints`: how many corrected displays have each weight."""
     return ", ".join(_counted(count, weight if weight == "misprint" else f"of {weight}")
-                     for weight, count in _by_weight(entries).items() if count)
+                     for weight, count in _weights(entries).items() if count)
 
 
-def _by_weight(entries):
+def _weights(entries):
     return {weight: sum(entry.weight == weight for entry in entries) for weight in WEIGHTS}
 
 
@@ -49,7 +50,12 @@ def labels(entries):
 
 
 def _counted(count, name):
-    return f"{count} {name if count == 1 else _PLURALS.get(name, name)}"
+    return f"{count} {noun(name, count)}"
+
+
+def noun(name, count):
+    """`erratum` for one, `errata` for more."""
+    return name if count == 1 else _PLURALS.get(name, name)
 
 
 def marks(entry):
@@ -72,6 +78,6 @@ def errata_by_weight():
         entries = registry.REGISTRY.select(paper)
         counts = [len(entries), sum(len(entry.labels) for entry in entries),
                   sum(len(entry.unnumbered) for entry in entries),
-                  *_by_weight(entries).values()]
+                  *_weights(entries).values()]
         lines.append(f"| {paper} | " + " | ".join(map(str, counts)) + " |")
     return "\n".join(lines)

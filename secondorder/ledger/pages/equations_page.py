@@ -11,12 +11,11 @@ import sys
 from pathlib import Path
 
 from ...formulas import latex, marks, terminal
-from ...formulas.tags import told
 from .. import registry
 from ..claims import Case
 from ..comparisons import RELATIVE_TO, VerificationError
 from ..displays import anchors, displays
-from ..labels import heading, is_number
+from ..labels import heading, short
 from ..registration import Condition
 from ..registry import qualified_name, short_name
 from ..runner import run_equation
@@ -75,16 +74,12 @@ def folder_of(paper):
 # -- what stands above the displays ----------------------------------------------------------------
 
 def _errata(entries):
-    """In ten lines at most: what is counted, errata of substance one by one, the others by name."""
+    """What is counted, errata of substance one by one, the others by name."""
     lines = [f"{counts.labels(entries)}: {counts.verdicts(entries)}."]
     errata = [entry for entry in entries if entry.weight == "substance"]
     if errata:
-        lines += ["", "Errata of substance:", ""]
-        room = 6
-        lines += [f"- {_link(entry)}: {entry.statement}"
-                  for entry in errata[:room if len(errata) <= room else room - 1]]
-        if len(errata) > room:
-            lines.append(f"- and {_links(errata[room - 1:])}")
+        lines += ["", "Errata of substance:", "",
+                  *(f"- {_link(entry)}: {entry.statement}" for entry in errata)]
     others = [f"{name}: {_links(mine)}" for name, mine in (
         ("Misprints", [entry for entry in entries if entry.weight == "misprint"]),
         ("What the text that was read may have lost", [entry for entry in entries
@@ -101,17 +96,11 @@ def _first_sentence(text):
 
 
 def _link(entry):
-    return f"[{_short(entry.labels)}](#label-{entry.labels[0]})"
+    return f"[{short(entry.labels)}](#label-{entry.labels[0]})"
 
 
 def _links(entries):
     return ", ".join(map(_link, entries))
-
-
-def _short(labels):
-    """`(8a), (8b)`, `theorem-1`, `(33) to (39)`."""
-    names = [f"({label})" if is_number(label) else label for label in labels]
-    return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"
 
 
 def _contents(entries):
@@ -130,7 +119,7 @@ def _symbols(paper):
     module = registry.REGISTRY.papers[paper]
     if module is not None:
         room = importlib.import_module(module.rpartition(".")[0])
-        header, *rows = _table_of(room.__doc__ or "") or [header]
+        header, *rows = table_of(room.__doc__ or "", _code) or [header]
     if not rows:
         return []
     cells = [header, ("---",) * len(header), *rows]
@@ -138,8 +127,8 @@ def _symbols(paper):
                                     + " |" for row in cells)]
 
 
-def _table_of(text):
-    """Rows of the first table in a docstring, whose columns a line of ``=`` marks."""
+def table_of(text, shown=lambda cell, column: cell):
+    """Rows of the first table in a docstring, whose columns a line of ``=`` marks, header first."""
     lines = text.splitlines()
     rules = [k for k, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line.strip())]
     if len(rules) < 3:
@@ -149,7 +138,7 @@ def _table_of(text):
     for line in [*lines[rules[0] + 1:rules[1]], *lines[rules[1] + 1:rules[2]]]:
         cells = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None])]
         if cells[0] or not rows:
-            rows.append([_code(cell, k) for k, cell in enumerate(cells)])
+            rows.append([shown(cell, k) for k, cell in enumerate(cells)])
         else:  # a row that goes on
             rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells)]
     return rows
@@ -234,10 +223,9 @@ def _math(caption, entry, text, nodes, folder=None):
 
 def _own(entry, numbers, folder):
     """The numbers of a display as links to it, with links to their lines of code and check."""
-    place = own_lines.code_line(entry, numbers[0]), own_lines.check_line(entry, numbers[0])
-    links = [_to_line(line.file, line.number, f"{name}, line {line.number}", folder)
-             for name, line in zip(("code", "check"), place) if line]
-    return f"[{told(numbers)}](#eq-{numbers[0]}): {'; '.join(links)}."
+    links = [_to_line(line.file, line.number, f"{word}, line {line.number}", folder)
+             for word, line in own_lines.of_both(entry, numbers[0])]
+    return f"[{latex.told(numbers)}](#eq-{numbers[0]}): {'; '.join(links)}."
 
 
 def _columns(nodes):

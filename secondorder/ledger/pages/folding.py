@@ -7,12 +7,8 @@ from ..comparisons import Comparison
 
 
 def folded(claims):
-    """Groups of claims that say the same on different cases (`case=`).
-
-    Returns
-    -------
-    list of (str, list)
-        What is claimed, and the claims with the worst one first, in the order of the check.
+    """Pairs of what is claimed and the claims that say it on different cases (`case=`), the worst
+    one first, in the order of the check.
     """
     groups = {}
     for claim in claims:

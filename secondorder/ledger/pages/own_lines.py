@@ -10,15 +10,14 @@ import ast
 import functools
 import inspect
 import re
-import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...formulas.tags import told as told_numbers
+from ...formulas.latex import told as told_numbers
 from .. import claims, comparisons
 from ..displays import printed_numbers
 from ..labels import is_number
-from .source import check_and_helpers, doc_lines, place_of, plain
+from .source import check_and_helpers, doc_lines, place_of, plain, tree_of
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
@@ -39,18 +38,9 @@ class Line:
 
 
 def code_line(entry, label):
-    """The line of the code that is a label's own; None where there is no source.
+    """The `Line` of the code that is a label's own; None where there is no source.
 
-    Parameters
-    ----------
-    entry : Equation
-    label : str
-        One of its labels.
-
-    Returns
-    -------
-    Line or None
-        Of a check that names no code, which then is the code, the line of the check.
+    Of a check that names no code, which then is the code, it is the line of the check.
     """
     if not entry.implements:
         return check_line(entry, label)
@@ -76,18 +66,21 @@ def check_line(entry, label):
     return _line(functions[0], returned(functions[0]) if line is None else line)
 
 
+def of_both(entry, label):
+    """`code` and `check`, each with its line for a label; without what has no source."""
+    lines = ("code", code_line(entry, label)), ("check", check_line(entry, label))
+    return [(word, line) for word, line in lines if line]
+
+
 def told(entry):
     """Own lines in words, one text for numbers that share theirs: `code rules.py:8, check ...`."""
-    numbers = printed_numbers(entry) or entry.labels[:1]
-    same, files, parts = {}, [], []
-    for number in numbers:
+    same, parts = {}, []
+    for number in printed_numbers(entry) or entry.labels[:1]:
         same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
     for lines, mine in same.items():
-        names = [f"{'' if line.file in files[-2:] else line.file.name + ':'}{line.number}"
-                 if line else "no source at hand" for line in lines]
-        files += [line.file for line in lines if line]
-        code, check = names if parts else (f"code {names[0]}", f"check {names[1]}")
-        parts.append((told_numbers(mine) + " " if len(same) > 1 else "") + f"{code}, {check}")
+        code, check = (line or "no source at hand" for line in lines)
+        parts.append((told_numbers(mine) + " " if len(same) > 1 else "")
+                     + f"code {code}, check {check}")
     return parts
 
 
@@ -177,10 +170,7 @@ def _source(function):
 @functools.cache
 def _tree(function):
     """The syntax of a function without its decorators, which say what it checks."""
-    try:
-        tree = ast.parse(textwrap.dedent(_source(function)))
-    except SyntaxError:  # a lambda in the middle of a statement
-        return ast.Module([], [])
+    tree = tree_of(_source(function))
     for node in tree.body:
         node.decorator_list = []
     return tree

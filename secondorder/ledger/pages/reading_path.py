@@ -36,13 +36,7 @@ def stations(paper):
 
 
 def shown(paper):
-    """The path as text for a terminal.
-
-    Raises
-    ------
-    ValueError
-        A paper without a path; those that have one are named.
-    """
+    """The path as text for a terminal; ValueError for a paper without one."""
     stops = stations(paper)
     if not stops:
         known = [name for name in registry.REGISTRY.rooms() if stations(name)]

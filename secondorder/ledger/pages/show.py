@@ -7,17 +7,14 @@ and every claim.
 import inspect
 import textwrap
 
-import numpy as np
-
 from ...checks import boolean, whole_number
 from ...compiled.beside import beside
 from ...formulas import marks, terminal
 from .. import registry
 from ..claims import Case, Counterexample, Printed, PrintedShape, Property
-from ..comparisons import RELATIVE_TO, AtMost, Comparison, Rate
+from ..comparisons import RELATIVE_TO, named
 from ..displays import printed_numbers
 from ..labels import heading
-from ..mismatch import entry_line
 from ..registry import qualified_name, short_name
 from ..runner import run_equation
 from . import both_sides, counts, folding, own_lines
@@ -75,18 +72,15 @@ def listed(entries):
 
 def _page(entry, seed, more, tex):
     result = run_equation(entry, int(seed))
-    about = [*_head(entry, result), "", *_paragraph(entry.statement), *_facts(entry), ""]
-    head, numbers = [*about, *_with_lines(entry, _formulas(entry, tex))], \
-        ["", *_numbers(result, seed)]
-    lead = _lead(entry)
-    if not more and len(head) + len(numbers) + min(len(lead), _LEAST_CODE) + 4 > SCREEN:
-        head = [*about, *_with_lines(entry, _formulas(entry, tex, short=True))]
+    head = [*_head(entry, result), "", *_paragraph(entry.statement), *_facts(entry), "",
+            *_with_lines(entry, _formulas(entry, tex))]
+    numbers = ["", *_numbers(result, seed)]
     command = f"secondorder show {entry.paper} {_shell(entry.labels[0])} --more"
     if more:
         body = [*head, "", *_all_code(entry), *numbers, "", *_rest(entry, result, seed)]
     else:
         room = SCREEN - len(head) - len(numbers) - 5
-        code = ["", *_cut(lead, max(room, _LEAST_CODE))]
+        code = ["", *_cut(_lead(entry), max(room, _LEAST_CODE))]
         left = SCREEN - len(head) - len(numbers) - len(code) - 2
         claims = ["", *_claims(result.claims, left)] if result.claims else []
         body = _without_gaps([*head, *code, *(numbers if claims else []), *claims,
@@ -138,9 +132,8 @@ def _facts(entry):
     return lines
 
 
-def _formulas(entry, tex, short=False):
-    """The formula, or both; of a `short` pair the corrected one tells which lines are as printed.
-    """
+def _formulas(entry, tex):
+    """The formula, or both."""
     if tex:
         pairs = [("as printed:" if entry.corrected else "formula:", entry.formula)]
         pairs += [("corrected:", entry.corrected)] if entry.corrected else []
@@ -153,11 +146,8 @@ def _formulas(entry, tex, short=False):
         return ["formula:", *_indented(terminal.draw(entry.formula, numbers=bears))]
     (printed, corrected), marked = marks.marked_pair(entry.formula, entry.corrected)
     above, below = (terminal.draw(nodes, numbers=bears) for nodes in (printed, corrected))
-    long = short or len(above) + len(below) > SCREEN // 3
-    if long and any("^" in line for line in below):
+    if len(above) + len(below) > SCREEN // 3 and any("^" in line for line in below):
         above = terminal.draw(entry.formula, numbers=bears)  # long: marked once, where it changed
-    if short:
-        below = marks.shortened(above, below)
     return ["as printed:", *_indented(above),
             "corrected (^ what changed):" if marked else "corrected:", *_indented(below)]
 
@@ -214,12 +204,12 @@ def _numbers(result, seed):
     lines = []
     claim = both_sides.featured(result.claims)
     if claim is not None:
-        lines += _paragraph(f"both sides (seed {seed}): {both_sides.title(claim)}", "  ")
+        lines += _paragraph(f"both sides (seed {seed}): {named(claim)}", "  ")
         lines += _indented(both_sides.table(claim))
     for kind, name in _FAILING.items():
         failure = both_sides.featured_failure(result.claims, kind)
         if failure is not None:
-            lines += _paragraph(f"{name}: {both_sides.title(failure)}", "  ")
+            lines += _paragraph(f"{name}: {named(failure)}", "  ")
             names = ("printed" if kind is Printed else "outside", "check")
             lines += _indented(both_sides.table(failure, names, 2))
     for claim in result.claims:
@@ -252,7 +242,9 @@ def _claim_lines(same, more=False):
     """
     worst = same[0]
     lines = _claim_line(worst, len(same))
-    return lines + (entries(worst) if more or not worst.ok else [])
+    if isinstance(worst, (Property, PrintedShape)) or worst.ok and not more:
+        return lines
+    return lines + [f"       {line}" for line in both_sides.table(worst, limit=4)]
 
 
 def _claim_line(claim, count):
@@ -276,24 +268,6 @@ def _claim_text(claim, count):
     if count > 1:
         return f"{text} ({count} cases" + (f", worst: {case})" if case else ")")
     return f"{text} ({case})" if case and not isinstance(claim, Property) else text
-
-
-def entries(claim, limit=4):
-    """A few entries of both sides: where tightest, where worst on failure, else the largest."""
-    if isinstance(claim, (Property, PrintedShape)):
-        return []
-    claim = claim if isinstance(claim, Comparison) else claim.claim
-    if isinstance(claim, Rate):
-        pairs = zip(claim.steps[:limit], claim.remainders[:limit])
-        return [f"       step {step:.3g}: remainder {remainder:.6g}" for step, remainder in pairs]
-    names = ("smaller", "larger") if isinstance(claim, AtMost) else ("left", "right")
-    lines = []
-    for flat in both_sides.telling(claim)[:limit]:
-        index = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
-        lines.append("       " + entry_line(index, claim.left[index], claim.right[index], names))
-    if claim.left.size > limit:
-        lines.append(f"       ... {claim.left.size} entries, shape {claim.left.shape}")
-    return lines
 
 
 def _rest(entry, result, seed):

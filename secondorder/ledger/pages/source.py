@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..registry import underlying
 
-_LONGEST = 60
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 
 
@@ -29,19 +28,23 @@ def place_of(implementation):
         return None
 
 
-def code_of(implementation, name):
-    """Name, place and numbered lines of a function or a class's methods, without docstrings."""
+def located(implementation):
+    """File and line as text, and numbered lines without docstrings; None where no source is."""
     place = place_of(implementation)
     if place is None:
-        return [f"{name}  (no source at hand)"]
+        return None
     file, first = place
     inside = file.is_relative_to(_PACKAGE_FOLDER)
     told = file.relative_to(_PACKAGE_FOLDER.parent).as_posix() if inside else file.name
     code = numbered_code(inspect.getsourcelines(plain(implementation))[0], first)
-    shown = [f"{number:5d}  {line}".rstrip() for number, line in code[:_LONGEST]]
-    if len(code) > _LONGEST:
-        shown.append(f"       ... {len(code) - _LONGEST} more lines")
-    return [f"{name}  ({told}:{first})", *shown]
+    return f"{told}:{first}", code
+
+
+def code_of(implementation, name):
+    """Name, place and numbered lines of a function or a class's methods, without docstrings."""
+    place, code = located(implementation) or ("no source at hand", [])
+    shown = [f"{number:5d}  {line}".rstrip() for number, line in code]
+    return [f"{name}  ({place})", *shown]
 
 
 def doc_lines(implementation, longest=5):
@@ -62,10 +65,7 @@ def doc_lines(implementation, longest=5):
 
 def numbered_code(lines, first):
     """Pairs of number and text of the lines that are neither docstring nor decorator nor blank."""
-    try:
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except SyntaxError:  # a lambda in the middle of a statement
-        tree = ast.Module([], [])
+    tree = tree_of("".join(lines))
     dropped = set()
     for node in ast.walk(tree):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -78,16 +78,21 @@ def numbered_code(lines, first):
             if k + 1 not in dropped and line.strip()]
 
 
+def tree_of(text):
+    """The syntax of a function's text; empty for a lambda in the middle of a statement."""
+    try:
+        return ast.parse(textwrap.dedent(text))
+    except SyntaxError:
+        return ast.Module([], [])
+
+
 def reference_code(check):
     """The code of a check and of the helpers of its room's `equations` that it calls.
 
     Random cases (modules named `cases`) are left out: they are shown as the live case.
     """
     codes = [code_of(function, function.__name__) for function in check_and_helpers(check)]
-    lines = [line for code in codes for line in ("", *code)][1:]
-    if len(lines) <= 2 * _LONGEST:
-        return lines
-    return lines[:2 * _LONGEST] + [f"       ... {len(lines) - 2 * _LONGEST} more lines"]
+    return [line for code in codes for line in ("", *code)][1:]
 
 
 @functools.cache
@@ -105,8 +110,8 @@ def check_and_helpers(check):
 def helpers(function):
     """The functions that a function names and that stand in the same package of checks."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
+        tree = tree_of(inspect.getsource(function))
+    except (OSError, TypeError):
         return []
     package = function.__module__.rpartition(".")[0]
     functions = []
