@@ -25,14 +25,17 @@ def findings():
         ``says``, ``control`` and ``limits``, texts with their numbers; ``effect``, with spread and
         seeds; ``row``, the claim as `records.rows` gives it; ``page``, where CLAIMS.md has it.
     """
-    path = importlib.resources.files("secondorder.studies") / "findings.toml"
-    written = tomllib.loads(path.read_text(encoding="utf-8"))["finding"]
     table = rows()
     claims = {f"{row['paper']} {row['key']} {row['claim']}": row for row in table}
     return [{"row": claims[one["claim"]], "page": place(claims[one["claim"]]),
              "effect": effect_of(claims[one["claim"]])}
             | {name: quoted(one[name], table=table) for name in ("says", "control", "limits")}
-            for one in written]
+            for one in _written()]
+
+
+def _written():
+    path = importlib.resources.files("secondorder.studies") / "findings.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))["finding"]
 
 
 def effect_of(row):

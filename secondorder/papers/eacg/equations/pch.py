@@ -87,9 +87,6 @@ def equation_8b(rng):
         for name, gamma in GAMMAS.items():
             one = case._replace(name=f"{name}, {case.name}")
             whole, blocks = curvatures.pch(*case.passes, gamma), reference.pch(case, gamma)
-            for t, (B, by_loops) in enumerate(zip(whole, blocks), start=1):
-                claims += [one.equal("through the layers, by loops", B, by_loops, 1e-6, t),
-                           one.precise(B, t), one.positive("its least eigenvalue", B, t)]
             for t in (3, 2):
                 W, B, options = case.weights(t), blocks[t - 2], {"case": one.named(t - 1)}
                 arguments = (W, blocks[t - 1], *reference.step_arguments(case, t), gamma)
@@ -100,6 +97,9 @@ def equation_8b(rng):
                     claims.append(Printed(Equal("means of h'' and of g apart",
                                                 curvatures.pch_step_as_printed(*arguments), B,
                                                 1e-12, **options)))
+            for t, (mine, by_loops) in enumerate(zip(whole, blocks), start=1):
+                claims += [one.equal("through the layers, by loops", mine, by_loops, 1e-6, t),
+                           one.precise(mine, t), one.positive("its least eigenvalue", mine, t)]
     return [*claims,
             Printed(AtMost("0 against the least eigenvalue, the mean Hessian above left as it is",
                            0.0, reference.least(without_hat(rng)[1]), scale=1.0)),

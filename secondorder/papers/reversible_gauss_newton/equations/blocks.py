@@ -238,12 +238,12 @@ def equations_17_and_57(rng):
             first = e1 @ plus(state.S1)
             bracket = e2 - (own[6:, :first.size] @ first.T.ravel()).reshape(3, 2).T
             delta = bracket @ plus(state.S2)
-            claims.append(Equal("fast path", pair[l][1], -delta / 3, 1e-8,
-                                case=f"block {l + 1}{name}"))
             if not name:
                 literal = right_inverse.second_delta(e2, state, first)
                 # (17), (57)
                 claims.append(Equal("Delta2", literal, delta, 1e-9, case=f"block {l + 1}"))
+            claims.append(Equal("fast path", pair[l][1], -delta / 3, 1e-8,
+                                case=f"block {l + 1}{name}"))
     for name, other in cases.without_biases(rng):
         error = cases.halves_of(whole_networks.in_features(other.net, other.eps))
         literal = right_inverse.update(jacobians.states(other.net, other.x), error)
