@@ -80,7 +80,7 @@ BAD = {
     "input_shape": [((0,), ValueError), ((1.5,), TypeError), ("ab", TypeError)],
     "tolerance": [(-1, ValueError), ("a", (TypeError, ValueError)), (np.nan, ValueError)],
     "max_iterations": [(-1, ValueError), (1.5, TypeError)],
-    "samples": [(1, ValueError), (2.5, ValueError)],
+    "samples": [(1, ValueError), (2.5, TypeError)],
     "ax": [(3, TypeError)],
     "figure": [(3, TypeError)],
     "paper": [("low-rang", ValueError, "low-rank"), (3, (TypeError, ValueError), "")],
