@@ -194,9 +194,15 @@ def _explained(target, calls, factors):
             continue
         if np.ptp(values) == 0:
             continue
-        for text, form in ((name, values), (f"1 - {name}", 1 - values)):
-            if np.allclose(factors, form, rtol=1e-6):
-                return f"yours is {text} times what is right, in all cases"
+        with np.errstate(all="ignore"):
+            forms = {f"{name}": values, f"1 - {name}": 1 - values, f"1 / {name}": 1 / values,
+                     f"1 / (1 - {name})": 1 / (1 - values), f"sqrt({name})": np.sqrt(values),
+                     f"{name}^2": values**2}
+        for text, form in forms.items():
+            for sign, mark in ((1, ""), (-1, "-")):
+                if np.isfinite(form).all() and np.allclose(factors, sign * form, rtol=1e-6):
+                    form = f"({text})" if mark and " " in text else text
+                    return f"yours is {mark}{form} times what is right, in all cases"
     return ""
 
 

@@ -114,5 +114,6 @@ def test_a_factor_is_explained_by_an_argument():
                                           "length of x")
     assert "a sum where a mean" in told(lambda n, rho: n)
     assert "yours is rho times" in told(lambda n, rho: rho)
-    assert "yours is 1 - rho times" in told(lambda n, rho: 1 - rho)
+    assert "yours is -(1 - rho) times" in told(lambda n, rho: rho - 1)
+    assert "yours is 1 / rho times" in told(lambda n, rho: 1 / rho)
     assert "not the same in all cases: from 0.5" in told(lambda n, rho: n / 4)
