@@ -7,6 +7,7 @@ for evaluations that only the owner uses; literal passes make their own.
 
 import contextlib
 import math
+import threading
 from functools import partial
 
 import numpy as np
@@ -15,6 +16,7 @@ from .kinds import COLUMNS
 from .program import functions
 
 _passes = partial(functions, "passes")
+_ONCE = threading.Lock()  # what threads share of a batch is made by one of them, the others wait
 KEPT = 2**19  # numbers in a network's layers up to which a lent workspace is kept
 
 
@@ -84,16 +86,20 @@ class Work:
     def curvatures(self):
         """Second derivatives of all activations, made once a batch."""
         if not self._has_curvatures:
-            program = self.program
-            _passes().curvatures(program.table, program.steps, self.x, self.array)
-            self._has_curvatures = True
+            with _ONCE:
+                if not self._has_curvatures:
+                    program = self.program
+                    _passes().curvatures(program.table, program.steps, self.x, self.array)
+                    self._has_curvatures = True
 
     def output_gradients(self, theta):
         """Gradients in the outputs of all layers, made once a batch."""
         if not self._has_bars:
-            work = self.array
-            _passes().output_gradients(*self.program.layers, theta, work, work, self.rows)
-            self._has_bars = True
+            with _ONCE:
+                if not self._has_bars:
+                    work = self.array
+                    _passes().output_gradients(*self.program.layers, theta, work, work, self.rows)
+                    self._has_bars = True
 
     def gradient(self, theta, total):
         """Gradient of the sum of the losses, in `total` (P,)."""

@@ -6,6 +6,7 @@ Threads are made to take turns a thousand times more often than usual, as the ne
 import pickle
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
+from secondorder.compiled.program import functions
 from secondorder.exact import finite_differences
 
 eacg, low_rank, reversible = so.eacg, so.low_rank, so.reversible_gauss_newton
@@ -194,6 +196,25 @@ def test_readers_may_share(name):
 @pytest.mark.parametrize("name", CASES)
 def test_readers_may_share_ten_times(name):
     assert [wrong(CASES[name], CALLS) for _ in range(TIMES)] == TIMES * [0]
+
+
+@pytest.mark.parametrize("name", ["output_gradients", "curvatures"])
+def test_what_is_made_once_a_batch_is_made_by_one_thread(name, monkeypatch):
+    """Another thread asks for it while it is being made: it waits, and does not make it again."""
+    made = []
+
+    def slow(*args):
+        made.append(name)
+        time.sleep(0.1)
+        return original(*args)
+    net, *data = problem(*SMALL)
+    H = so.exact.HessianOperator(net, *data)
+    passes = functions("passes")
+    original = getattr(passes, name)
+    monkeypatch.setattr(passes, name, slow)
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(H.matvec, np.eye(net.size)[:THREADS]))
+    assert made == [name]
 
 
 # -- optimizers write: they refuse -----------------------------------------------------------------
