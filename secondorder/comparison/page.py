@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from secondorder.plots import hessian_heat_map
 from secondorder.plots.style import style
+from secondorder.studies.numbers import number
 
 from .measures import RATES
 
@@ -20,23 +21,24 @@ def table(comparison):
     for row in comparison.rows:
         values = row["eigenvalues"]
         lines.append((row["name"], size(row["bytes"]), f"{row['milliseconds']:.1f}",
-                      f"{row['error']:.2g}", f"{row['block_error']:.2g}",
-                      f"{row['diagonal_error']:.2g}", f"{values[0]:.2g}", f"{values[-1]:.2g}",
+                      *(number(value, 2) for value in (row["error"], row["block_error"],
+                                                       row["diagonal_error"], values[0],
+                                                       values[-1])),
                       str(row["negative"]), "yes" if row["above"] else "no",
                       "-" if row["angle"] is None else f"{row['angle']:.0f}",
                       f"{row['decrease']:.3f}", f"{row['best_decrease']:.3f}",
-                      f"{row['best_rate']:.2g}"))
+                      number(row["best_rate"], 2)))
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "\n".join("  ".join(word.ljust(width) if k == 0 else word.rjust(width)
                                for k, (word, width) in enumerate(zip(line, widths)))
                      for line in lines)
 
 
-def size(number):
+def size(count):
     """Bytes as a person reads them."""
-    unit, count = next((pair for pair in (("MiB", 2**20), ("KiB", 2**10)) if number >= pair[1]),
-                       ("B", 1))
-    return f"{number / count:.0f} {unit}"
+    unit, one = next((pair for pair in (("MiB", 2**20), ("KiB", 2**10)) if count >= pair[1]),
+                     ("B", 1))
+    return f"{count / one:.0f} {unit}"
 
 
 def draw(comparison):
@@ -63,7 +65,7 @@ def _heat_maps(comparison, part):
     for panel, name in zip(axes.flat, PICTURES):
         row = by_name[name]
         hessian_heat_map(comparison.matrices[name], comparison.network, ax=panel, limit=limit,
-                         title=f"{name}\nerror {row['error']:.2g}, {size(row['bytes'])}",
+                         title=f"{name}\nerror {number(row['error'], 2)}, {size(row['bytes'])}",
                          colour_bar=False)
         panel.title.set_fontsize(8)
         panel.tick_params(labelsize=6)
@@ -133,8 +135,8 @@ def _bars(comparison, axes):
     axes.plot([max(0.0, row["decrease"]) for row in comparison.rows], places, "k|", markersize=8,
               label="rate 1 (0 if the loss rises)")
     for place, row in zip(places, comparison.rows):
-        axes.annotate(f" rate {row['best_rate']:.2g}", (row["best_decrease"], place), va="center",
-                      fontsize=6)
+        axes.annotate(f" rate {number(row['best_rate'], 2)}", (row["best_decrease"], place),
+                      va="center", fontsize=6)
     axes.set_yticks(places, names, fontsize=6.5)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.3 * max(best))
