@@ -22,8 +22,8 @@ def table(comparison):
         values = row["eigenvalues"]
         lines.append((row["name"], size(row["bytes"]), f"{row['milliseconds']:.1f}",
                       *(number(value, 2) for value in (row["error"], row["block_error"],
-                                                       row["diagonal_error"], values[0],
-                                                       values[-1])),
+                                                       row["diagonal_error"],
+                                                       values[0], values[-1])),
                       str(row["negative"]), "yes" if row["above"] else "no",
                       "-" if row["angle"] is None else f"{row['angle']:.0f}",
                       f"{row['decrease']:.3f}", f"{row['best_decrease']:.3f}",
