@@ -75,7 +75,7 @@ def takes_files(directory):
     probe = Path(directory) / f".probe.secondorder-{uuid.uuid4().hex}.probe"
     try:
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # another run may have cleared it away
     except OSError:
         return False
     return True

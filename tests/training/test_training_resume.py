@@ -98,6 +98,18 @@ def test_threads_on_one_checkpoint(tmp_path):
     assert os.listdir(tmp_path) == ["c"]
 
 
+def test_a_probe_that_another_run_clears_away_is_no_trouble(tmp_path, monkeypatch):
+    close = os.close
+
+    def cleared(handle):
+        close(handle)
+        for probe in tmp_path.glob(".probe.*"):
+            probe.unlink()
+    monkeypatch.setattr(os, "close", cleared)
+    files.require_writable(tmp_path / "c")
+    assert not os.listdir(tmp_path)
+
+
 def _take_turns(path, count):
     done = 0
     for _ in range(count):
