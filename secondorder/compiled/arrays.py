@@ -16,7 +16,6 @@ from .kinds import COLUMNS
 from .program import functions
 
 _passes = partial(functions, "passes")
-_ONCE = threading.Lock()  # what threads share of a batch is made by one of them, the others wait
 KEPT = 2**19  # numbers in a network's layers up to which a lent workspace is kept
 
 
@@ -76,6 +75,8 @@ class Work:
         """
         program, x = self.program, x if x.flags.carray else x.copy()
         self.x = x.reshape(len(x), -1)
+        # what threads share of a batch is made by one of them; an interrupt may leave the lock taken
+        self._once = threading.RLock()  # so it lets its own thread in, and the next batch has another
         self._has_bars = self._has_curvatures = False
         finite = _passes().forward(*program.layers, program.own, theta, self.x, self.array)
         if criterion is None or not finite:
@@ -86,7 +87,7 @@ class Work:
     def curvatures(self):
         """Second derivatives of all activations, made once a batch."""
         if not self._has_curvatures:
-            with _ONCE:
+            with self._once:
                 if not self._has_curvatures:
                     program = self.program
                     _passes().curvatures(program.table, program.steps, self.x, self.array)
@@ -95,7 +96,7 @@ class Work:
     def output_gradients(self, theta):
         """Gradients in the outputs of all layers, made once a batch."""
         if not self._has_bars:
-            with _ONCE:
+            with self._once:
                 if not self._has_bars:
                     work = self.array
                     _passes().output_gradients(*self.program.layers, theta, work, work, self.rows)

@@ -232,6 +232,47 @@ def test_another_thread_may_step_after_an_interrupt():
         case.back()
 
 
+def within_a_minute(work):
+    """Some work in a thread of its own, as what waits for a lock would wait for ever."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def compiled_batches(file):
+    return file.endswith("/compiled/arrays.py")
+
+
+def test_what_is_made_once_a_batch_is_made_again_after_an_interrupt():
+    """Whoever was interrupted asks the same batch again; then another thread steps."""
+    case = Case("sgd")
+    v, product = case.before[0], so.exact.curvature.hessian_vector_product_at
+    expected = product(case.optimizer.evaluate(*case.batch), v)
+    seen = []
+
+    def ask():
+        for at in range(10**5):
+            evaluation = case.optimizer.evaluate(*case.batch)
+            interrupted = Interrupter(compiled_batches, at)(lambda: product(evaluation, v))
+            assert np.array_equal(product(evaluation, v), expected)
+            if not interrupted:
+                break
+            seen.append(at)
+
+    within_a_minute(ask)
+    assert len(seen) > 50
+    for at in range(10**5):
+        interrupted = Interrupter(compiled_batches, at)(case.step)
+        case.back()
+        within_a_minute(case.step)
+        assert case.is_at(case.after), f"after an interrupt at operation {at}"
+        case.back()
+        if not interrupted:
+            break
+    assert at > 50
+
+
 def test_a_direction_that_is_interrupted_leaves_memory_alone():
     """For those who move the parameters themselves."""
     case = Case("adam")
