@@ -44,6 +44,12 @@ class Work:
     def __init__(self, program):
         self.program, self._memory = program, np.empty(0, program.dtype)
 
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_once"}
+
+    def __setstate__(self, state):
+        vars(self).update(state, _once=threading.RLock())  # a copy has a lock of its own
+
     def resize(self, rows):
         """Be ready for batches of another length."""
         program, size = self.program, rows * self.program.width + self.program.room
