@@ -9,6 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 from ..checks import (check_l2, finite, fitting, instance_of, one_of, plain_array,
                       require_bytes, unchanged)
 from ..nets import Evaluation
+from ..nets.overriding import Follows
 from .chunks import Chunks
 from .columns import fisher_rows, gauss_newton_rows, hessian_rows, score_rows
 from .curvature import (check_network, evaluate, gauss_newton_product_at, hessian_vector_product_at,
@@ -20,7 +21,7 @@ from .parameter_slices import parameter_slice
 BLOCK = 64  # columns of a dense matrix that are made at a time
 
 
-class CurvatureOperator(LinearOperator):
+class CurvatureOperator(Follows, LinearOperator):
     """A symmetric (P, P) operator at one point of a network, or its block of a layer.
 
     It stands for the point at which it was made: after a change of the network's parameters its
@@ -54,6 +55,9 @@ class CurvatureOperator(LinearOperator):
     evaluation : Evaluation or None
         The forward pass that is kept; None with `batch_size`.
     """
+
+    follows = {"_products": ("_product",)}
+    rows_of = None  # ``rows_of(evaluation, rows, *others)``, a sum over samples times every row
 
     def __init__(self, network, loss, x, y, l2=0.0, layer=None, parameter=None, batch_size=None,
                  executor=None):
@@ -91,17 +95,18 @@ class CurvatureOperator(LinearOperator):
 
     # -- products ----------------------------------------------------------------------------------
 
-    @staticmethod
-    def rows_of(evaluation, rows, *others):
-        """A sum over samples, times every row of `rows` (K, P): what a kind of matrix defines."""
-        raise NotImplementedError
-
     def _product(self, v):
         """Product of the whole matrix with v (P,), a new array."""
-        return self._products(v[None])[0]
+        if self.rows_of is None:
+            raise TypeError(f"{type(self).__name__} does not define _product(v)")
+        return self._mean_products(v[None])[0]
 
     def _products(self, rows):
         """Products of the whole matrix with every row of `rows` (K, P): (K, P)."""
+        return np.stack([self._product(row) for row in rows])
+
+    def _mean_products(self, rows):
+        """``self.rows_of(evaluation, rows)``, a sum over samples, as a mean with the penalty."""
         if self.evaluation is not None:
             total = self.rows_of(self.evaluation, rows, *self._others)
             samples = self.evaluation.samples
@@ -199,6 +204,8 @@ class HessianOperator(CurvatureOperator):
 
     rows_of = staticmethod(hessian_rows)
 
+    _products = CurvatureOperator._mean_products
+
     def _product(self, v):
         if self.evaluation is None:
             return super()._product(v)
@@ -209,6 +216,8 @@ class GaussNewtonOperator(CurvatureOperator):
     """Generalised Gauss-Newton matrix, mean of J^T H_loss J."""
 
     rows_of = staticmethod(gauss_newton_rows)
+
+    _products = CurvatureOperator._mean_products
 
     def _product(self, v):
         if self.evaluation is None:
@@ -221,6 +230,8 @@ class FisherOperator(CurvatureOperator):
 
     The targets of ``kind="sampled"`` are drawn once, when the operator is made.
     """
+
+    _products = CurvatureOperator._mean_products
 
     def __init__(self, network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, layer=None,
                  parameter=None, batch_size=None, executor=None):

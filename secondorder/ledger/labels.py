@@ -105,9 +105,11 @@ def heading(labels):
 
 
 def short(labels):
-    """`(8a), (8b)`, `theorem-1`, `(33) to (39)`: up to four labels, of more the ends."""
+    """`(8a), (8b)`, `theorem-1`, `(33) to (39)`: of more than four numbers in a row the ends."""
     names = [f"({label})" if is_number(label) else label for label in labels]
-    return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"
+    first = number(labels[0]) or (0, "")
+    in_a_row = [str(first[0] + k) for k in range(len(labels))] == list(labels)
+    return f"{names[0]} to {names[-1]}" if in_a_row and len(names) > 4 else ", ".join(names)
 
 
 def plain(text):

@@ -133,15 +133,18 @@ def draw(results, title, figure):
     """Training loss over work and over seconds."""
     from .drawings import COLOURS, LINE_STYLES, LOOKS, legend_below
 
-    panels = figure.subplots(1, 2, sharey=True)
+    panels, lowest = figure.subplots(1, 2, sharey=True), np.inf
     for k, result in enumerate(result for result in results if result.record):
         record, key = result.record, result.entrant.key
         colour, style = LOOKS.get(key, (COLOURS[k % len(COLOURS)], LINE_STYLES[4]))
         for panel, name in zip(panels, ("work", "seconds")):
-            panel.plot(record[name][1:], np.maximum(record["loss"][1:], LOWEST), color=colour,
-                       linestyle=style, label=result.entrant.title)
+            losses = np.maximum(record["loss"][1:], LOWEST)
+            lowest = min([lowest, *record["loss"][1:]])
+            panel.plot(record[name][1:], losses, color=colour, linestyle=style,
+                       label=result.entrant.title)
     panels[0].set(xlabel="work, in gradients of the batch", xscale="log", yscale="log",
-                  ylabel="training loss")
+                  ylabel="training loss" + (f" ({LOWEST:f}: that or less)" if lowest < LOWEST
+                                            else ""))
     panels[1].set(xlabel="CPU seconds of steps", xscale="log")
     if panels[1].lines:
         legend_below(figure, panels[1], rows=3)

@@ -174,6 +174,17 @@ def test_products_at_a_stale_evaluation_refuse(case):
             compute(evaluation, np.ones(net.size))
 
 
+def test_whoever_defines_the_product_is_heard(case):
+    class Twice(so.exact.HessianOperator):
+        def _product(self, v):
+            return 2 * super()._product(v)
+
+    V = np.eye(case[0].size)[:, :3]
+    assert relative(Twice(*case) @ V, 2 * (so.exact.HessianOperator(*case) @ V)) < 1e-15
+    with pytest.raises(TypeError, match=r"CurvatureOperator does not define _product"):
+        so.exact.CurvatureOperator(*case) @ V[:, 0]
+
+
 # -- what changes after an operator was made -------------------------------------------------------
 
 

@@ -160,3 +160,13 @@ def test_a_part_of_a_label_is_understood(paper, text, label):
 def test_what_may_be_several_is_asked_for_by_name(paper, text, expected):
     with pytest.raises(ValueError, match=expected):
         registry.REGISTRY.find(paper, text)
+
+
+@pytest.mark.parametrize("asked, told", [
+    (["8a", "8b"], "(8a), (8b)"), (["33", "34", "35", "36"], "(33), (34), (35), (36)"),
+    (["33", "34", "35", "36", "37"], "(33) to (37)"), (["theorem-1"], "theorem-1"),
+    (["1", "2", "3", "4", "9"], "(1), (2), (3), (4), (9)"),
+    (["8a", "8b", "8c", "8d", "8e"], "(8a), (8b), (8c), (8d), (8e)"),
+    (["A.1", "A.2", "A.3", "A.4", "A.5"], "(A.1), (A.2), (A.3), (A.4), (A.5)")])
+def test_a_range_is_of_numbers_in_a_row(asked, told):
+    assert labels.short(asked) == told

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from matplotlib.figure import Figure
 
 from secondorder import cli
 from secondorder.race import live
@@ -125,3 +126,14 @@ def test_a_default_rate_is_read():
 
     assert live.default_rate(so.Adam) == 0.001
     assert live.default_rate(so.ResidualPartitioning) == 0.01  # None there
+
+
+@pytest.mark.parametrize("last, told", [(1e-9, "training loss (0.000001: that or less)"),
+                                        (1e-3, "training loss")])
+def test_the_picture_says_where_it_cuts_losses(last, told):
+    record = {"work": [0, 1, 2], "seconds": [0, 1, 2], "loss": [1.0, 0.1, last]}
+    result = live.Result(ENTRANTS["momentum"], 0, record)
+    figure = Figure()
+    live.draw([result], "", figure)
+    assert [panel.get_ylabel() for panel in figure.axes] == [told, ""]
+    assert figure.axes[0].lines[0].get_ydata()[-1] == max(last, 1e-6)

@@ -9,6 +9,7 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
+from secondorder.verify.classes.layers import sample_shape
 
 from harness.shaped_layers import Mixing
 from test_verify_derivatives import (PASSES, RESULTS, Quadratic, QuadraticSaved, on_result,
@@ -121,6 +122,9 @@ def test_a_forward_that_keeps_its_first_result():
             return self.kept
     report = verify.layer(Cached(3))
     assert wrong_passes(report) == {"forward"} and "stale state" in str(report)
+    used = Cached(3)
+    used.forward(np.random.default_rng(9).standard_normal((4, 3)))
+    assert "y does not follow x" in str(verify.layer(used))
 
 
 @pytest.mark.parametrize("name", PASSES)
@@ -409,3 +413,36 @@ def test_plot_without_curves_says_why():
 def test_layers_for_images_and_sequences(made):
     report = verify.layer(made())
     assert report.ok and {check.pass_name for check in report.checks} >= {"network", *PASSES}
+
+
+class Factors(nets.Activation):
+    """Takes vectors as long as its one parameter, or none."""
+
+    def __init__(self, width, refuse=False):
+        super().__init__("sin")
+        self.declare("a", np.ones(width))
+        self.refuse = refuse
+
+    def forward(self, x):
+        if self.refuse:
+            raise ValueError("none of these")
+        return super().forward(self.parameters["a"] * x)
+
+
+@pytest.mark.parametrize("made, shape", [
+    (lambda: nets.Activation("sin"), (5,)), (lambda: Factors(4), (4,)),
+    (lambda: Linear(7, 3, rng=0), (7,)), (lambda: nets.Skip([Linear(6, 6, rng=0)]), (6,)),
+    (lambda: nets.Recurrent(7, 3, rng=0), (4, 7)), (lambda: nets.Conv2d(1, 2, 3, rng=0), (1, 5, 4)),
+    (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])
+def test_a_shape_is_found_where_nobody_says_one(made, shape):
+    assert sample_shape(made(), None) == shape
+
+
+def test_a_shape_that_was_guessed_is_said_beside_what_is_wrong():
+    wrong = planted(nets.Activation, "backward", on_result("backward", 0, lambda x_bar: 2 * x_bar))
+    told = "nobody said the shape of a sample: (5,) was tried"
+    assert told in str(verify.layer(wrong("sin")))
+    assert told not in str(verify.layer(wrong("sin"), (5,)))
+    assert told not in str(verify.layer(nets.Activation("sin")))
+    refused = str(verify.layer(Factors(4, refuse=True)))
+    assert told in refused and "for x of shape (4, 5): none of these" in refused

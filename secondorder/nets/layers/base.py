@@ -1,6 +1,16 @@
 """What all layers share: parameters, their place in a network, and seven passes.
 
-A layer maps ``x`` (S, ...) to ``y`` (S, ...), one row per sample.
+A layer maps ``x`` (S, ...) to ``y`` (S, ...), one row per sample, and knows seven passes:
+
+========================  ======================================================================
+``forward``               output, and what the other passes need (``saved``)
+``backward``              reverse mode; summed over samples for the parameters
+``parameter_gradients``   reverse mode, one row per sample
+``tangent``               forward mode (the R-operator going forward)
+``second_tangent``        second directional derivative along a straight line in parameter space
+``backward_tangent``      derivative of ``backward`` along a direction (R-operator going back)
+``input_hessian``         J^T H J + sum_i y_bar_i Hess(y_i), sample by sample
+========================  ======================================================================
 
 Passes are pure: they change neither their arguments nor the layer. Parameters of a layer travel as
 one flat vector of length ``layer.size``: each parameter in C order, in the order in which it was

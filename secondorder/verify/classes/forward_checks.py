@@ -14,6 +14,8 @@ from .layer_under_test import parameter_arrays
 _STALE_HINT = ("stale parameters: read layer.parameters[...] in every pass; do not keep a copy or "
                "an alias made at construction, because a network moves the arrays")
 
+_STATE_HINT = "stale state: the layer keeps something from a previous forward call"
+
 
 def check_copy(recorder, original):
     """A deep copy of the layer, or None (with a finding) if none can be made that stands alone."""
@@ -88,9 +90,11 @@ def _check_state(subject, y):
     untouched = np.array(result)
     ok = recorder.compare("forward",
                           "y of a second call on another x against a fresh copy of the layer",
-                          result, expected, names=("second call", "fresh copy"),
-                          hint="stale state: the layer keeps something from a previous call")
+                          result, expected, names=("second call", "fresh copy"), hint=_STATE_HINT)
     fresh.forward(subject.x.copy())
+    if np.array_equal(expected, y) and _backward_disagrees(subject, y, 0, slice(None)):
+        ok = recorder.fact("forward", "follows x", False,
+                           "y does not follow x: another x gives the same y", hint=_STATE_HINT)
     same = recorder.fact("forward", "results stay", np.array_equal(result, untouched),
                          "a later call overwrites the array that an earlier call returned",
                          hint="return a new array, or copy the buffer")
@@ -125,7 +129,7 @@ def _check_parameters_are_live(subject, y):
             if other == name or not (other in where or name in where):  # all fixed ones together
                 value += subject.rng.uniform(0.5, 1.0, value.shape)
         moved = not np.array_equal(layer.forward(subject.x.copy())[0], y)
-        follows = moved or (name in where and not _backward_disagrees(subject, y, where[name]))
+        follows = moved or (name in where and not _backward_disagrees(subject, y, 1, where[name]))
         ok &= subject.recorder.fact("forward", f"follows {name}", follows,
                                     f"y does not follow the parameter {name}: changing "
                                     f"layer.parameters[{name!r}] in place leaves y as it was",
@@ -133,10 +137,12 @@ def _check_parameters_are_live(subject, y):
     return ok
 
 
-def _backward_disagrees(subject, y, where):
-    """Whether `backward` says that a parameter matters; a broken `backward` counts as yes."""
+def _backward_disagrees(subject, y, which, where):
+    """Whether `backward` says that the input (0) or the parameters (1) matter; a broken `backward`
+    counts as yes.
+    """
     try:
-        bar = subject.after_forward("backward", subject.x, subject.theta, np.ones_like(y))[1]
+        bar = subject.after_forward("backward", subject.x, subject.theta, np.ones_like(y))[which]
         return bool(np.any(bar[where]))
     except Exception:  # `backward` is judged on its own later
         return True

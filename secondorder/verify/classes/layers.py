@@ -18,12 +18,14 @@ from ..recorder import Recorder
 from .forward_checks import check_copy, check_forward
 from .identities import check_identities, check_in_network, check_rates, difference_curves
 from .layer_checks import LayerChecks
-from .layer_under_test import PASSES, Subject, sublayers
+from .layer_under_test import PASSES, Subject, parameter_arrays, sublayers
 from .shared import require_methods
 from .single_precision import check_single_precision
 
-#: Of a sample, where neither the caller nor the layer says a shape.
-DEFAULT_SHAPE = (5,)
+#: Kinds of samples that are tried where no shape is given: vectors, sequences (T, F), images (C, H,
+#: W). The first number of each is tried first, then every width of the layer's parameters.
+KINDS = ((5, lambda width: (width,)), (3, lambda width: (4, width)),
+         (2, lambda width: (width, 5, 4)), (2, lambda width: (width, 12, 10)))
 
 
 def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0, 8.0)):
@@ -35,7 +37,8 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         An instance of a subclass of `secondorder.nets.Layer`, or any object with the seven passes
         and a dictionary `parameters`.  It is not changed: the checks work on a deep copy.
     input_shape : tuple of int, optional
-        Shape of one sample; default the layer's own `input_shape`, or (5,) where it has none.
+        Shape of one sample; default the layer's own `input_shape`, or a vector, sequence or image
+        that it takes.
     samples : int >= 2
         Rows of the batch.  A factor of 1 / samples in a finding is a mean where a sum is meant.
     rng : None, int or numpy.random.Generator
@@ -70,10 +73,12 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         return recorder.report
     subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
     if subject is None:
+        _tell_guess(recorder, layer, input_shape, shape)
         return recorder.sorted_report()
     checks = LayerChecks(subject)
     checks.run()
     if recorder.report.findings:
+        _tell_guess(recorder, layer, input_shape, shape)
         _tell_stale(recorder, layer, shape, samples)
         recorder.report.notes.append("identities, rates and the check inside a network were left "
                                      "out: they would only name the wrong passes again")
@@ -170,6 +175,13 @@ def _further_channels(checks, in_network):
                                             "was left out")
 
 
+def _tell_guess(recorder, layer, input_shape, shape):
+    """What is wrong may be the shape, where nobody says one."""
+    if not states_shape(layer, input_shape):
+        recorder.note(f"nobody said the shape of a sample: {shape} was tried (set another with "
+                      "input_shape=)")
+
+
 def _tell_stale(recorder, layer, shape, samples):
     """Passes that are wrong now but right with the parameters the layer was made with keep a stale
     copy of them.
@@ -199,11 +211,34 @@ def _require_passes(layer):
                     [getattr(Layer, name) for name in PASSES])
 
 
+def first_taken(layer):
+    """The first shape that the layer takes; of those that only its `forward` takes, and not its
+    `output_shape`, the first where there is no other; a vector's if it takes none.
+    """
+    widths = dict.fromkeys(width for _, array in parameter_arrays(layer)
+                           for width in np.shape(array))
+    shapes = [shape_of(width) for usual, shape_of in KINDS for width in (usual, *widths)]
+    for stated in (True, False):
+        for shape in shapes:
+            try:
+                y = np.asarray(copy.deepcopy(layer).forward(np.ones((2, *shape)))[0])
+                if not stated or tuple(layer.output_shape(shape)) == y.shape[1:]:
+                    return shape
+            except Exception:  # whatever a user's layer raises: the next one
+                continue
+    return shapes[0]
+
+
+def states_shape(layer, input_shape):
+    """Whether somebody says what one sample's shape is."""
+    return input_shape is not None or getattr(layer, "input_shape", None) is not None
+
+
 def sample_shape(layer, input_shape):
-    """Shape of one sample: as given, as the layer states it, or a vector's."""
+    """Shape of one sample: as given, as the layer states it, or the first that it takes."""
     own = getattr(layer, "input_shape", None)
     shape = own if input_shape is None else input_shape
-    shape = checks.shape(DEFAULT_SHAPE if shape is None else shape, "input_shape")
+    shape = checks.shape(first_taken(layer) if shape is None else shape, "input_shape")
     if own is not None and tuple(own) != shape:
         raise ValueError(f"input_shape is {shape}, but {layer!r} takes inputs of shape "
                          f"{tuple(own)}")
