@@ -81,8 +81,9 @@ class Work:
         """
         program, x = self.program, x if x.flags.carray else x.copy()
         self.x = x.reshape(len(x), -1)
-        # what threads share of a batch is made by one of them; an interrupt may leave the lock taken
-        self._once = threading.RLock()  # so it lets its own thread in, and the next batch has another
+        # One thread makes what threads share of a batch. An interrupt may leave the lock taken:
+        # it lets its own thread in again, and the next batch has another one.
+        self._once = threading.RLock()
         self._has_bars = self._has_curvatures = False
         finite = _passes().forward(*program.layers, program.own, theta, self.x, self.array)
         if criterion is None or not finite:
