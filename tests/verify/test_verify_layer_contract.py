@@ -90,6 +90,18 @@ def test_a_forward_with_stale_parameters_stops_the_rest():
     assert "the other passes were not judged" in str(report)
 
 
+def test_a_copy_that_the_first_pass_makes_is_stale():
+    class Cached(Linear):
+        def forward(self, x):
+            if not hasattr(self, "kernel"):
+                self.kernel = self.weight.copy()
+            y = x @ self.kernel.T + self.bias
+            return y, nets.LinearSaved(x, y)
+    report = verify.layer(Cached(3, 4, rng=0))
+    assert wrong_passes(report) == {"forward"}
+    assert "does not follow the parameter weight" in str(report)
+
+
 def test_a_fixed_layer_below_weights_of_zero_is_not_stale():
     below, zero = Linear(2, 2, rng=0), Linear(2, 2, init=0.0)
     below.trainable = zero.trainable = False

@@ -123,8 +123,8 @@ def _check_parameters_are_live(subject, y):
     it may not.
     """
     ok, where = True, {name: place for name, place, _ in subject.blocks}
-    for name, _ in parameter_arrays(subject.unused):
-        layer = copy.deepcopy(subject.unused)
+    for name, _ in parameter_arrays(subject.layer):
+        layer = copy.deepcopy(subject.layer)  # which may keep what its first pass read
         for other, value in parameter_arrays(layer):
             if other == name or not (other in where or name in where):  # all fixed ones together
                 value += subject.rng.uniform(0.5, 1.0, value.shape)
