@@ -288,6 +288,13 @@ def test_wrong_models_of_the_targets_are_named(bug):
     assert expected in text_of(report, told)
 
 
+@pytest.mark.parametrize("draw", [lambda self, p, rng: None, lambda self, p, rng: p[:1]])
+def test_a_target_a_sample_is_drawn(draw):
+    report = verify.loss(changed(SquaredError, sample_targets=draw,
+                                 prepare_target=lambda self, target, shape, dtype: target))
+    assert "must draw one target a sample" in text_of(report, "sample_targets")
+
+
 @pytest.mark.parametrize("outputs", [1, 200])
 def test_a_doubled_fisher_is_found_among_few_and_many_outputs(outputs):
     double = changed(SquaredError, fisher=lambda self, p: 2 * SquaredError.fisher(self, p))

@@ -138,6 +138,10 @@ def _check_targets(checks):
         return recorder.fact("sample_targets", "accepted by prepare_target", False,
                              "draws targets that prepare_target refuses",
                              f"{type(problem).__name__}: {problem}")
+    if not recorder.fact("sample_targets", "one target a sample",
+                         np.shape(drawn)[:1] == p.shape[:1], "must draw one target a sample",
+                         f"p has shape {p.shape}, the targets {np.shape(drawn)}"):
+        return False
     narrow = p.astype(np.float32)
     sampled = np.asarray(loss.gradient(narrow, loss.sample_targets(narrow.copy(),
                                                                    np.random.default_rng(seed))))
