@@ -66,6 +66,7 @@ def test_wrong_activation_derivatives_are_named(base, name, bug):
         ratio in str(report)
         and hint in str(report)
         and "the largest difference is at x = " in str(report)
+        and "at x = 1 against" not in str(report)
     )
 
 
@@ -124,6 +125,15 @@ def test_what_activation_methods_owe(methods, name, expected):
 def test_nan_in_the_tails_is_found():
     report = verify.activation(changed(nets.Tanh, value=lambda self, x: np.sinh(x) / np.cosh(x)))
     assert wrong_passes(report) == {"value"} and "NaN for x = -750, 750" in str(report)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_function_of_positive_numbers_is_told_of_interval():
+    root = changed(ActivationFunction, value=lambda self, x: np.sqrt(x),
+                   slope=lambda self, x: 0.5 / np.sqrt(x),
+                   curvature=lambda self, x: -0.25 * x**-1.5)
+    assert "interval=(low, high)" in text_of(verify.activation(root), "value")
+    assert verify.activation(root, interval=(0.1, 4.0))
 
 
 def test_a_function_declared_piecewise_linear_must_be():

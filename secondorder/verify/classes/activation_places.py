@@ -188,6 +188,8 @@ class Places:
             if not finite or self._near_undeclared(x)[0]:
                 continue
             self._continuous(place, where)
+            if not kink and self.recorder.wrong("slope", "value"):
+                continue
             if not kink:
                 reference = self._slope_reference(x)
                 self.recorder.compare(

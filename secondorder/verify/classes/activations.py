@@ -14,6 +14,9 @@ from .shared import keeps_dtype, nothing, remainders, require_methods
 _RANGE = 6.0
 _POINTS = 60
 _TAIL_POINTS = 40
+#: Where a method is not finite for all x below zero.
+BELOW = ("sqrt, log and x**1.5 are NaN where x < 0: choose another form there. With "
+         "interval=(low, high) only a part of the line is looked at")
 _EXTREMES = np.array([-750.0, 750.0])  # exp of them overflows, or is 0
 
 
@@ -146,8 +149,10 @@ class _ActivationChecks(Places):
         keeps_dtype(recorder, name, "float32", narrow, "x")
         nan = ", ".join(f"{x:g}" for x in self.extremes[np.isnan(extreme)])
         wrong = x[~np.isfinite(result)]
+        below = 0 < wrong.size == (x < 0).sum() and wrong.max() < 0
         if not recorder.fact(name, "finite", not wrong.size, "is not finite for ordinary inputs",
-                             "first at x = " + ", ".join(f"{x:.6g}" for x in wrong[:1])):
+                             "first at x = " + ", ".join(f"{x:.6g}" for x in wrong[:1]),
+                             BELOW if below else ""):
             return False
         recorder.fact(name, "no NaN", not nan, f"is NaN for x = {nan}",
                       hint="inf / inf or inf - inf: choose the form by the sign of x")
