@@ -107,6 +107,10 @@ def _diagonal_wrong(mine, right):
     return close(mine * off, right * off)
 
 
+def _off_diagonal_wrong(mine, right):
+    return _matrices(right) and _diagonal_vector(np.diagonal(mine, axis1=-2, axis2=-1), right)
+
+
 _SHAPES = (
     (_diagonal_vector, "this is only the diagonal: the whole matrix is asked for"),
     (_transposed, "yours is transposed"),
@@ -118,6 +122,7 @@ _PATTERNS_OF_WRONG = (
     (_permuted, "yours has the same entries in another order: it is right after a permutation"),
     (_lost_symmetry, "yours is not symmetric, what is right is"),
     (_diagonal_wrong, "everything beside the diagonal is right: the diagonal is wrong"),
+    (_off_diagonal_wrong, "the diagonal is right: what stands beside it is wrong"),
 )
 
 

@@ -91,6 +91,7 @@ SYMMETRIC = np.array([[2.0, 1.0], [1.0, 3.0]])
     ([(np.diag([2.0, 3]), SYMMETRIC)], "only the diagonal is right"),
     ([(np.diag([2.0, 3]), SYMMETRIC), (SYMMETRIC + 1, SYMMETRIC)], ""),
     ([(SYMMETRIC + np.eye(2), SYMMETRIC)], "the diagonal is wrong"),
+    ([(SYMMETRIC + 1 - np.eye(2), SYMMETRIC)], "what stands beside it is wrong"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), (SYMMETRIC, SYMMETRIC)], "transposed"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), ([[1, 2], [3, 4]], [[1, 2], [3, 4]])],
      "after a permutation"),
