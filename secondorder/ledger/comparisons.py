@@ -270,7 +270,7 @@ class Rate(Comparison):
         return f"{self.what}: falls as step ** {self.order:g}, order to {self.tolerance:.2g}"
 
     def measured(self):
-        return (f"order {self.fitted_order:.3f}, expected {self.order:g} to "
+        return (f"order {self.fitted_order:.3f}, expected {self.order:g} +- "
                 f"{self.tolerance:.2g}")
 
 

@@ -145,7 +145,7 @@ def test_tables_of_inequalities_rates_and_complex_numbers():
     lines = both_sides.table(Rate("cubic", steps, 7 * steps**3, order=3))
     assert lines[0].split("  ")[-1] == "remainder / step^3"
     assert lines[1].split() == ["0.1", "0.007", "7"]
-    assert lines[-1] == "order 3.000, expected 3 to 0.1"
+    assert lines[-1] == "order 3.000, expected 3 +- 0.1"
     assert "1+2j" in "".join(both_sides.table(Equal("a", [1 + 2j], [1 + 2j], 1e-9)))
     assert both_sides.table(Equal("a", 2, 2.0, 1e-9))[1].split() == ["2", "2", "0.0e+00"]
 
