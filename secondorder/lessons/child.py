@@ -1,5 +1,6 @@
 """The process in which one exercise runs and is graded: see `apart`."""
 
+import errno
 import faulthandler
 import json
 import os
@@ -78,6 +79,8 @@ def _told(problem, path):
     text = _text(problem)
     if isinstance(problem, OSError) and problem.filename == str(path):
         return f"the file cannot be read: {problem.strerror}"
+    if isinstance(problem, OSError) and problem.errno == errno.EFBIG:
+        return f"the code prints or writes without end{where}: more than {_FILE >> 20} MB"
     if isinstance(problem, EOFError) and ("reading a line" in text or not text):
         return f"the code asks for input{where}: nobody answers here, put the value in the code"
     name = type(problem).__name__

@@ -45,6 +45,8 @@ def graded(path):
     "" where it is another one. NoExercise if there is no code, neither GRADE nor an exercise's
     name, or not what is graded; whatever the code raises comes through.
     """
+    if path.stem in lessons() and not any("GRADE" in source for _, source in sources.pieces(path)):
+        _checked(None)  # a tutorial is not run, which may take minutes
     with warnings.catch_warnings(), np.errstate():  # what the code sets is not for the check
         names = sources.run(path)
     # a solution, or an answer without the line GRADE, is known by the exercise's name
@@ -118,6 +120,11 @@ def edition(told):
                              and set(_labels(told)) <= set(_labels(whole))):
             return name, whole
     return "", told
+
+
+def lessons():
+    """The names of the edition's tutorials and class plans, which are no exercises."""
+    return {path.stem for pattern in ("*.py", "classes/*.py") for path in folder().glob(pattern)}
 
 
 def grades():

@@ -65,8 +65,8 @@ HOSTILE = {
     "a fork": ("import os\nos.fork()\n" + RIGHT, "right: "),
     "a copy that answers": ("import os\ncopy = os.fork()\nif copy:\n    os.waitpid(copy, 0)\n"
                             "    os._exit(0)\n" + RIGHT, "not graded: .*with status 0"),
-    "a flood": ("while True: print('x' * 10**6)\n", "not graded: OSError in line 1: .*File too "
-                "large"),
+    "a flood": ("while True: print('x' * 10**6)\n", "not graded: the code prints or writes "
+                "without end in line 1"),
     "an endless loop": (inside("while True: pass"), "not graded: still running after 2 seconds of "
                         "CPU time, in line 20: an endless loop"),
     "a wait without end": (inside("import time\n    while True: time.sleep(1)"),
@@ -139,6 +139,15 @@ def test_an_operator_at_the_beginning_of_a_line_stays():
         sources.compiled("a = 1\nb = = 2", "it")
     exec(sources.compiled("%magic\na = 'one\u2028line\x1c'\r\nb = 1", "it"), names)
     assert names["a"] == "one\u2028line\x1c"
+
+
+@pytest.mark.parametrize("name, words", [("15_what_leaves_a_plateau", "the file is no exercise"),
+                                         ("90_steps", "the file is no exercise"),
+                                         ("my_steps", "it runs")])
+def test_a_tutorial_that_is_handed_in_is_not_run(name, words, tmp_path):
+    path = tmp_path / f"{name}.py"
+    path.write_text("raise SystemError('it runs')\n")
+    assert words in str(lessons.grade(path, 30.0))
 
 
 @pytest.mark.thorough
