@@ -1,5 +1,6 @@
 """Checks of numbers, names and shapes, and of arrays for a purpose."""
 
+import copy
 import difflib
 import inspect
 import math
@@ -326,3 +327,13 @@ def converted(array, dtype, name):
     if np.isinf(result).any() and not np.isinf(array).any():
         raise ValueError(f"{name} holds numbers too large for {np.dtype(dtype)}")
     return result
+
+
+def copied(value, what):
+    """Return a deep copy of `value`; TypeError, named, if it holds what cannot be copied."""
+    try:
+        return copy.deepcopy(value)
+    except Exception as error:  # whatever an author's own class raises
+        raise TypeError(f"{what} must be something that copy.deepcopy can copy, so that later "
+                        f"changes of it have no effect; for this {type(value).__name__} it raises "
+                        f"{type(error).__name__}: {error}") from error

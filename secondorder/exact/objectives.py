@@ -1,11 +1,10 @@
 """The objective as functions of the parameters alone, as SciPy's optimizers want them."""
 
-import copy
 import threading
 
 import numpy as np
 
-from ..checks import check_l2, check_loss, instance_of, real_array
+from ..checks import check_l2, check_loss, copied, instance_of, real_array
 from ..nets import Network
 from .chunks import Chunks
 from .curvature import hessian_vector_product
@@ -32,7 +31,7 @@ class Objective:
     def __init__(self, network, loss, x, y, l2=0.0, batch_size=None, executor=None):
         instance_of(network, Network, "network").require_parameters()
         self._network, self._l2 = network.astype("float64"), check_l2(l2)
-        self._loss = loss = copy.deepcopy(check_loss(loss))
+        self._loss = loss = copied(check_loss(loss), "the loss")
         chunks = Chunks(self._network, loss, x, y, batch_size, executor, own=True)
         self._chunks = {"batch_size": batch_size, "executor": executor}
         if chunks.is_whole:

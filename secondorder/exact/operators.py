@@ -1,12 +1,11 @@
 """Curvature matrices as SciPy linear operators, so that `eigsh`, `cg` and `minres` work."""
 
-import copy
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import (check_l2, finite, fitting, instance_of, one_of, plain_array,
+from ..checks import (check_l2, copied, finite, fitting, instance_of, one_of, plain_array,
                       require_bytes, unchanged)
 from ..nets import Evaluation
 from ..nets.overriding import Follows
@@ -63,7 +62,7 @@ class CurvatureOperator(Follows, LinearOperator):
                  executor=None):
         l2 = check_l2(l2)
         check_network(network)
-        self._then, loss = network.copy(), copy.deepcopy(loss)
+        self._then, loss = copied(network, "the network"), copied(loss, "the loss")
         chunks = Chunks(self._then, loss, x, y, batch_size, executor, own=True)
         evaluation = evaluate(self._then, loss, x, y) if chunks.is_whole else None
         self._set(network, evaluation, chunks, l2, layer, parameter)

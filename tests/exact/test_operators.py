@@ -146,6 +146,14 @@ def test_a_product_with_another_shape_names_both(case):
                 f"({size}, K) for K vectors") == str(refused.value)
 
 
+def test_a_loss_that_cannot_be_copied_is_named(case):
+    net, loss, x, y = case
+    loss.numpy = np
+    for make in (so.exact.HessianOperator, so.exact.Objective):
+        with pytest.raises(TypeError, match="the loss must be something that copy.deepcopy can"):
+            make(net, loss, x, y)
+
+
 def test_operators_still_multiply_and_scale(case):
     op = so.exact.HessianOperator(*case)
     H, v = op.dense(), np.ones(case[0].size)
