@@ -51,7 +51,10 @@ def read_checkpoint(path):
         If the file is no checkpoint, or damaged.
     """
     path = checks.path(path, "path")
-    arrays, sealed = files.read_arrays(path, WHAT)
+    try:
+        arrays, sealed = files.read_arrays(path, WHAT)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"no such checkpoint: {path}") from None
     with files.damage_told(path, WHAT):
         record = json.loads(arrays.pop("text").item())
         if record["format"] != FORMAT:

@@ -134,6 +134,11 @@ def test_links_modes_and_the_lock(tmp_path):
 # -- another network, another loss -----------------------------------------------------------------
 
 
+def test_a_checkpoint_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="^no such checkpoint: "):
+        read_checkpoint(tmp_path / "none.npz")
+
+
 class Bent(so.ActivationFunction):
     """x + bend x^2."""
 
