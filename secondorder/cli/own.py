@@ -22,6 +22,8 @@ def load(places):
     for place in places:
         if Path(place).suffix == ".py":
             module_of(place)
+        elif not Path(place).exists():
+            raise FileNotFoundError(f"--load: no such file or folder: {place}")
         else:
             from secondorder import edition
 

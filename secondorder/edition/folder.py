@@ -63,6 +63,8 @@ def new(key, source, out="."):
     refuse_module(key)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent}")
+    if not files.takes_files(target.parent):
+        raise PermissionError(f"cannot make {target}: {target.parent} may not be written to")
     reading = read(source)
     if not reading.displays:
         raise ReadingError(f"{Path(source).name} has no display: nothing was written"
