@@ -117,6 +117,26 @@ def test_memory_of_a_gradient():
 # -- what goes wrong -------------------------------------------------------------------------------
 
 
+def test_labels_of_many_classes_are_prepared_by_chunks():
+    net, loss = so.mlp([2, 500], rng=0), so.SoftmaxCrossEntropy()
+    x, y = np.ones((4000, 2)), np.arange(4000) % 500
+    for _ in range(2):  # the first call compiles
+        of_one = peak(lambda: so.exact.gradient(net, loss, x[:100], y[:100], batch_size=100))
+    assert peak(lambda: so.exact.gradient(net, loss, x, y, batch_size=100)) < 4 * of_one
+
+
+def test_targets_of_another_length():
+    """Even where a loss would take them: chunks of x and y must be of the same samples."""
+    class AnyTargets(so.SquaredError):
+        def prepare_target(self, target, shape, dtype):
+            return np.resize(np.asarray(target, float), shape)
+
+    net, _, x, _ = problem()
+    with pytest.raises(ValueError, match=r"targets have shape \(20, 3\), expected one row for each "
+                                         "of the 23 samples"):
+        so.exact.gradient(net, AnyTargets(), x, np.zeros((20, 3)), batch_size=5)
+
+
 @pytest.mark.parametrize("change, error, words", [
     (lambda x, y: (x, y[:-1]), ValueError, r"labels have shape \(22,\), expected \(23,\)"),
     (lambda x, y: (x, np.where(np.arange(23) == 17, 3, y)), ValueError,
