@@ -123,6 +123,13 @@ def test_parameters_stay_where_they_were():
     assert np.array_equal(net.theta, before)
 
 
+def test_bytes_of_a_matrix_of_one_s_own_are_its_own():
+    net, loss, x = so.mlp([2, 2], rng=0), so.SquaredError(), np.ones((3, 2))
+    single = np.eye(net.size, dtype=np.float32)
+    mine = so.compare(net, loss, x, x, extra={"mine": single}).rows[-1]
+    assert mine["name"] == "mine" and mine["bytes"] == single.nbytes
+
+
 def test_rows_of_ones_own():
     net, loss, x, y = small()
     H = so.exact.hessian(net, loss, x, y)
