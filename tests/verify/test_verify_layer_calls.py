@@ -236,3 +236,11 @@ def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
     report = verify.layer(Misshapen(3, 2, bias=False), input_shape=(3,), samples=4)
     (told,) = {finding.hint for finding in report.findings if finding.pass_name == name}
     assert hint in told and bool(hint) == bool(told), str(report)
+
+
+def test_a_wrong_shape_is_told_once():
+    class Rows(nets.Linear):
+        def backward_tangent(self, *args):
+            x_bar, theta_bar = super().backward_tangent(*args)
+            return x_bar, theta_bar[None]
+    assert len(verify.layer(Rows(3, 2, rng=0)).findings) == 1

@@ -96,7 +96,9 @@ class LayerChecks:
         """Compare a flat vector (..., P) parameter by parameter, so that indices are its own."""
         computed = np.asarray(computed)
         if computed.shape != reference.value.shape:
-            self.compare(name, what, computed, reference)
+            told = f"{what.split(' ')[0]} has shape "
+            if not any(told in finding.entries for finding in self.recorder.report.findings):
+                self.compare(name, what, computed, reference)
             return
         for block, where, shape in self.subject.blocks:
             lead = computed.shape[:-1]
