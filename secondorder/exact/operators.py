@@ -1,6 +1,5 @@
 """Curvature matrices as SciPy linear operators, so that `eigsh`, `cg` and `minres` work."""
 
-
 import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
