@@ -129,7 +129,7 @@ def test_commands_take_what_people_write(capsys, line, expected):
     ("show low-rank fig. 99", "paper 'low-rank' has no label 'fig. 99'"),
     ("show qwerty", "unknown paper 'qwerty'"),
     ("verify --load /nowhere/mine.py", "--load: no such file: /nowhere/mine.py"),
-    ("verify --load json", "json holds no edition")])
+    ("verify --load json", "--load: no such file or folder: json")])
 def test_commands_refuse_what_is_nothing(capsys, line, expected):
     assert main(line.split()) == 2
     assert expected in capsys.readouterr().err
