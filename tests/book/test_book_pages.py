@@ -17,7 +17,7 @@ for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
 from secondorder.book import (articles, bibliography, evaluating, pages, reported, single)  # noqa: E402
-from secondorder.book.parts import docstrings, evidence  # noqa: E402
+from secondorder.book.parts import docstrings, evidence, symbols  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = "bridges"
@@ -44,9 +44,20 @@ def plain(text):
     ("low_rank.hessian of P entries", "low_rank.hessian of P entries"),
     ("``sum_i`` and :func:`layer_error`", "<code>sum_i</code> and <code>layer_error</code>"),
     ("x^(2)_l, h_i^{t-1} of the sigma", "x_l^(2), h_i^t−1 of the σ"),
+    ("`net(x)`, L(x) of A (x) B", "<code>net(x)</code>, L(x) of A ⊗ B"),
+    ("(J J^T)^{-1} after |W|^2 / dt^2", "(J J^T)^−1 after |W|^2 / dt^2"),
     ("x < y & z_i", "x &lt; y &amp; z_i")])
 def test_a_line_of_a_docstring_is_typeset(given, expected):
     assert plain(docstrings.typeset(given)) == expected
+
+
+def test_no_cell_of_the_list_of_letters_shows_a_script_as_it_is_typed():
+    for letter, meanings in symbols.collected().items():
+        for rows in meanings.values():
+            html = docstrings.typeset(symbols.cell(rows))
+            shown = re.sub(r"<code>.*?</code>", "", html)
+            assert not re.search(r"\^|[^\W\d_]_[^\W\d_]", shown), (letter, shown)
+            assert "⊗" not in "".join(re.findall(r"<code>.*?</code>", html)), letter
 
 
 def test_columns_of_a_docstring_stay_columns():

@@ -172,6 +172,13 @@ def test_what_is_not_read_is_listed(text, told, tmp_path):
     assert told in found.unread[0]
 
 
+@pytest.mark.parametrize("text", ["\\newcounter{step}[section]",
+                                  "\\declaretheorem[style=plain]{lemma}[parent=section]"])
+def test_the_name_of_what_is_not_read_is_no_sentence(text, tmp_path):
+    found = of(text + "$$a$$", tmp_path)
+    assert found.displays[0].sentence == "" and "is not evaluated" in found.unread[0]
+
+
 @pytest.mark.parametrize("content, expected", [
     (b"a\0b", "no text"), (b"one\n\xe9", "paper.tex, line 2: no UTF-8"),
     (b"x" * 8_000_001, "8000000 at most")])

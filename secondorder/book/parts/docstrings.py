@@ -14,17 +14,20 @@ from . import formulas
 _GREEK = formulas.GREEK | formulas.CAPITALS | {"eps": "ε", "varphi": "φ", "sum": "∑", "prod": "∏"}
 _OVER = {"_dot": "\u0307", "_ddot": "\u0308", "_bar": "\u0304", "_hat": "\u0302", "": ""}
 _SIGNS = (("+-", "±"), ("&lt;=", "≤"), ("&gt;=", "≥"), ("-&gt;", "→"), ("sqrt(", "√("),
-          (" kron ", " ⊗ "), ("(x)", "⊗"), ("(.)", "⊙"), ("d2 ", "d² "), ("d3 ", "d³ "))
+          (" kron ", " ⊗ "), (" (x) ", " ⊗ "), ("(.)", "⊙"), ("d2 ", "d² "), ("d3 ", "d³ "))
 _MARKED = re.compile(r"""
     :\w+:`(?P<role>[^`]+)` | ``(?P<code>[^`]+)`` | `(?P<name>[^`]+)`     # code stays code
-    | (?<![\w.&])(?P<letter>[A-Za-z]|""" + "|".join(sorted(_GREEK, key=len, reverse=True)) + r""")
+    | (?<![\w&])(?<!(?<!\.)\.)
+      (?P<letter>""" + "|".join(sorted(_GREEK, key=len, reverse=True)) + r"""|[^\W\d_])
       (?P<digit>\d(?![\w.]))?
       (?P<over>_d?dot|_bar|_hat)?
       (?P<primes>'{0,2})
       (?P<scripts>(?:_(?:\{[^{}]*\}|[A-Za-z0-9']+(?:[-+]1(?!\w))?)
-                   |\^(?:\{[^{}]*\}|\([^()]*\)(?:,[a-z](?![a-z]))?|-1|-\||\+|T|[A-Za-z0-9]+))*)
+                   |\^(?:\{[^{}]*\}|\([^()]*\)(?:,[a-z](?![a-z]))?|-1|-\||⊣|\+|T|[A-Za-z0-9]+))*)
       (?P<inverse>\+(?=[\s).,;:\]/]|$))?
-      (?![A-Za-z0-9_'])""", re.VERBOSE)
+      (?![A-Za-z0-9_'])
+    | (?<=[\w)\]|])\^(?P<power>\{[^{}]*\}|\([^()]*\)|-1|[A-Za-z0-9]+)   # of all that is before it
+    """, re.VERBOSE)
 _SCRIPT = re.compile(r"([_^])(\{[^{}]*\}|\([^()]*\)(?:,[a-z])?|-1|-\||[^_^]+)")
 _WORDS = re.compile(r"[A-Za-z]{3,}")
 _OF_FORMULAS = {"sqrt", "sum", "prod", "diag", "kron", "exp", "log", "vec", "var", "for", "and",
@@ -68,6 +71,8 @@ def _set(match, alone):
     code = match["role"] or match["code"] or match["name"]
     if code:
         return f"<code>{code}</code>"
+    if match["power"]:
+        return f"<sup>{match['power'].strip('{}').replace('-', '−')}</sup>"
     letter, over = match["letter"], match["over"] or ""
     bare = not any((over, match["digit"], match["primes"], match["scripts"], match["inverse"]))
     called = match.string[match.end():match.end() + 1] == "("  # a function of the code, in prose

@@ -34,6 +34,10 @@ def common(reader, token):
         reader.counters.step(stream.name(text))
     elif text in (r"\csname", r"\declaretheorem", r"\newcounter"):
         reader.unread(token, f"{text} is not evaluated")
+        if text != r"\csname":  # what it names is no part of the text
+            stream.option(text)
+            stream.argument(text)
+            stream.option(text)
     else:
         return False
     return True
