@@ -1,6 +1,5 @@
 """Quantities over epochs, and errors over step sizes."""
 
-
 from ..checks import boolean, did_you_mean, plain_array, real_array
 from .style import BLACK, axes_of, drawn, finished, plain_numbers, reveal, style
 
