@@ -75,25 +75,25 @@ def like(value, target, what):
 # -- batches and targets ---------------------------------------------------------------------------
 
 
-def batch(x, shape, dtype):
+def batch(x, shape, dtype, name="x"):
     """Return inputs x (S, *shape) in `dtype`; TypeError unless they are real numbers (complex ones
     pass where `dtype` is complex), ValueError for another shape, no sample, NaN or infinite
     entries, numbers too large for `dtype`.
     """
-    x = x if type(x) is np.ndarray else plain_array(x, "x")
+    x = x if type(x) is np.ndarray else plain_array(x, name)
     if x.dtype.kind not in ("buifc" if dtype.kind == "c" else "buif"):
-        raise TypeError(f"x must hold real numbers, got dtype {x.dtype}")
+        raise TypeError(f"{name} must hold real numbers, got dtype {x.dtype}")
     if x.ndim != 1 + len(shape) or x.shape[1:] != shape:
         expected = ", ".join(["S", *map(str, shape)])
-        raise ValueError(f"x has shape {x.shape}, expected ({expected}): one row per sample")
+        raise ValueError(f"{name} has shape {x.shape}, expected ({expected}): one row per sample")
     if len(x) == 0:
-        raise ValueError(f"x is an empty batch, shape {x.shape}")
+        raise ValueError(f"{name} is an empty batch, shape {x.shape}")
     with np.errstate(over="ignore"):
         converted = x.astype(dtype, copy=False)
     if not all_finite(converted):
         what = (f"numbers too large for {dtype}" if np.isfinite(x).all()
                 else "NaN or infinite entries")
-        raise ValueError(f"x holds {what}")
+        raise ValueError(f"{name} holds {what}")
     return converted
 
 

@@ -72,7 +72,7 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
         ax.plot([], [], color=BLACK, linestyle="--", linewidth=1, label="quadratic models")
     for number, (name, model) in enumerate(models.items(), start=1):
         (d,) = directions.values()
-        ax.plot(steps, [float(model(t * d)) for t in steps],
+        ax.plot(steps, [_value(model, name, t * d) for t in steps],
                 color=COLOURS[number % len(COLOURS)], linestyle=STYLES[number % len(STYLES)],
                 label=name)
     ax.plot([0], [start], color=BLACK, marker="o", linestyle="none")
@@ -112,3 +112,10 @@ def _models(models):
     for name, model in models.items():
         function_of(model, f"models: {name!r}", 1, "a function of the change of theta")
     return models
+
+
+def _value(model, name, change):
+    value = np.asarray(model(change))
+    if value.shape != () or value.dtype.kind not in "biuf":
+        raise TypeError(f"models: {name!r} must return a number, got {value!r}")
+    return float(value)

@@ -1,8 +1,6 @@
 """Quantities over epochs, and errors over step sizes."""
 
-import numpy as np
-
-from ..checks import boolean, did_you_mean, real_array
+from ..checks import boolean, did_you_mean, plain_array, real_array
 from .style import BLACK, axes_of, drawn, finished, plain_numbers, reveal, style
 
 ERRORS = "error against step"
@@ -87,7 +85,10 @@ def _points(records, x, key):
     """Places and values of the records that have both."""
     points = [(record[x], record[key]) for record in records if record.get(x) is not None
               and record.get(key) is not None]
-    return np.array(points, float).reshape(-1, 2).T
+    points = plain_array(points, f"histories: {x!r} and {key!r}")
+    if points.dtype.kind not in "iuf":
+        raise TypeError(f"histories: {x!r} and {key!r} of a record must be numbers")
+    return points.astype(float).reshape(-1, 2).T
 
 
 def error_against_step(steps, errors, ax=None, predicted=None, label="measured", title=None):
@@ -109,7 +110,8 @@ def error_against_step(steps, errors, ax=None, predicted=None, label="measured",
     Raises
     ------
     TypeError, ValueError
-        If steps and errors are not finite numbers of one shape (n,), the steps above 0.
+        If steps and errors are not finite numbers of one shape (n,), the steps above 0, the errors
+        not below, one of them above.
     """
     steps = real_array(steps, "steps")
     if steps.ndim != 1 or steps.size == 0:
@@ -117,6 +119,8 @@ def error_against_step(steps, errors, ax=None, predicted=None, label="measured",
     errors = real_array(errors, "errors", steps.shape)
     if steps.min() <= 0:
         raise ValueError(f"steps must be above 0, got {steps.min():g}")
+    if errors.min() < 0 or not errors.any():
+        raise ValueError("errors must be sizes, not below 0, and one of them above")
     if predicted is not None:
         predicted = real_array(predicted, "predicted", steps.shape)
     ax = axes_of(ax)

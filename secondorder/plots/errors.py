@@ -30,13 +30,15 @@ def errors_over_steps(steps, errors, ax=None, norm=None, title=None):
     Raises
     ------
     TypeError, ValueError
-        No series of finite real numbers, of another length than `steps`.
+        No series of finite real numbers, none above 0, of another length than `steps`.
     """
     steps = real_array(steps, "steps")
     if steps.ndim != 1:
         raise ValueError(f"steps has shape {steps.shape}, expected (n,)")
     errors = _series(errors, steps.shape)
     norm = None if norm is None else real_array(norm, "norm", steps.shape)
+    if not any((values > 0).any() for values in errors.values()):
+        raise ValueError("errors: none is above 0, which a logarithmic axis needs")
     ax = axes_of(ax)
     lines = []
     for number, (name, values) in enumerate(errors.items()):

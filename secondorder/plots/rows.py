@@ -26,7 +26,7 @@ def row(*pictures, widths=None, height=4.6, share_y=False):
     Raises
     ------
     TypeError, ValueError
-        No pictures, one that is no function, widths that are not numbers, one a picture.
+        No pictures, one that is no function, widths that are not positive or not one a picture.
 
     Examples
     --------
@@ -42,6 +42,8 @@ def row(*pictures, widths=None, height=4.6, share_y=False):
         function_of(picture, f"pictures[{number}]", 1, "a function of matplotlib axes")
     if widths is not None:
         widths = real_array(widths, "widths", (len(pictures),))
+        if not (widths > 0).all():
+            raise ValueError(f"widths must be above 0, got {widths}")
     size = min(1.6 + WIDTH * len(pictures), 14.5), positive_number(height, "height", 100)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(1, len(pictures), width_ratios=widths, squeeze=False,

@@ -1,5 +1,6 @@
 """Seconds of a step, without those in which numba compiles what it calls for the first time."""
 
+import threading
 import time
 
 #: What numba tells of: it holds this lock while it compiles a function, or reads one that was kept.
@@ -8,6 +9,8 @@ COMPILING = "numba:compiler_lock"
 
 class StepClock:
     """Measures a block of work; `seconds` then tells how long it took, compilation left out.
+
+    What other threads compile meanwhile counts as work.
 
     Examples
     --------
@@ -23,7 +26,12 @@ class StepClock:
     def __enter__(self):
         from numba.core import event  # its import is no part of a step either
 
-        self._event, self._compiling = event, event.TimingListener()
+        class OfThisThread(event.TimingListener):
+            def notify(self, told, thread=threading.get_ident()):
+                if threading.get_ident() == thread:
+                    super().notify(told)
+
+        self._event, self._compiling = event, OfThisThread()
         event.register(COMPILING, self._compiling)
         self._started = time.perf_counter()
         return self

@@ -97,10 +97,14 @@ def _attributes(thing):
             return entries
     except Exception:  # an argument is no attribute, or whatever an author's class raises
         pass
-    if not hasattr(thing, "__dict__"):
+    slots = {str(name) for base in cls.__mro__
+             for name in np.atleast_1d(vars(base).get("__slots__", ()))}
+    if not hasattr(thing, "__dict__") and not hasattr(cls, "__slots__"):
         return None
+    own = getattr(thing, "__dict__", {}) | {name: getattr(thing, name) for name in slots
+                                            if hasattr(thing, name)}
     hidden = _OF_THE_BASES if isinstance(thing, (Layer, Network)) else ()
-    return entries | {name: entry for name, entry in vars(thing).items() if name not in hidden}
+    return entries | {name: entry for name, entry in own.items() if name not in hidden}
 
 
 def _is_ours(cls):

@@ -97,6 +97,7 @@ def test_a_row_refuses():
             ((), {}, ValueError, "pictures: there is nothing"),
             ((lambda: None,), {}, TypeError, "pictures[0]"),
             ((print,), {"widths": (1, 2)}, ValueError, "widths has shape"),
+            ((print, print), {"widths": (1, -1)}, ValueError, "widths must be above 0"),
             ((print,), {"height": 0}, ValueError, "height"),
             ((print,), {"share_y": "no"}, TypeError, "share_y")):
         with pytest.raises(error, match=re.escape(words)):
@@ -161,6 +162,12 @@ def test_the_objective_along_several_directions():
         assert difference == pytest.approx(g @ d + d @ H @ d / 2, rel=1e-9)
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == ["one", "two", "quadratic models"] and not faults(figure)
+
+
+@pytest.mark.parametrize("value", [D, "3", None])
+def test_a_model_returns_a_number(value):
+    with pytest.raises(TypeError, match="models: 'own' must return a number"):
+        plots.along(NET, LOSS, X, Y, D, models={"own": lambda d: value})
 
 
 def test_models_belong_to_one_direction():

@@ -146,6 +146,12 @@ BAD = {
     "axes": (lambda: plots.spectrum([1.0], ax=3), TypeError, "ax must be a matplotlib Axes"),
     "no spectrum": (lambda: plots.spectrum({}), ValueError, "eigenvalues"),
     "text": (lambda: plots.error_against_step(["a"], [1]), TypeError, "steps"),
+    "errors below 0": (lambda: plots.error_against_step([1, 2], [-1, 1]), ValueError, "sizes"),
+    "no error": (lambda: plots.error_against_step([1, 2], [0, 0]), ValueError, "sizes"),
+    "no error of a run": (lambda: plots.errors_over_steps([1, 2], {"a": [0, -1]}), ValueError,
+                          "none is above 0"),
+    "a loss in words": (lambda: plots.learning_curves({"a": [{"epoch": 0, "train_loss": "x"}]}),
+                        TypeError, "'epoch' and 'train_loss' of a record must be numbers"),
 }
 
 

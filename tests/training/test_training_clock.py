@@ -1,5 +1,6 @@
 """What `seconds` of a history counts: steps, and nothing that numba compiles on first use."""
 
+import threading
 import time
 
 import numba
@@ -59,3 +60,12 @@ def test_clock_counts_work_and_is_quiet_after_an_error():
         pass
     assert 0.02 <= clock.seconds < 1
     assert event._registered["numba:compiler_lock"] == before
+
+
+def test_clock_counts_what_another_thread_compiles_as_work():
+    started = time.perf_counter()
+    with StepClock() as clock:
+        thread = threading.Thread(target=lambda: freshly_compiled()(np.ones(2)))
+        thread.start()
+        thread.join()
+    assert clock.seconds > 0.9 * (time.perf_counter() - started)

@@ -159,3 +159,33 @@ def test_recipe_is_named_where_a_run_differs(tmp_path):
     with pytest.raises(ValueError, match=r"train data's shapes \[\[20, 3\], \[20\]\], not"):
         so.train(make(), x[:10], y[:10], batch_size=10, rng=0, checkpoint=tmp_path / "c",
                  resume=True)
+
+
+class Scaled(so.nets.ActivationFunction):
+    """Its factor stands in a slot, under another name than the argument's."""
+
+    __slots__ = ("k",)
+    name = "scaled"
+
+    def __init__(self, factor):
+        self.k = factor
+
+    def value(self, x):
+        return self.k * x
+
+    def slope(self, x):
+        return np.full_like(x, self.k)
+
+    def curvature(self, x):
+        return np.zeros_like(x)
+
+
+def test_what_stands_in_slots_is_compared(tmp_path):
+    def run(factor, **options):
+        net = so.Network([so.Linear(4, 3, rng=0), so.Activation(Scaled(factor))])
+        so.train(so.SGD(net, so.SquaredError(), 0.1), np.ones((5, 4)), np.ones((5, 3)),
+                 rng=0, checkpoint=tmp_path / "run.npz", **options)
+
+    run(0.5, epochs=1)
+    with pytest.raises(ValueError, match="function's k 0.5, not 0.7"):
+        run(0.7, epochs=2, resume=True)

@@ -159,7 +159,11 @@ class Conv2d(Layer):
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k"""
-        return linear_input_hessian(self, saved, H_y)
+        def input_gradients(bars):  # of all rows at once
+            bars = bars.reshape(-1, *bars.shape[2:])
+            return self.convolve_back(bars, self.weight, (len(bars), *saved.input.shape[1:]))
+
+        return linear_input_hessian(saved, H_y, input_gradients)
 
     def __repr__(self):
         notes = "".join(f", {name}={value}" for name, value, usual in (

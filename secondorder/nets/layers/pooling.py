@@ -74,7 +74,8 @@ class Pooling(Layer):
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k, as a does not change with x"""
-        return linear_input_hessian(self, saved, H_y)
+        return linear_input_hessian(saved, H_y, lambda bars: np.stack(
+            [self.input_gradient(saved, bars[:, r]) for r in range(bars.shape[1])], axis=1))
 
     def __repr__(self):
         step = "" if self.stride == self.kernel_size else f", stride={self.stride}"

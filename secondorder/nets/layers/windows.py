@@ -41,13 +41,14 @@ def windows_back(z_bar, x_shape, stride, padding=(0, 0)):
     return x_bar[:, :, padding[0]:padding[0] + height, padding[1]:padding[1] + width]
 
 
-def linear_input_hessian(layer, saved, H_y):
-    """sum_ii' J_sij H_y_sii' J_si'k, as y is linear in x; rows times J are `input_gradient`s."""
+def linear_input_hessian(saved, H_y, input_gradients):
+    """sum_ii' J_sij H_y_sii' J_si'k, as y is linear in x; rows times J are gradients in the input,
+    which ``input_gradients`` gives for rows in the shape of y, (S, r, *out).
+    """
     def times_jacobian(rows):
         """sum_i rows_sri J_sij for rows (S, r, out): (S, r, in)."""
         bars = rows.reshape(*rows.shape[:2], *saved.output.shape[1:])
-        x_bars = [layer.input_gradient(saved, bars[:, r]) for r in range(rows.shape[1])]
-        return np.stack(x_bars, axis=1).reshape(*rows.shape[:2], -1)
+        return input_gradients(bars).reshape(*rows.shape[:2], -1)
 
     JtH = times_jacobian(H_y.transpose(0, 2, 1)).transpose(0, 2, 1)
     return times_jacobian(JtH)

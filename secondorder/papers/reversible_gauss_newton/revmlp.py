@@ -6,7 +6,7 @@ from itertools import chain, repeat
 
 import numpy as np
 
-from ...checks import all_finite, batch, number_in, one_of, real_array, whole_number
+from ...checks import all_finite, batch, number_in, one_of, plain_array, real_array, whole_number
 from ...nets import Linear, Network
 from ...nets.layers.activation_functions import activation_function
 from ...checks.randomness import generator
@@ -148,7 +148,7 @@ class RevMLP(Network):
         FloatingPointError
             If the result is not finite.
         """
-        y = batch(x_L, (self.width,), self.dtype)
+        y = batch(x_L, (self.width,), self.dtype, "x_L")
         with np.errstate(over="ignore", invalid="ignore"):
             for half in self.couplings[::-1]:
                 y = half.inverse(y)
@@ -208,7 +208,7 @@ def _readout_matrix(readout, outputs, width, rng):
 
 
 def _given_readout(readout, outputs, width):
-    rows = outputs or len(np.atleast_1d(readout)) or 1
+    rows = outputs or len(np.atleast_1d(plain_array(readout, "readout"))) or 1
     R = real_array(readout, "readout", (rows, width))
     if np.linalg.matrix_rank(R) < rows:
         raise ValueError(f"readout must have full row rank {rows}, got rank "

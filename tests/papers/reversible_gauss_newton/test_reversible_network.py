@@ -84,6 +84,7 @@ def test_initial_weights(rng):
     ({"outputs": 7}, "at most the width 6"), ({"readout": np.ones((7, 6))}, "full row rank 7"),
     ({"readout": np.eye(5)}, r"expected \(5, 6\)"), ({"readout": np.ones((0, 6))}, "expected"),
     ({"outputs": 3, "readout": np.ones((2, 6))}, r"expected \(3, 6\)"),
+    ({"readout": [[1], [2, 3]]}, "readout is ragged"),
     ({"readout": "orthonrmal"}, "did you mean 'orthonormal'"),
     ({"readout": "first"}, "needs outputs"), ({"init": -1.0}, "init must be at least 0"),
     ({"init": "xaver"}, "xavier")], ids=str)
@@ -93,7 +94,7 @@ def test_bad_settings_are_refused(options, words):
 
 
 def test_bad_features_are_refused():
-    with pytest.raises(ValueError, match=r"expected \(S, 6\)"):
+    with pytest.raises(ValueError, match=r"x_L has .* expected \(S, 6\)"):
         RevMLP(6, 2, 4, rng=0).inverse(np.ones((3, 5)))
 
 
