@@ -482,7 +482,7 @@ OWN = {
                                            ({"a": (1.0, -1.0)}, ValueError, "from 0"),
                                            ({"a": (np.nan, 1.0)}, ValueError, "NaN")],
     "plots.along.models": [(3, TypeError), ({"a": lambda: 1.0}, TypeError),
-                           ({"a": lambda d: d}, TypeError, "scalar")],
+                           ({"a": lambda d: d}, TypeError, "must return a number")],
     "plots.rates.named": [([1.0], TypeError), ({"a": [0.0]}, ValueError, "nothing to draw"),
                           ({"a": ["b"]}, TypeError), ({"a": [np.inf]}, ValueError),
                           ({"a": [-1.0]}, ValueError)],
