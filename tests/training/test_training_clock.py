@@ -63,9 +63,10 @@ def test_clock_counts_work_and_is_quiet_after_an_error():
 
 
 def test_clock_counts_what_another_thread_compiles_as_work():
-    started = time.perf_counter()
-    with StepClock() as clock:
+    with StepClock() as clock:  # which loads numba first
+        started = time.perf_counter()
         thread = threading.Thread(target=lambda: freshly_compiled()(np.ones(2)))
         thread.start()
         thread.join()
-    assert clock.seconds > 0.9 * (time.perf_counter() - started)
+        lasted = time.perf_counter() - started
+    assert clock.seconds >= lasted
