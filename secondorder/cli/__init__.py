@@ -39,12 +39,17 @@ def main(arguments=None):
         os.environ.setdefault(name, "1")
     command, traceback = "", False
     try:
-        with signals.handled(), _warnings_in_one_line():
+        with signals.handled(), _warnings_in_one_line(), _output_by_name():
             _print_anything()
             with signals.deferred():  # an import that is broken off halfway fails in strange ways
-                options = parser().parse_args(arguments)
-            command, traceback = f" {options.command}", options.traceback
-            status = options.run(options)
+                try:
+                    options = parser().parse_args(arguments)
+                except SystemExit:
+                    print(end="", flush=True)  # the help, for which the same holds as below
+                    raise
+            command = f" {options.command}" if options.command else ""
+            traceback = options.traceback
+            status = options.run(options) or 0
             print(end="", flush=True)  # here, where an error of writing can still be reported
             return status
     except BrokenPipeError:
@@ -102,6 +107,34 @@ def _print_anything():
             stream.reconfigure(errors="backslashreplace")
 
 
+class _Output:
+    """The standard output; what cannot be written to it, as on a full disk, is said by its name."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+    def write(self, text):
+        return self._do(self._stream.write, text)
+
+    def flush(self):
+        self._do(self._stream.flush)
+
+    def _do(self, work, *given):
+        try:
+            return work(*given)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+
+def _output_by_name():
+    there = sys.stdout is not None
+    return contextlib.redirect_stdout(_Output(sys.stdout)) if there else contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def _warnings_in_one_line():
     """Say warnings as errors are said, without the place in the code that they came from."""
@@ -151,8 +184,9 @@ def parser():
         description="An executable edition of papers on second-order training of neural networks.")
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
-                                  required=True, parser_class=parsing.CommandParser)
+                                  parser_class=parsing.CommandParser)
     for command in (tour, equations, edition, reproduce, train, compare, race, book, grade,
                     data, bench):
         command.add(commands)
+    top.set_defaults(run=lambda _: top.print_help(), traceback=False)  # alone: what there is
     return top

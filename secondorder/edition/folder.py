@@ -71,7 +71,7 @@ def new(key, source, out="."):
                            + (f" ({reading.unread[0]})" if reading.unread else ""))
     unread = list(reading.unread)
     pairs = labels_of(reading.numbered, unread.append)
-    with files.exclusive(target.parent), _whole(target) as place:
+    with files.exclusive(target.parent), files.naming(target), _whole(target) as place:
         for name, text in _texts(key, Path(source).name, reading, pairs, unread).items():
             (place / name).write_text(text, encoding="utf-8", newline="\n")
         if pairs:
