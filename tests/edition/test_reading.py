@@ -276,3 +276,16 @@ def test_a_roman_numeral(number, roman):
     counters = Counters()
     counters.printed["equation"], counters.values["equation"] = [("roman", "equation")], number
     assert counters.the("equation") == roman
+
+
+def test_equations_counted_within_subsubsections(tmp_path):
+    r"""As LaTeX numbers them: a section sets back both counters below it, a subsection one."""
+    one = "\\begin{equation} x \\end{equation}\n"
+    text = "\n".join([
+        r"\documentclass{article}\numberwithin{equation}{subsubsection}\begin{document}",
+        r"\section{A}\subsection{B}\subsubsection{C}", one, one, r"\subsubsection{D}", one,
+        r"\subsection{E}", one, r"\subsubsection{F}", one, r"\section{G}", one,
+        r"\subsection{H}\subsubsection{I}", one, r"\appendix\section{J}\subsection{K}",
+        r"\subsubsection{L}", one, r"\end{document}"])
+    assert [display.label for display in of(text, tmp_path).displays] == [
+        "1.1.1.1", "1.1.1.2", "1.1.2.1", "1.2.0.1", "1.2.1.1", "2.0.0.1", "2.1.1.1", "A.1.1.1"]
