@@ -131,7 +131,7 @@ def test_handlers_are_put_back(run):
     assert [signal.getsignal(number) for number in names] == before
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_broken_off_tour_keeps_what_was_done(run, monkeypatch):
     from secondorder.cli.tour import sections, trainings
 
@@ -271,7 +271,7 @@ def test_two_runs_into_one_directory(run, tmp_path):
     assert run(*WINE, "--epochs", 1, "--out", "made")[0] == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_name_that_the_locale_cannot_print(tmp_path):
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0",
                    "PYTHONIOENCODING": "ascii"}

@@ -159,7 +159,7 @@ def test_a_tutorials_figure_replaces_its_own_alone(tmp_path, capsys):
     assert (tmp_path / "theirs.png").read_bytes() == b"of great worth"
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_another_commands_file_and_a_dangling_link_are_refused(run):
     run(*COMMANDS["train"][0], "--out", "made")
     status, _, err = run("tour", "--out", "made")
