@@ -243,7 +243,7 @@ def test_a_full_disk_names_the_file(run, monkeypatch):
 
 
 @pytest.mark.parametrize("words", [("tour",), (*WINE, "--epochs", 1), ("compare",), ("race",),
-                                   ("bench", "gradient"), ("reproduce", "low-rank", "figure-2")])
+                                   ("reproduce", "low-rank", "figure-2")])
 def test_a_folder_that_cannot_be_made_names_its_parent(run, monkeypatch, words):
     def refused(path, *arguments, **named):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
@@ -262,7 +262,7 @@ def test_two_runs_into_one_directory(run, tmp_path):
                              stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "here\n"
-        for words in (("tour",), (*WINE, "--epochs", 1), ("compare",), ("bench",), ("race",)):
+        for words in (("tour",), (*WINE, "--epochs", 1), ("compare",), ("race",)):
             status, _, err = run(*words, "--out", "made")
             assert status == 2 and "another run is writing to made" in err
             assert os.listdir("made") == []
