@@ -204,7 +204,7 @@ DEPTHS = [Setting(f"64-{blocks}x1000-10", batch=256, dtype="float32", activation
 def right_inverse(problem):
     """The exact step (16)-(17), gradient and residual unmeasured, beside one of SGD."""
     net, samples = _reversible_network(problem), len(problem.x)
-    optimizer = so.GaussNewton(net, problem.loss, 1e-3, measure=False)
+    optimizer = so.GaussNewton(net, problem.loss, 1e-3, pseudo_inverse="exact", measure=False)
     rival = so.SGD(_reversible_network(problem), problem.loss, 1e-3)
     gemms = products.right_inverse(net, samples)
     factors = _factorisations(net, samples)
@@ -242,7 +242,7 @@ def moore_penrose(problem):
     """The shortest step through the tangent kernel, beside the paper's right inverse."""
     net = _reversible_network(problem)
     evaluation = net.evaluate(problem.loss, problem.x, problem.y)
-    kinds = {inverse: Options(inverse=inverse, measure_residual=False)
+    kinds = {inverse: Options(inverse, "exact", measure_residual=False)
              for inverse in ("moore-penrose", "right")}
     return Work(lambda: update_at(evaluation, kinds["moore-penrose"]),
                 products=products.moore_penrose(net, len(problem.x)),
