@@ -141,6 +141,25 @@ def test_a_step_reports_the_mean_loss_before_it(recompute):
     assert info["loss"] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("options", ({"recompute": True}, {},
+                                     {"inverse": "moore-penrose", "pseudo_inverse": "tikhonov"}))
+def test_a_batch_of_zeros_has_nothing_to_move(options):
+    net = RevMLP(4, 2, 8, activation="tanh", outputs=2, rng=0)
+    before = net.theta.copy()
+    info = so.GaussNewton(net, SQUARED, **options).step(np.zeros((3, 4)), np.ones((3, 2)))
+    assert info["drift"] == 0 and info["loss"] == 1 and np.array_equal(net.theta, before)
+
+
+def test_the_damping_of_a_kernel_of_centred_inputs():
+    """A sum over the samples is zero: ones are in the null space of J J^T."""
+    net = so.mlp([2, 1], bias=False, rng=0)
+    x, y = np.array([[3.0, 0], [-3, 0], [0, 1], [0, -1]]), np.zeros((4, 1))
+    found = direction(net, SQUARED, x, y, inverse="moore-penrose", pseudo_inverse="tikhonov",
+                      strength=0.1)
+    # J = x: s^2 = 18, 2
+    np.testing.assert_allclose(found, -net.theta * [18 / (18 + 1.8), 2 / (2 + 1.8)], rtol=1e-9)
+
+
 @pytest.mark.parametrize("inverse", ("right", "moore-penrose"))
 def test_the_default_leaves_out_small_singular_values_as_the_paper_does(inverse):
     """Four correlated columns of wine: inverted exactly, the loss passes 1000 within 60 steps."""
