@@ -21,6 +21,8 @@ class _Brief(reprlib.Repr):
         if isinstance(value, np.ndarray) and value.size > _ENTRIES:
             kind = "an array" if type(value) is np.ndarray else f"a {type(value).__name__}"
             return f"{kind} of shape {value.shape}, {value.dtype}"
+        if isinstance(value, int) and abs(value) >= 10**_LENGTH:  # repr refuses some of them
+            return f"a whole number of {value.bit_length()} bits"
         if hasattr(value, "is_leaf") and hasattr(value, "shape"):  # a tensor of Torch
             return f"a {type(value).__name__} of shape {tuple(value.shape)}, {value.dtype}"
         return super().repr1(value, level)

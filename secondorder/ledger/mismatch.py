@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import plain_array, whole_number
+from ..checks import plain_array, shown, whole_number
 
 _DEFAULT_RELATIVE_ERROR = 1e-9
 ODD = "a constant factor is wrong"
@@ -38,9 +38,9 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     """
     left, right = _numbers(left, "left"), _numbers(right, "right")
     if isinstance(names, str) or np.shape(names) != (2,):
-        raise TypeError(f"names must be a pair of texts, got {names!r}")
+        raise TypeError(f"names must be a pair of texts, got {shown(names)}")
     if error is not None and (_numbers(error, "error") < 0).any():
-        raise ValueError(f"error must not be negative, got {error!r}")
+        raise ValueError(f"error must not be negative, got {shown(error)}")
     limit = whole_number(limit, "limit", 0)
     if left.shape != right.shape:
         return _describe_shapes(left, right, names)
