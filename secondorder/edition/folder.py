@@ -72,7 +72,8 @@ def new(key, source, out="."):
     unread = list(reading.unread)
     pairs = labels_of(reading.numbered, unread.append)
     with files.exclusive(target.parent), _whole(target) as place:
-        for name, text in _texts(key, Path(source).name, reading, pairs, unread).items():
+        of = " ".join(Path(source).name.split())
+        for name, text in _texts(key, of, reading, pairs, unread).items():
             (place / name).write_text(text, encoding="utf-8", newline="\n")
         if pairs:
             with loaded(place):
