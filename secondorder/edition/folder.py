@@ -102,7 +102,13 @@ def _texts(key, source, reading, pairs, unread):
 
 @contextlib.contextmanager
 def _whole(target):
-    """A hidden folder that gets its name when the block ends well, and goes again if not."""
+    """A hidden folder that gets its name when the block ends well, and goes again if not; those
+    that runs left behind because they were killed go too.
+    """
+    for path in target.parent.iterdir():
+        if files.TEMPORARY.fullmatch(path.name) and not path.is_symlink() \
+                and os.path.isfile(path / MARK):
+            shutil.rmtree(path, ignore_errors=True)
     place = target.parent / f".{target.name}.secondorder-{uuid.uuid4().hex}"
     place.mkdir()
     try:
