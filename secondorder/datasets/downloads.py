@@ -12,7 +12,6 @@ from .. import files
 from ..checks import lookup
 from .places import cache
 
-LARGEST = 1 << 28  # bytes of a file; the largest published one has 170 million
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def fetch(address, digest, timeout=30.0):
     """The bytes of a published file, which have the SHA-256 `digest`."""
     try:
         with urllib.request.urlopen(address, timeout=timeout) as answer:
-            content = answer.read(LARGEST)
+            content = answer.read()
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise ConnectionError(f"{address}: {' '.join(str(error).split())[:80]}") from error
     found = hashlib.sha256(content).hexdigest()
