@@ -13,7 +13,6 @@ from ..checks import lookup
 from .places import cache
 
 
-
 @dataclass(frozen=True)
 class Source:
     """Where a data set is published: the loader that reads its folder ("idx", "cifar-10"), the
