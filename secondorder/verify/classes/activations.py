@@ -7,7 +7,7 @@ from ...checks.randomness import generator
 from ...nets import ActivationFunction, activation_function
 from ..differences import at_zero, error_by_step, nested, rounding
 from ..recorder import SAFETY, Recorder, pure_call
-from .activation_places import DISTANCE, FARTHEST, METHODS, Places, cell
+from .activation_places import DISTANCE, FARTHEST, METHODS, SPECIAL, Places, cell
 from .identities import check_orders
 from .shared import keeps_dtype, nothing, remainders, require_methods
 
@@ -203,7 +203,7 @@ class _ActivationChecks(Places):
         near = self._near_undeclared(x)
         far = np.where(np.abs(x) > FARTHEST, np.abs(x), 0.0)  # x + h itself is rounded there
         # what cancels inside a method is rounded like the largest of its values
-        noise = noise + rounding(np.abs(self.of(source or "value", self.x)).max())
+        noise = noise + rounding(self._largest(source or "value"))
         noise = noise + rounding(far * np.maximum(np.abs(reference.value), np.abs(computed)))
         error = np.where(near, np.inf, reference.error + noise)
         if not self.recorder.compare(name, f"{name} against {against}", computed.ravel(),
@@ -226,6 +226,14 @@ class _ActivationChecks(Places):
         return (f"it is right for value(x) in the place of x: {name} is written in terms of the "
                 "output, and gets the input" if np.all(np.abs(mine - reference.value) <= slack)
                 else "")
+
+    def _largest(self, name):
+        """The largest entry of a method in the core."""
+        low, high = self.core
+        places = [place for place in SPECIAL if low < place < high]
+        with np.errstate(all="ignore"):
+            values = np.abs(self.of(name, np.array([*self.x.ravel(), *places])))
+        return values[np.isfinite(values)].max(initial=0.0)
 
     def _jet(self):
         if not callable(getattr(self.function, "jet", None)):
