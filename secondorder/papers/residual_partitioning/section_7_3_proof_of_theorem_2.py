@@ -14,7 +14,7 @@ from .section_4_partitioning_variables import eq_10_fractions
 # -- Lemma 3 ---------------------------------------------------------------------------------------
 
 def eq_19_lemma_3(x):
-    """Eq. (19), Lemma 3: p_i = |x_i| / sum_i' |x_i'|, where sum_i x_i^2 / p_i is least; (..., n)."""
+    """Eq. (19), Lemma 3: p_i = |x_i| / sum_i' |x_i'|, (..., n); there sum x_i^2 / p_i is least."""
     return ratio(np.abs(x), np.abs(x).sum(axis=-1, keepdims=True))
 
 
