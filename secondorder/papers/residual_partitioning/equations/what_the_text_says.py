@@ -8,14 +8,15 @@ from ....exact import finite_differences
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
 from ....ledger.multiplication_counter import counted
 from ....nets import Linear, Network, SquaredError
-from .. import PAPER, Bound, ResidualPartitioning, coefficients, theorems, total_gradient
-from ..explicit import explicit_bound, partitions_of
-from ..fast import bound_at
-from ..partitions import Partition
-from ..rules import ActivationRule
+from .. import PAPER, Bound, ResidualPartitioning
+from ..method import bound_at
+from ..section_3_residual_partitioning import (
+    NEGATIVE_CURVATURE, coefficients_below_activation, eq_9_coefficients, minimiser)
+from ..section_4_partitioning_variables import eq_11_activation, eq_11_affine, theorem_2
+from ..section_7_1_loss import coefficients_of_loss
+from ..section_7_algorithm_1 import activation, update
 from . import cases, reference
-from .claims import in_case, is_bound
-from .conditions import CORRECTED, FIRST_ORDER, WITHOUT_PRODUCTS
+from .claims import CORRECTED, FIRST_ORDER, WITHOUT_PRODUCTS, in_case, is_bound
 
 SMOOTH = (*cases.CURVED, "sin")
 
@@ -26,9 +27,9 @@ SMOOTH = (*cases.CURVED, "sin")
           formula=r"\dot{\mathcal{W}}_{ij}^{(\ell)} = \frac{\partial \mathcal{L}}{\partial "
                   r"w_{ij}^{(\ell)}}",
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
-          implements=(Stated(coefficients.affine, "W_dot", "Y_dot"),
-                      Stated(coefficients.activation, "0"),
-                      Stated(coefficients.output, "0"), Stated(bound_at, "gradient")),
+          implements=(Stated(eq_9_coefficients, "W_dot", "Y_dot"),
+                      Stated(coefficients_below_activation, "0"),
+                      Stated(coefficients_of_loss, "0"), Stated(bound_at, "gradient")),
           uses=("9", "15", "18", "41"))
 def claim_gradient(rng):
     claims = []
@@ -37,11 +38,11 @@ def claim_gradient(rng):
     for name, at in ats.items():
         value = finite_differences.objective(at.network, at.loss_function, at.x, at.y)
         slope = finite_differences.complex_step(value, at.network.theta)
-        drawn = explicit_bound(at, partitions_of(at, rng))
+        drawn = cases.built(at, cases.drawn(at, rng))
         claims += in_case(
             name, Equal("W_dot of arbitrary fractions against a complex step", drawn.gradient,
                         slope, 1e-13),
-            Equal("gradient of the fast path against a complex step", bound_at(at).gradient, slope,
+            Equal("gradient of the bound against a complex step", bound_at(at).gradient, slope,
                   1e-13))
     slopes = np.concatenate([saved.slope.ravel() for saved in at.saved if hasattr(saved, "slope")])
     return [*claims, Property("sin: slopes of both signs are met",
@@ -51,7 +52,7 @@ def claim_gradient(rng):
 
 def rates(a, eps, phi):
     """1 / W_ddot, (out, 1 + in)."""
-    return 1 / a.below(Partition(eps, phi)).W_ddot
+    return 1 / a._replace(eps=eps, phi=phi).below().W_ddot
 
 
 @equation(PAPER, "claim-learning-rate",
@@ -61,7 +62,7 @@ def rates(a, eps, phi):
                   r"\dot{\mathcal{W}}_{ij}^{(\ell)}, \qquad \frac{\partial}{\partial "
                   r"\varepsilon_{sij}^{(\ell)}} \frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \geq 0",
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
-          implements=(theorems.step, Stated(coefficients.affine, "W_ddot"),
+          implements=(minimiser, Stated(eq_9_coefficients, "W_ddot"),
                       ResidualPartitioning.direction),
           uses=("3", "9"))
 def claim_learning_rate(rng):
@@ -69,7 +70,7 @@ def claim_learning_rate(rng):
     W_dot, W_ddot = reference.algorithm(at, reference.Reading(start="diagonal"))
     step = ResidualPartitioning(at.network, at.loss_function, learning_rate=1.0).direction(at)
     a, (s, i, j) = cases.affine(rng), (rng.integers(4), rng.integers(2), rng.integers(4))
-    eps, phi = a.partition
+    eps, phi = a.eps, a.phi
     more, others, below = eps.copy(), eps.copy(), phi.copy()
     more[s, i, j] *= 1.3
     # halves all but one, which then goes half way to one
@@ -79,13 +80,12 @@ def claim_learning_rate(rng):
     rest, row = np.ones(before.shape, dtype=bool), np.arange(before.shape[1]) != j
     rest[i, j] = False
     one = a._replace(y=a.y[:1], Y_dot=a.Y_dot[:1], Y_ddot=a.Y_ddot[:1])
-    squares = np.hstack([[[1.0]], a.y[:1]]) ** 2
     return [
         Equal("step at learning rate 1 against -W_dot / W_ddot", step, -W_dot / W_ddot, 1e-12),
-        Equal("step of the formula against the optimizer's", theorems.step(W_dot, W_ddot), step,
+        Equal("step of the formula against the optimizer's", minimiser(W_dot, W_ddot), step,
               1e-12),
         Equal("one sample: rate against eps / (Y_ddot y^2)", rates(one, eps[:1], phi[:1]),
-              eps[0] / (one.Y_ddot.T * squares), 1e-12),
+              eps[0] / (one.Y_ddot.T * one.y**2), 1e-12),
         AtMost("other fractions held: rate before against rate after", before[i, j] * (1 + 1e-9),
                held[i, j]),
         Equal("other fractions held: all other rates", before[rest], held[rest], 1e-14),
@@ -103,7 +103,7 @@ def claim_learning_rate(rng):
           uses=("3", "claim-learning-rate"), verdict="conditional", ours=True,
           condition=(WITHOUT_PRODUCTS, "The learning rate lies between 0 and 2. The loss itself "
                                        "may rise."),
-          implements=(theorems.decrease, Bound.value, ResidualPartitioning.direction))
+          implements=(Bound.value, ResidualPartitioning.direction))
 def claim_decrease(rng):
     claims = []
     ats = cases.variety(rng, samples=3, scale=1.5) | cases.rows(rng)
@@ -117,8 +117,8 @@ def claim_decrease(rng):
             f"{name}, rate {rate}",
             Equal("the bound at the step against what is promised, by loops",
                   bound_at(at, "jensen").value(step), promised, 1e-12),
-            Equal("what is promised, by the formula and by loops",
-                  theorems.decrease(at.loss, W_dot, W_ddot, rate), promised, 1e-12),
+            Equal("what the step says that it promises", at.loss
+                  - update(W_dot, W_ddot, rate, 0.0, 0.0)[1], promised, 1e-12),
             AtMost("the model at the step against what is promised", reference.model(at, step),
                    promised))
     one = np.ones((1, 1))
@@ -145,23 +145,23 @@ def claim_decrease(rng):
           formula=r"|\Delta y_{si}^{(\ell)}| \leq u_{si}^{(\ell)} \max |\Delta w|",
           where="Section 4, the sentence after (11)", kind="claim", verdict="conditional",
           ours=True, condition=FIRST_ORDER,
-          implements=(total_gradient.affine, total_gradient.activation), uses=("4", "11"))
+          implements=(eq_11_affine, eq_11_activation), uses=("4", "11"))
 def claim_total_gradient(rng):
     claims = []
     # sin: slopes below 0
     ats = cases.variety(rng, (*SMOOTH, "relu"), ("squared",), scale=3.0) | cases.rows(rng)
     for name, at in ats.items():
-        u = np.concatenate(total_gradient.total_gradients(at.network.layers, at.saved), axis=1)
+        u = np.concatenate(theorem_2(at)[1], axis=1)
         moved = [np.abs(np.hstack([change.first for change in reference.changes(at, delta)]))
                  / (np.abs(delta).max() or 1.0) for delta in cases.steps(rng, at.network.size, 12)]
         claims.append(AtMost("first-order change of every unit over max |dw|, largest of 12 steps, "
                              "against u", np.max(moved, axis=0), u, case=name))
     at = cases.evaluation(rng, "relu", positive=True)
     first = reference.changes(at, np.full(at.network.size, 0.3))[-1].first
-    u = total_gradient.total_gradients(at.network.layers, at.saved)[-1]
+    u = theorem_2(at)[1][-1]
     small, delta = cases.product_of_weights(), np.array([2.0, 0.0, 2.0, 0.0])
     moved = reference.outputs(small.network, small.x, delta) - small.outputs
-    reach = total_gradient.total_gradients(small.network.layers, small.saved)[-1]
+    reach = theorem_2(small)[1][-1]
     return [*claims,
             Equal("positive network, all parameters changed alike: change over size of the step",
                   first / 0.3, u, 1e-12),
@@ -202,8 +202,9 @@ def claim_complexity(rng):
               7 * depths - 4, 1e-15),
         Equal("multiply-adds of a gradient against 2 for the first layer and 3 for the others",
               total["gradient"], 2 * products[0] + 3 * products[1:].sum(), 1e-15),
-        Equal("multiply-adds of the bound against 3 for the first layer and 6 for the others",
-              total["bound"], 3 * products[0] + 6 * products[1:].sum(), 1e-15),
+        Equal("multiply-adds of the bound against 3 for the first layer and 6 for the others, and "
+              "one for every bias", total["bound"],
+              3 * products[0] + 6 * products[1:].sum() + S * sum(sizes[1:]), 1e-15),
         AtMost("ratio of products against 2", np.divide(counts["bound"], counts["gradient"]), 2.0),
         Property("the cost grows in proportion to the samples",
                  sum(multiply_adds(rng, sizes, 4 * S, bound_at)), 4 * total["bound"]),
@@ -219,7 +220,7 @@ def claim_complexity(rng):
                   \quad \Rightarrow \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0""",
           where="Section 1, on the diagonal Hessian of the bound", kind="claim",
           verdict="conditional", ours=True, condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(Stated(coefficients.activation, "1"), ActivationRule.backward),
+          implements=(Stated(coefficients_below_activation, "1"), activation),
           uses=("41", "algorithm-1"))
 def claim_negative_curvature(rng):
     Y_dot, curvature = rng.normal(size=(2, 4, 3)) * 3
@@ -227,7 +228,8 @@ def claim_negative_curvature(rng):
     Y_dot[0], curvature[0], Y_dot[1], curvature[1] = 2.0, 3.0, 2.0, -3.0
     bare, claims = Y_ddot * slope**2 + Y_dot * curvature, []
     for way, correct in (("abs", lambda v: max(v, -v)), ("max", lambda v: max(v, 0.0))):
-        below = coefficients.activation(Y_dot, Y_ddot, slope, curvature, way)[1]
+        below = coefficients_below_activation(Y_dot, Y_ddot, slope, curvature,
+                                              NEGATIVE_CURVATURE[way])[1]
         claims.append(Equal("below a unit, one number at a time", below,
                             [[correct(v) for v in row] for row in bare], 1e-14, case=way))
         for name, at in {"bent unit": cases.bent_unit(), **cases.variety(rng, SMOOTH)}.items():
@@ -238,7 +240,7 @@ def claim_negative_curvature(rng):
                 is_bound("0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
                          W_ddot, H))
     at = cases.bent_unit()
-    W_ddot = explicit_bound(at, negative_curvature="none").curvature
+    W_ddot = cases.built(at, correct=cases.uncorrected).curvature
     return [*claims,
             Equal("bent unit, absolute value: W_ddot against loops", bound_at(at).curvature,
                   reference.algorithm(at)[1], 1e-13),

@@ -4,12 +4,15 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Stated, equation
 from ....nets import Evaluation, SoftmaxCrossEntropy, SquaredError
-from .. import PAPER, Bound, bounded_hessian, coefficients, theorems
-from ..fast import bound_at
-from ..explicit import explicit_bound, partitions_of
+from .. import PAPER, Bound, bounded_hessian
+from ..method import bound_at
+from ..section_2_setup import eq_1_objective
+from ..section_3_residual_partitioning import (
+    NEGATIVE_CURVATURE, coefficients_below_activation, eq_2_bound_at_layer, eq_3_as_printed,
+    eq_3_bound, eq_9_coefficients, quadratic, theorem_1)
+from ..section_7_1_loss import coefficients_of_loss
 from . import cases, reference
-from .claims import in_case, is_bound
-from .conditions import CORRECTED, WITHOUT_PRODUCTS
+from .claims import CORRECTED, WITHOUT_PRODUCTS, in_case, is_bound
 from .reference import Reading
 
 
@@ -21,7 +24,7 @@ from .reference import Reading
           formula=r"\min_{\{\Delta w_{ij}^{(\ell)}\}} \mathcal{L} \qquad "
                   r"\mathcal{L} \equiv \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s)",
           kind="definition", verdict="definition",
-          implements=(theorems.objective, SquaredError.value, SoftmaxCrossEntropy.value,
+          implements=(eq_1_objective, SquaredError.value, SoftmaxCrossEntropy.value,
                       Evaluation.loss), uses=())
 def equation_1(rng):
     claims = []
@@ -33,7 +36,7 @@ def equation_1(rng):
             name, Equal("S times the package's objective against the sum of f over samples",
                         at.samples * at.loss, sum(reference.losses(name, at.outputs, at.y)), 1e-13),
             Equal("sum of f over samples, one by one",
-                  theorems.objective(at.loss_function.value(at.outputs, at.y)),
+                  eq_1_objective(at.loss_function.value(at.outputs, at.y)),
                   sum(reference.losses(name, at.outputs, at.y)), 1e-13),
             AtMost("f halfway between two outputs against the mean of f at both",
                    at.loss_function.value((p + q) / 2, at.y), (ends[0] + ends[1]) / 2))
@@ -42,12 +45,21 @@ def equation_1(rng):
 
 # -- the bound as a whole --------------------------------------------------------------------------
 
-def of_weights(at, built, k, delta, start=0):
-    """The quadratics of the layer at place k, (out, 1 + in - start); none if it is not trained."""
+def of_weights(at, built, k, delta):
+    """The quadratics of the weights of the layer at place k, (out, k); none of an activation."""
     if k == len(built.W_dot) or built.W_dot[k] is None:
         return np.zeros((0, 0))
-    dw = coefficients.unflatten(at.network.layers[k], delta[at.network.slices[k]])
-    return theorems.quadratic(built.W_dot[k], built.W_ddot[k], dw)[:, start:]
+    layer, piece = at.network.layers[k], delta[at.network.slices[k]]
+    dw = np.zeros_like(built.W_dot[k])
+    if layer.trainable:
+        weight, bias = reference.weights_and_biases(layer, piece)
+        dw[...] = weight if layer.bias is None else np.hstack([bias[:, None], weight])
+    return quadratic(built.W_dot[k], built.W_ddot[k], dw)
+
+
+def of_all_weights(at, built, delta):
+    """:func:`of_weights` for every layer."""
+    return [of_weights(at, built, k, delta) for k in range(len(built.W_dot))]
 
 
 def chain_of_bounds(at, built, delta):
@@ -56,14 +68,8 @@ def chain_of_bounds(at, built, delta):
     for k, (first, second) in reversed(list(enumerate(reference.changes(at, delta)))):
         W.append(of_weights(at, built, k, delta))
         Y = built.Y_dot[k] * (first + second / 2) + built.Y_ddot[k] * first**2 / 2
-        values.append(theorems.bound_at_layer(at.loss, Y * (k > 0), W) - at.loss)
+        values.append(eq_2_bound_at_layer(at.loss, Y * (k > 0), W) - at.loss)
     return np.array(values)
-
-
-def univariate_sum(at, built, delta, start=0):
-    """The bound of (3) without the loss, with j from `start`."""
-    return theorems.bound_at_input(0.0, [of_weights(at, built, k, delta, start)
-                                         for k in range(len(built.W_dot))])
 
 
 def bias_missed(rng):
@@ -71,7 +77,7 @@ def bias_missed(rng):
     at = cases.evaluation(rng)
     delta = np.zeros(at.network.size)
     delta[-1] = 1.0 if at.gradient[-1] >= 0 else -1.0
-    printed = at.loss + univariate_sum(at, explicit_bound(at), delta, start=1)
+    printed = at.loss + eq_3_as_printed(of_all_weights(at, cases.built(at), delta))
     return Printed(AtMost("model against sums from j = 1, one bias moved",
                           reference.model(at, delta), printed))
 
@@ -89,12 +95,12 @@ def products_missed():
                     "are in the changes of that layer's inputs and of all weights above.",
           kind="inequality", verdict="conditional",
           weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(theorems.bound_at_layer, theorems.quadratic, coefficients.affine,
-                      coefficients.activation, coefficients.output), uses=("1",))
+          implements=(eq_2_bound_at_layer, quadratic, eq_9_coefficients,
+                      coefficients_below_activation, coefficients_of_loss), uses=("1",))
 def equation_2(rng):
     claims = []
     for name, at in (cases.variety(rng, samples=3) | cases.rows(rng)).items():
-        built = explicit_bound(at, partitions_of(at, rng))
+        built = cases.built(at, cases.drawn(at, rng))
         rows = [chain_of_bounds(at, built, delta) for delta in cases.steps(rng, at.network.size, 8)]
         # the loss is subtracted from all of them, so that they are rounded on its scale
         rows = [row / (np.abs(row).max() + at.loss) for row in rows]
@@ -102,7 +108,7 @@ def equation_2(rng):
                              "next",
                              [row[:-1] for row in rows], [row[1:] for row in rows], case=name))
     at = cases.tight(rng)
-    rows = np.array([chain_of_bounds(at, explicit_bound(at), np.full(at.network.size, c))
+    rows = np.array([chain_of_bounds(at, cases.built(at), np.full(at.network.size, c))
                      for c in (1.0, -2.0)])
     claims.append(Equal("positive relu network, equal changes: bounds and model", rows[:, 1:],
                         rows[:, :1].repeat(rows.shape[1] - 1, axis=1), 1e-12))
@@ -120,13 +126,13 @@ def equation_2(rng):
                     r"\mathcal{W}_{ij}^{(\ell)}",
           kind="inequality", verdict="conditional",
           weight="misprint", condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(theorems.bound_at_input, theorems.quadratic,
-                      Stated(explicit_bound, "gradient", "curvature"), Bound.value,
-                      bounded_hessian), uses=("2", "theorem-1", "18"))
+          implements=(eq_3_bound, quadratic, eq_3_as_printed,
+                      Stated(theorem_1, "W_dot", "W_ddot"), Bound.value, bounded_hessian),
+          uses=("2", "theorem-1", "18"))
 def equation_3(rng):
     claims = []
     for name, at in (cases.variety(rng, samples=3) | cases.rows(rng)).items():
-        fast, built = bound_at(at, "pairwise"), explicit_bound(at)
+        fast, built = bound_at(at, "pairwise"), cases.built(at)
         steps = cases.steps(rng, at.network.size, 6)
         models, H = [reference.model(at, delta) for delta in steps], cases.bounded(at)
         least = [reference.least_eigenvalue(one.curvature, H) / one.curvature.max()
@@ -144,23 +150,23 @@ def equation_3(rng):
                   [value + reference.model(at, -v) - 2 * at.loss
                    for v, value in zip(steps, models)], 1e-10))
     at, none = cases.tight(rng), np.zeros(at.network.size)
-    built = explicit_bound(at)
+    built = cases.built(at)
     steps = [np.full(at.network.size, c) for c in (1.0, -2.0, 0.0, 50.0)]
     claims += [Equal("positive relu network, all changes alike: value of the bound against the "
                      "model", [bound_at(at).value(step) for step in steps],
                      [reference.model(at, step) for step in steps], 1e-12),
                Equal("the same, loss and sum over parameters one by one",
-                     [theorems.bound_at_input(at.loss, [of_weights(at, built, k, step)
-                                                        for k in range(len(built.W_dot))])
-                      for step in steps],
+                     [eq_3_bound(at.loss, of_all_weights(at, built, step)) for step in steps],
                      [reference.model(at, step) for step in steps], 1e-12)]
-    small = cases.product_of_weights()
+    small, W = cases.product_of_weights(), of_all_weights(at, built, steps[1])
+    from_1 = sum(W_l[i, j] for W_l in W for i, j in np.ndindex(W_l.shape) if j)
     return [*claims, products_missed(), bias_missed(rng),
+            Equal("as printed, sums from j = 1 by loops", eq_3_as_printed(W), from_1, 1e-13),
             Counterexample(is_bound(
                 "w2 w1 x at zero: 0 against the least eigenvalue of diag(W_ddot) - true Hessian",
                 bound_at(small).curvature, cases.true_hessian(small))),
             Printed(AtMost("no step: the model, L(0), against the sum without it", at.loss,
-                           univariate_sum(at, explicit_bound(at), none), scale=at.loss)),
+                           eq_3_bound(0.0, of_all_weights(at, built, none)), scale=at.loss)),
             Case(x=at.x, y=at.y, theta=at.network.theta, W_dot=W_dot, W_ddot=W_ddot)]
 
 
@@ -174,16 +180,16 @@ def equation_3(rng):
           where="Section 3, and the sentence after it on what the appendix treats",
           kind="inequality",
           verdict="conditional", ours=True, condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(theorems.bound_at_layer, Stated(explicit_bound, "curvature"),
-                      coefficients.activation),
+          implements=(eq_2_bound_at_layer, Stated(theorem_1, "W_ddot"),
+                      coefficients_below_activation),
           uses=("2", "8", "12", "17", "41"))
 def theorem_1(rng):
     claims = []
     for name, at in (cases.rows(rng) | {"bent unit": cases.bent_unit()}).items():
         H = cases.bounded(at)
-        for way in ("abs", "max"):
-            built = explicit_bound(at, partitions_of(at, rng), negative_curvature=way)
-            best = explicit_bound(at, negative_curvature=way).curvature
+        for way, correct in NEGATIVE_CURVATURE.items():
+            built = cases.built(at, cases.drawn(at, rng), correct=correct)
+            best = cases.built(at, correct=correct).curvature
             convex = np.concatenate([W.ravel() for W in built.W_ddot + built.Y_ddot
                                      if W is not None])
             claims += in_case(
@@ -193,8 +199,8 @@ def theorem_1(rng):
                 is_bound("0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
                          built.curvature, H))
     tight, bent = cases.tight(rng), cases.bent_unit()
-    ones, built = np.ones(tight.network.size), explicit_bound(tight)
-    bare = explicit_bound(bent, negative_curvature="none").curvature
+    ones, built = np.ones(tight.network.size), cases.built(tight)
+    bare = cases.built(bent, correct=cases.uncorrected).curvature
     return [*claims, *activation_step(rng), products_missed(),
             Equal("positive relu network, all changes one: value of the bound against the model",
                   tight.loss + built.gradient @ ones + built.curvature @ ones / 2,
@@ -214,8 +220,8 @@ def activation_step(rng):
     Y_ddot = rng.uniform(0.1, 2.0, 50)
     above = Y_dot * (slope * d + curvature * d**2 / 2) + Y_ddot * (slope * d) ** 2 / 2
     claims, upwards = [], Y_ddot * slope**2 + Y_dot * curvature > 0
-    for way in ("abs", "max"):
-        first, second = coefficients.activation(Y_dot, Y_ddot, slope, curvature, way)
+    for way, correct in NEGATIVE_CURVATURE.items():
+        first, second = coefficients_below_activation(Y_dot, Y_ddot, slope, curvature, correct)
         below = first * d + second * d**2 / 2
         claims += in_case(
             way, AtMost("a quadratic above an activation against the one below it", above, below),

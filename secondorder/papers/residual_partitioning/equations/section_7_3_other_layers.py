@@ -5,15 +5,19 @@ from itertools import product
 import numpy as np
 
 from ....nets import Activation
-from ....ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Property,
-                       Stated, equation)
-from .. import PAPER, Bound, coefficients, partitions, theorems, total_gradient
-from ..fast import bound_at
-from ..explicit import explicit_bound
+from ....ledger import Case, Counterexample, Equal, AtMost, Printed, PrintedShape, Stated, equation
+from .. import PAPER, Bound
+from ..method import bound_at
+from ..section_3_residual_partitioning import coefficients_below_activation, theorem_1
+from ..section_4_partitioning_variables import eq_11_activation
+from ..section_7_1_loss import coefficients_of_loss
+from ..section_7_3_proof_of_theorem_2 import (
+    eq_40_unchanged, eq_41_as_printed, eq_41_below_activation, eq_42_below_activation,
+    eq_43_above_activation, eq_44_as_printed, eq_44_bound_of_equal_changes, eq_45_at_outputs,
+    eq_46_fractions_at_outputs)
 from . import cases, reference
-from .claims import in_case
-from .conditions import NOTHING_CORRECTED
-from .minimiser import minimise_over_fractions, weighted_squares
+from .claims import NOTHING_CORRECTED, in_case
+from .reference import minimise_over_fractions, weighted_squares
 
 
 # -- activation layers -----------------------------------------------------------------------------
@@ -25,8 +29,7 @@ from .minimiser import minimise_over_fractions, weighted_squares
                   \sum_{\ell' \in P, \ell' \leq \ell-1} \sum_{i=1}^{m_{\ell'+1}}
                   \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')}""",
           kind="identity", verdict="holds",
-          implements=(theorems.sum_up_to, Stated(explicit_bound, "curvature", "W_ddot")),
-          uses=())
+          implements=(eq_40_unchanged, Stated(theorem_1, "W_ddot")), uses=())
 def equation_40(rng):
     claims = []
     for name, at in cases.rows(rng, leave_out=("no activation", "a single layer"),
@@ -35,8 +38,7 @@ def equation_40(rng):
         places = [k for k, layer in enumerate(layers) if not isinstance(layer, Activation)]
         own = [reference.own_sum(at, built, k) for k in places]
         after = [reference.sum_up_to(at, built, min(k + 2, len(layers))) for k in places]
-        trained = [k for k in places if layers[k].trainable]
-        up_to = [theorems.sum_up_to(W for W in built.W_ddot[:k + 2] if W is not None)
+        up_to = [eq_40_unchanged([W for W in built.W_ddot[:k + 2] if W is not None])
                  for k in places]
         claims += in_case(
             name, Equal("sums up to the activation layers, from the affine layers' own parts",
@@ -44,10 +46,7 @@ def equation_40(rng):
             Equal("sums of the arrays up to the activation layers, the same", up_to,
                   np.cumsum(own), 1e-12),
             Equal("the affine layers' arrays against their own parts",
-                  [built.W_ddot[k].sum() for k in trained],
-                  [own[places.index(k)] for k in trained], 1e-12),
-            Property("only trained affine layers have second coefficients",
-                     [k for k, W in enumerate(built.W_ddot) if W is not None], trained))
+                  [built.W_ddot[k].sum() for k in places], own, 1e-12))
     return [*claims, Case(own_parts=own, sums_after=after, W_ddot=built.W_ddot[0])]
 
 
@@ -57,8 +56,9 @@ def equation_40(rng):
                     "u^2 after the activation does. The printed sum over i leaves j free; i = j.",
           kind="identity", verdict="conditional", weight="misprint",
           condition=NOTHING_CORRECTED,
-          implements=(theorems.quantity_below_activation, Stated(coefficients.activation, "1"),
-                      total_gradient.activation), uses=("11",))
+          implements=(eq_41_below_activation, eq_41_as_printed, eq_42_below_activation,
+                      eq_43_above_activation, Stated(coefficients_below_activation, "1"),
+                      eq_11_activation), uses=("11",))
 def equations_41_to_43(rng):
     return [claim for name, at in cases.numbers_of_samples(cases.curved, rng, size=3.0).items()
             for claim in in_case(name, *through_an_activation(at, rng))]
@@ -74,19 +74,23 @@ def through_an_activation(at, rng):
         return Y_dot * moved + Y_ddot * moved**2 / 2
 
     second = (above(1e-4) - 2 * above(0.0) + above(-1e-4)) / 1e-8
-    below = coefficients.activation(Y_dot, Y_ddot, f.slope(y), f.curvature(y), "none")[1]
+    below = coefficients_below_activation(Y_dot, Y_ddot, f.slope(y), f.curvature(y),
+                                          cases.uncorrected)[1]
     loops = sum((Y_ddot[s, j] * f.slope(y[s, j]) ** 2
                  + Y_dot[s, j] * f.curvature(y[s, j])) * u[3][s, j] ** 2
                 for s, j in np.ndindex(y.shape))
     printed = sum((Y_ddot[s, i] * f.slope(y[s, j]) ** 2
                    + Y_dot[s, i] * f.curvature(y[s, j])) * u[3][s, j] ** 2
                   for s, j in np.ndindex(y.shape) for i in range(y.shape[1]))
+    as_printed = eq_41_as_printed(Y_dot, Y_ddot, f.slope(y), f.curvature(y), u[3])
+    size = np.sum(np.abs(Y_ddot) * f.slope(y) ** 2 * u[3] ** 2)
     drawn = [cases.optimal_up_to(at, 0, rng) for _ in range(3)]
-    left, right = ([reference.weighted(at, built, k) for built in drawn] for k in (3, 4))
-    with_slope = [np.sum(built.Y_ddot[4] * (f.slope(y) * u[3]) ** 2) for built in drawn]
+    left = [reference.weighted(at, built, 3) for built in drawn]
+    with_slope = [eq_42_below_activation(built.Y_ddot[4], f.slope(y), u[3]) for built in drawn]
+    right = [eq_43_above_activation(built.Y_ddot[4], u[4]) for built in drawn]
     reflected = []
     for negative in (cases.all_negative(rng) for _ in range(3)):
-        built = cases.optimal_up_to(negative, 0, rng, "abs")
+        built = cases.optimal_up_to(negative, 0, rng, np.abs)
         reflected.append(reference.weighted(negative, built, 3)
                          - reference.weighted(negative, built, 4))
     constant = reference.constant(at, 4) - reference.constant(at, 3)
@@ -94,18 +98,19 @@ def through_an_activation(at, rng):
     return [Equal("(41): second coefficients against second differences of the quadratic above",
                   below, second, 1e-5),
             Equal("(41): the right side against loops",
-                  theorems.quantity_below_activation(Y_dot, Y_ddot, f.slope(y), f.curvature(y),
-                                                     u[3]), loops, 1e-12,
-                  scale=np.sum(np.abs(below) * u[3] ** 2)),
+                  eq_41_below_activation(Y_dot, Y_ddot, f.slope(y), f.curvature(y), u[3]), loops,
+                  1e-12, scale=np.sum(np.abs(below) * u[3] ** 2)),
             Equal("(41): both sides, by loops", np.sum(below * u[3] ** 2), loops, 1e-12,
                   scale=np.sum(np.abs(below) * u[3] ** 2)),
-            Printed(Equal("(41): summed over i as well", printed, loops, 1e-6)),
+            Equal("(41), as printed, against loops", as_printed, printed, 1e-12,
+                  scale=np.abs(as_printed) + size),
+            Printed(Equal("(41): summed over i as well", as_printed, loops, 1e-6)),
             Equal("(42): both sides for three choices of all fractions, with the value of the "
                   "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale),
             Equal("(43): both sides for three choices of all fractions, with the value of the "
                   "constant", left, np.array(right) + constant, 1e-11, scale=scale),
             Equal("(43): total gradient after the activation",
-                  total_gradient.activation(f.slope(y), u[3]), u[4], 1e-13),
+                  eq_11_activation(f.slope(y), u[3]), u[4], 1e-13),
             Counterexample(Equal("absolute value of negative numbers: the rest is the same for "
                                  "three choices", reflected[1:], reflected[:1] * 2, 1e-6)),
             Case(y=y, slope=f.slope(y), curvature=f.curvature(y), u=u[3], u_above=u[4], left=left,
@@ -116,8 +121,8 @@ def through_an_activation(at, rng):
 
 def total_and_outputs(at):
     """Sum of all second coefficients, that of Y_ddot u^2 at the outputs, and the bound's arrays."""
-    built = explicit_bound(at, output_phi=None)
-    return float(built.curvature.sum()), reference.weighted(at, built, -1), built
+    built = cases.built(at, phi=1.0)
+    return float(eq_44_as_printed(built.W_ddot[::2])), reference.weighted(at, built, -1), built
 
 
 @equation(PAPER, "44",
@@ -127,8 +132,8 @@ def total_and_outputs(at):
                     "runs. (25) is printed at l = L, where there is no layer; l = L - 1 is "
                     "meant.)",
           kind="identity", verdict="erratum", weight="misprint", condition=NOTHING_CORRECTED,
-          implements=(theorems.bound_of_equal_changes, Bound.value,
-                      Stated(explicit_bound, "curvature")), uses=("3", "25"))
+          implements=(eq_44_bound_of_equal_changes, eq_44_as_printed, Bound.value,
+                      Stated(theorem_1, "W_ddot")), uses=("3", "25"))
 def equation_44(rng):
     claims = []
     for name, at in cases.numbers_of_samples(cases.all_positive, rng).items():
@@ -144,8 +149,8 @@ def equation_44(rng):
             name, Equal("bound at a step with all changes +c or -c", value,
                         at.loss + slope + c**2 / 2 * total, 1e-12),
             Equal("the same as the corrected form says it",
-                  theorems.bound_of_equal_changes(at.loss, built.gradient, built.curvature, step,
-                                                  c), value, 1e-12),
+                  eq_44_bound_of_equal_changes(at.loss, [built.gradient], built.W_ddot[::2], [step],
+                                               c), value, 1e-12),
             Equal("sum of all second coefficients, with the constant", summed, total, 1e-12))
     negative = cases.all_negative(rng)
     broken, right, _ = total_and_outputs(negative)
@@ -171,7 +176,7 @@ def equation_44(rng):
                   \frac{\partial^2 f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}
                   u_{si}^{(L)2}""",
           kind="identity", verdict="holds",
-          implements=(theorems.quantity_at_outputs, Stated(coefficients.output, "1")),
+          implements=(eq_45_at_outputs, Stated(coefficients_of_loss, "1")),
           uses=("15",))
 def equation_45(rng):
     claims = []
@@ -179,7 +184,7 @@ def equation_45(rng):
         at = cases.evaluation(rng, "tanh", loss, samples, sizes=(3, 3, 2, 3))
         u, p, y, f = reference.total_gradients(at)[-1], at.outputs, at.y, at.loss_function.value
         phi, gap = fractions_apart(u, rng)
-        Y_ddot = explicit_bound(at, output_phi=phi).Y_ddot[-1]
+        Y_ddot = cases.built(at, phi=phi).Y_ddot[-1]
         second = np.stack([(f(p + e, y) - 2 * f(p, y) + f(p - e, y)) / 1e-8
                            for e in 1e-4 * np.eye(3)], axis=1) / samples
         claims += in_case(
@@ -188,7 +193,7 @@ def equation_45(rng):
                   second / phi, 1e-5),
             Equal("both sides", np.sum(Y_ddot * u**2), np.sum(second * u**2 / phi), 1e-5),
             Equal("the right side, with second derivatives of the loss, against the left",
-                  theorems.quantity_at_outputs(at.loss_function.hessian_diagonal(p, y) / samples,
+                  eq_45_at_outputs(at.loss_function.hessian_diagonal(p, y) / samples,
                                                phi, u), np.sum(Y_ddot * u**2), 1e-12),
             AtMost("0.01 against the largest difference of these fractions from those "
                    "proportional to u", 0.01, gap))
@@ -201,7 +206,7 @@ def fractions_apart(u, rng):
     """
     natural, gap = u / u.sum(axis=1, keepdims=True), 0.0
     while gap < 0.02:
-        phi = partitions.arbitrary_output(np.ones_like(u), u, rng)
+        phi = cases.arbitrary_fractions(u, rng)
         gap = np.abs(phi - natural).max()
     return phi, gap
 
@@ -214,7 +219,7 @@ def fractions_apart(u, rng):
           corrected=r"\varphi_{si}^{*(L)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 "
                     r"f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}}",
           kind="optimality", verdict="erratum", weight="misprint",
-          implements=(partitions.optimal_output, Stated(coefficients.output, "1")),
+          implements=(eq_46_fractions_at_outputs, Stated(coefficients_of_loss, "1")),
           uses=("45", "lemma-3"))
 def equation_46(rng):
     claims = []
@@ -222,10 +227,10 @@ def equation_46(rng):
         at = cases.evaluation(rng, "softplus", "softmax", samples, sizes=(3, 3, 4))
         u = reference.total_gradients(at)[-1]
         f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
-        phi, x = partitions.optimal_output(f_ii, u), u * np.sqrt(f_ii)
+        phi, x = eq_46_fractions_at_outputs(f_ii, u), u * np.sqrt(f_ii)
         sum_of_squares = weighted_squares(np.ones(samples), x)
         least, (nearest,) = minimise_over_fractions(sum_of_squares, [u > 0], rng)
-        value = np.sum(coefficients.output(f_ii, f_ii, phi)[1] * u**2)
+        value = np.sum(coefficients_of_loss(f_ii, f_ii, phi)[1] * u**2)
         claims += in_case(
             f"{samples} samples",
             Equal("fractions against the numerical minimiser of (45)", phi, nearest, 1e-4),
