@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 
-from . import signals
+from . import printable, signals
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 EPILOG = """\
@@ -24,7 +24,7 @@ Start here:
   secondorder compare                               compare all curvatures of one network
   secondorder race --minutes 2                      the papers' methods against SGD and Adam, live
   secondorder reproduce low-rank figure-2 --quick   run a figure again, small, to see it work
-  secondorder bench "dense Hessian"                 time curvature and steps, as ratios
+  secondorder bench small                           time curvature and steps, as ratios
   secondorder edition new my-paper --tex paper.tex  make an edition of your paper
 Each command has examples: secondorder COMMAND --help
 """
@@ -37,10 +37,14 @@ def main(arguments=None):
     # small networks: a second thread gains nothing and, on a busy machine, costs tenfold
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
+    with printable.output():
+        return _main(arguments)
+
+
+def _main(arguments):
     command, traceback = "", False
     try:
-        with signals.handled(), _warnings_in_one_line(), _output_by_name():
-            _print_anything()
+        with signals.handled(), _warnings_in_one_line():
             with signals.deferred():  # an import that is broken off halfway fails in strange ways
                 try:
                     options = parser().parse_args(arguments)
@@ -98,41 +102,6 @@ def _told(error):
 def shortened(text, most=400):
     """A text without its middle where it is very long."""
     return text if len(text) <= most else f"{text[: most - 100]} [...] {text[-80:]}"
-
-
-def _print_anything():
-    """Print what the terminal's encoding lacks as escapes, not as an error at the end."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-class _Output:
-    """The standard output; what cannot be written to it, as on a full disk, is said by its name."""
-
-    def __init__(self, stream):
-        self._stream = stream
-
-    def __getattr__(self, name):
-        return getattr(self._stream, name)
-
-    def write(self, text):
-        return self._do(self._stream.write, text)
-
-    def flush(self):
-        self._do(self._stream.flush)
-
-    def _do(self, work, *given):
-        try:
-            return work(*given)
-        except OSError as error:
-            error.filename = "standard output"
-            raise
-
-
-def _output_by_name():
-    there = sys.stdout is not None
-    return contextlib.redirect_stdout(_Output(sys.stdout)) if there else contextlib.nullcontext()
 
 
 @contextlib.contextmanager

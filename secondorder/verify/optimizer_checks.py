@@ -220,13 +220,21 @@ class OptimizerChecks:
 
     def _resume(self):
         for number in (1, self.half):
-            _, other, state = self._resumed(number)
+            optimizer, other, state = self._resumed(number)
             again = other.state_dict()
             self.recorder.fact("resume", "state taken over", same(state, again),
                                "state_dict() after load_state_dict(state) is another one")
             if not self._goes_on("resume", f"after step {number}", other,
                                  f"a run resumed after step {number} goes on with other numbers",
                                  what_is_forgotten(self.runs), number):
+                return
+            self.runs.trace(optimizer, number)  # memory may be used many steps later
+            left, right = optimizer.state_dict(), other.state_dict()
+            names = [name for name in left if not same(left[name], right.get(name))]
+            if not self.recorder.fact(
+                "resume", f"memory after step {number}", not names, f"a run resumed after step "
+                f"{number} goes on with other memory: {', '.join(names)}",
+                hint=what_is_forgotten(self.runs)):
                 return
 
     def _parameters_moved(self):

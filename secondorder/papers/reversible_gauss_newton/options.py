@@ -21,7 +21,7 @@ class Options:
     """How a Gauss-Newton step is made; see :func:`direction`, and :func:`checked`."""
 
     inverse: str = "right"
-    pseudo_inverse: str = "exact"
+    pseudo_inverse: str = "truncate"
     strength: float | None = None
     block_weights: object = "uniform"
     curvature: str = "identity"
