@@ -37,6 +37,7 @@ def show(paper, label, seed=0, more=False, tex=False):
     ----------
     paper, label : str
         In any spelling; a label also as a list (`6, 7`), a range (`33 to 39`) or a topic (`KFAC`).
+        A number is an equation, or all its parts.
     seed : int >= 0
         Draws the live case.
     more : bool
