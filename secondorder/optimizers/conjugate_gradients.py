@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import checks
-from ..compiled.arrays import fresh
 from .norms import dot
 
 
@@ -32,7 +31,7 @@ class CGResult(NamedTuple):
     curvature: float
 
 
-def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
+def conjugate_gradients(product, b, tolerance, max_iterations):
     """Solve A x = b for a symmetric A, from x = 0, until |b - A x| <= tolerance |b|.
 
     A direction p with p^T A p <= 0 ends the iterations with the x reached before it, which is 0 if
@@ -47,8 +46,6 @@ def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
     tolerance : float
         Relative to |b|.
     max_iterations : int
-    new : callable
-        Makes the arrays, see :mod:`secondorder.compiled.arrays`.
 
     Returns
     -------
@@ -65,9 +62,8 @@ def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
     b = checks.real_array(b, "b", (np.size(b),))
     tolerance = checks.number_in(tolerance, "tolerance", 0, np.inf)
     max_iterations = checks.whole_number(max_iterations, "max_iterations", 0)
-    dtype = np.result_type(b, np.float32)  # whole numbers become float64
-    x, r, p, part = (new(name, b.shape, dtype) for name in ("solution", "residual", "p", "part"))
-    x[...], r[...], p[...] = 0, b, b
+    b = b.astype(np.result_type(b, np.float32))  # whole numbers become float64
+    x, r, p = np.zeros_like(b), b, b
     rr = dot(r, r)
     if not np.isfinite(rr):
         raise FloatingPointError("conjugate gradients: the square of b overflows")
@@ -89,9 +85,8 @@ def conjugate_gradients(product, b, tolerance, max_iterations, new=fresh):
         if pAp <= 0:
             return CGResult(x, r, iteration, True, curvature)
         alpha = rr / pAp
-        x += np.multiply(p, alpha, out=part)
-        r -= np.multiply(Ap, alpha, out=part)
+        x = x + alpha * p
+        r = r - alpha * Ap
         rr, before = dot(r, r), rr
-        p *= rr / before
-        p += r
+        p = r + rr / before * p
     return CGResult(x, r, iteration, False, curvature)

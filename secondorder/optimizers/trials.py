@@ -7,12 +7,10 @@ def objective_after(method, evaluation, change):
     """Objective of a method, a float, for an evaluation's batch at theta + change (P,); inf where
     it overflows. The parameters are put back.
     """
-    network, start = method.network, method._array("before a trial")
-    start[...] = network.theta
+    network, start = method.network, method.network.theta.copy()
     try:
-        np.add(start, change, out=network.theta)
-        after = network.evaluate(method.loss, evaluation.x, evaluation.y, method._trials).loss
-        after += method.penalty()
+        network.theta += change
+        after = network.evaluate(method.loss, evaluation.x, evaluation.y).loss + method.penalty()
     # the outputs or the loss overflow: as bad as a step can be
     except (FloatingPointError, OverflowError):
         after = np.inf

@@ -13,11 +13,10 @@ import numpy as np
 from ..checks import check_loss, function_of, instance_of, whole_number
 from ..checks.randomness import generator
 from ..nets import Network, SoftmaxCrossEntropy, mlp
-from ..optimizers.base import Optimizer
-from ..optimizers.contract import KEPT
+from ..optimizers.base import KEPT, Optimizer
 from ..optimizers.first_order import SGD
-from ..optimizers.memory import KINDS, is_memory, wrapped
 from ..optimizers.norms import norm
+from ..optimizers.step import KINDS, is_memory, wrapped
 from ..optimizers.wrapper import Wrapper
 from .classes.loss_targets import default_targets
 from .findings import PROMOTES

@@ -6,8 +6,6 @@ from ...checks import all_finite, boolean, finite_result, number_in, one_of
 from ...compiled import kinds
 from ...nets import Chain
 from ...optimizers.base import Optimizer
-from ...optimizers.fused import whole_step
-from ...optimizers.stepping import moved_by_formula
 from ...optimizers.trials import halved, objective_after
 from . import compiled, rules
 from .fast import sums
@@ -17,28 +15,6 @@ from .options import checked
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
 LEARNING_RATES = {"diagonal": 1.0, "jensen": 3.0, "pairwise": 3.0}
 HALVINGS = 20  # a millionth of the step
-
-
-class OnePass:
-    """`ResidualPartitioning.direction` and the step around it, compiled."""
-
-    def step(self, method, evaluation, rate):
-        """The new parameters, and what every step reports; with the rate None the direction."""
-        if method.safeguard and rate is not None:
-            return moved_by_formula(method, evaluation, rate)
-        own_rate, dtype = method.learning_rate if rate is None else rate, method.network.dtype
-        penalty = method.l2 * (own_rate if method.penalty_form == "implicit" else 1.0)
-        numbers = map(dtype.type, (method.damping, penalty))
-        curvature = curvature_sums(evaluation, method.options)
-        reports = np.zeros(3)
-        moved, info = whole_step(method, evaluation, rate, compiled.partition_step, curvature,
-                                 *numbers, reports)
-        method._report(own_rate, *reports.tolist(), info["direction_norm"] ** 2)
-        return moved, info
-
-    def direction(self, method, evaluation):
-        """The direction alone, in an array of the method's own."""
-        return self.step(method, evaluation, None)[0]
 
 
 class ResidualPartitioning(Optimizer):
@@ -111,7 +87,6 @@ class ResidualPartitioning(Optimizer):
     safeguard there are also ``halvings`` and ``accepted``.
     """
 
-    fused = OnePass()
     added = {"safeguard": False}
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
