@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from ..checks import (check_l2, check_loss, instance_of, memory_names, names_of_its_own,
                       positive_number)
-from ..nets import Network
+from ..nets import Evaluation, Network
 from .description import given_arguments
 from .norms import norm
 from .schedules import Constant, schedule_of
@@ -221,7 +221,7 @@ class Optimizer:
         a loop of your own that is interrupted just then may find them one step ahead of `steps`.
         ``so.train`` ends after the running step.
         """
-        return self._taken(self.evaluate(x, y))
+        return self._taken(Evaluation(self.network, self.loss, x, y, lasting=False))
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""

@@ -17,7 +17,6 @@ from operator import call, setitem
 import numpy as np
 
 from ..checks import like, place_not_finite, whole_number
-from ..kernels import updates
 from ..nets import Evaluation
 from .norms import norm
 
@@ -88,9 +87,8 @@ class Along:
             method.gradient(evaluation)  # which must be finite, and the evaluation the method's own
         theta = method.network.theta
         new = [np.empty_like(theta) for _ in range(1 + len(memory))]
-        given = map(theta.dtype.type,
-                    (1 / evaluation.samples, method.l2, self.keep, self.rate, *own))
-        self.sums = kernel(evaluation.gradient_sum, theta, *given, *memory, *new)
+        given = map(theta.dtype.type, (method.l2, self.keep, self.rate, *own))
+        self.sums = kernel(evaluation.gradient_sum, theta, evaluation.share, *given, *memory, *new)
         return new
 
 
