@@ -69,8 +69,7 @@ def settings(optimizer, untold):
     Memory (`state_names`) is no setting: of a name that is both, the first value counts. Of a
     wrapper there is ``base`` too, with its ``method`` first.
     """
-    values = {name: first if name in optimizer.state_names else getattr(optimizer, name, first)
-              for name, first in optimizer._given.items()}
+    values = {name: _present(optimizer, name, first) for name, first in optimizer._given.items()}
     values = {name: value for name, value in values.items()
               if name not in optimizer.added or optimizer.added[name] != value}
     values.pop("learning_rate", None)
@@ -82,6 +81,12 @@ def settings(optimizer, untold):
         return told
     base = {"method": type(optimizer.base).__name__} | settings(optimizer.base, untold)
     return {"base": base} | told
+
+
+def _present(optimizer, name, first):
+    """A setting as it is now; as it was given where the name is that of memory or of a method."""
+    now = getattr(optimizer, name, first)
+    return first if name in optimizer.state_names or inspect.ismethod(now) else now
 
 
 def described(value, name, untold, depth=0):

@@ -16,7 +16,7 @@ from operator import call, setitem
 
 import numpy as np
 
-from ..checks import like, place_not_finite, whole_number
+from ..checks import all_finite, like, place_not_finite, whole_number
 from ..nets import Evaluation
 from .norms import norm
 
@@ -97,8 +97,8 @@ ALONE = Along(0, 1)
 
 @functools.lru_cache(maxsize=256)
 def takes_step(direction):
-    """Whether a formula ``direction(self, evaluation, step=ALONE)`` has a kernel."""
-    return "step" in inspect.signature(direction).parameters
+    """Whether a formula is one with a kernel, ``direction(self, evaluation, step=ALONE)``."""
+    return any(p.default is ALONE for p in inspect.signature(direction).parameters.values())
 
 
 def in_one_pass(method, evaluation):
@@ -130,7 +130,7 @@ def one_by_one(method, evaluation, straight):
     if method.base is not None:
         method.base.observe(evaluation, change)
     moved = theta + change
-    if not math.isfinite(norm(moved)):
+    if not all_finite(moved):
         what = "the new parameters" if np.isfinite(direction).all() else "the direction"
         raise trouble(method, f"{what} of {place_not_finite(moved, method.network)}, would not be "
                       "finite")
@@ -144,8 +144,7 @@ def proposed(method, evaluation):
     direction = method.direction(evaluation)
     for name in method.state_names:
         value = getattr(method, name)
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f" \
-                and not math.isfinite(norm(value)):
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not all_finite(value):
             raise trouble(method, f"{name} would overflow {value.dtype}, or is not a number")
     return like(direction, method.network.theta, f"the direction of {type(method).__name__}")
 

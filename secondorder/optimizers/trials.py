@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..nets import Evaluation
+
 
 def objective_after(method, evaluation, change):
     """Objective of a method, a float, for an evaluation's batch at theta + change (P,); inf where
@@ -10,7 +12,8 @@ def objective_after(method, evaluation, change):
     network, start = method.network, method.network.theta.copy()
     try:
         network.theta += change
-        after = network.evaluate(method.loss, evaluation.x, evaluation.y).loss + method.penalty()
+        after = Evaluation(network, method.loss, evaluation.x, evaluation.y, lasting=False).loss
+        after += method.penalty()
     # the outputs or the loss overflow: as bad as a step can be
     except (FloatingPointError, OverflowError):
         after = np.inf
