@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from ..exact.conjugate_gradients import dot
+
 _SQUARES_LOST = 1e-280  # a sum of squares below this may have lost some to underflow
 
 
@@ -20,8 +22,3 @@ def norm(v):
     if not 0 < largest < np.inf:
         return largest
     return largest * float(np.linalg.norm(v.astype(np.float64) / largest))
-
-
-def dot(a, b):
-    """Inner product as a float, summed in float64."""
-    return float(np.dot(a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)))

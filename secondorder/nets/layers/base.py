@@ -60,6 +60,26 @@ def parameter(name):
     return property(get, put)
 
 
+class Settled:
+    """An attribute that decides the shapes of a layer: the constructor alone sets it."""
+
+    def __set_name__(self, cls, name):
+        self.name = name
+
+    def __get__(self, layer, cls=None):
+        if layer is None:
+            return self
+        if self.name not in layer.__dict__:
+            raise AttributeError(f"{cls.__name__} has no {self.name} yet")
+        return layer.__dict__[self.name]
+
+    def __set__(self, layer, value):
+        if self.name in layer.__dict__:
+            raise AttributeError(f"{self.name} of {layer!r} decides shapes and stays what it was "
+                                 "made with: make another layer")
+        layer.__dict__[self.name] = value
+
+
 class Moved(NamedTuple):
     """How a layer moves along a direction: the tangents of its input and of its parameters, in the
     order of `declare`, and what its pass `tangent` left for the way back.
@@ -70,8 +90,13 @@ class Moved(NamedTuple):
     left: object = None
 
 
+def unmoved(moved):
+    """Zeros like the tangent of the input."""
+    return np.zeros_like(moved.x_tangent)
+
+
 # what a layer has for itself; a subclass with another use for one of these names would not work
-RESERVED = ("parameters", "trainable", "declare", "assign", "size", "pieces", "sublayers", "bind",
+RESERVED = ("parameters", "trainable", "declare", "assign", "size", "split", "sublayers", "bind",
             "convert", "owner", "copy",
             "cuts", "_given", "_trainable", "_owner", "_missing", "_settled_cuts")
 
@@ -107,7 +132,7 @@ class Layer:
     ------
     TypeError
         Where a subclass is defined that uses one of the names that every layer has for itself, such
-        as `pieces` or `size`, for something else.
+        as `split` or `size`, for something else.
 
     Notes
     -----
@@ -185,7 +210,7 @@ class Layer:
             settled = self._settled_cuts = self._owner, cuts
         return settled[1]
 
-    def pieces(self, vector):
+    def split(self, vector):
         """Cut a flat vector (..., size) into views shaped like the parameters, then one flat vector
         for every layer inside; None for what has no place in it, and for all if `vector` is None.
         """
@@ -340,7 +365,7 @@ class Layer:
     def flat_parameter_gradients(self, saved, y_bar, out=None):
         """theta_bars (S, size): the arrays of `parameter_gradients` beside each other."""
         out = np.empty((len(y_bar), self.size), y_bar.dtype) if out is None else out
-        views = self.pieces(out)
+        views = self.split(out)
         rows = self.parameter_gradients(saved, y_bar, *self._given(views))
         fill(self, views, rows, "parameter_gradients")
         return out
@@ -354,7 +379,7 @@ class Layer:
         None unless it is needed.
         """
         if out is not None:
-            views = self.pieces(out)
+            views = self.split(out)
             fill(self, views, self.parameter_bars(saved, y_bar, *self._given(views)), "backward")
         return self.input_gradient(saved, y_bar) if needed else None
 
@@ -362,7 +387,7 @@ class Layer:
         """y_tangent and `Moved` along tangents of x and of the parameters (..., size); each may be
         None, which means zero.
         """
-        pieces = self.pieces(theta_tangent)
+        pieces = self.split(theta_tangent)
         y_tangent = self.tangent(saved, x_tangent, *pieces)
         y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
         return y_tangent, Moved(x_tangent, pieces, left)
@@ -370,7 +395,7 @@ class Layer:
     def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
         """`backward_tangent`, like `flat_backward`."""
         if out is not None:
-            views = self.pieces(out)
+            views = self.split(out)
             bars = self.parameter_bars_tangent(saved, moved, y_bar, y_bar_tangent,
                                                *self._given(views))
             fill(self, views, bars, "backward_tangent")

@@ -46,10 +46,10 @@ class OneDirection:
         if out is None:
             return layer.input_gradient(saved, y_bar) if needed else None
         if not needed:
-            fill(layer, layer.pieces(out), layer.parameter_bars(saved, y_bar), "backward")
+            fill(layer, layer.split(out), layer.parameter_bars(saved, y_bar), "backward")
             return None
         result = layer.backward(saved, y_bar)
-        fill(layer, layer.pieces(out), _bars(result), "backward")
+        fill(layer, layer.split(out), _bars(result), "backward")
         return result[0]
 
     def parameter_gradient(self, held, y_bar, out):
@@ -65,12 +65,12 @@ class OneDirection:
             K = len(theta_tangent if many[0] else x_tangent)
             pairs = [self.flat_tangent(held, x_tangent[k] if many[1] else x_tangent,
                                 theta_tangent[k] if many[0] else theta_tangent) for k in range(K)]
-            whole = Moved(x_tangent, self.layer.pieces(theta_tangent), [m for _, m in pairs])
+            whole = Moved(x_tangent, self.layer.split(theta_tangent), [m for _, m in pairs])
             return np.stack([y for y, _ in pairs]), whole
         layer = self.layer
         x_tangent = np.zeros_like(held.input) if x_tangent is None else x_tangent
         pieces = tuple(np.zeros_like(value) if piece is None else piece for piece, value in
-                       zip(layer.pieces(theta_tangent), self.all_parameters()))
+                       zip(layer.split(theta_tangent), self.all_parameters()))
         y_tangent = layer.tangent(held.saved, x_tangent, *pieces)
         y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
         return y_tangent, Moved(x_tangent, pieces, left)
@@ -91,7 +91,7 @@ class OneDirection:
         layer = self.layer
         result = layer.backward_tangent(held.saved, moved, y_bar, y_bar_tangent)
         if out is not None:
-            fill(layer, layer.pieces(out), _bars(result), "backward_tangent")
+            fill(layer, layer.split(out), _bars(result), "backward_tangent")
         return result[0]
 
     def second_tangent(self, held, moved, x_second):

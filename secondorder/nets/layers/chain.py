@@ -115,11 +115,11 @@ class Chain(Layer):
 
     def parameter_bars(self, saved, y_bar, out=None):
         """For every layer its own theta_bar."""
-        return self.pieces(self.parameter_gradient(saved, y_bar))
+        return self.split(self.parameter_gradient(saved, y_bar))
 
     def flat_backward(self, saved, y_bar, out, needed):
         """y_bar of each layer is x_bar of the one after it, which is let go of then."""
-        held, outs = self._held(saved), self.pieces(out)
+        held, outs = self._held(saved), self.split(out)
         last = 0 if needed else self._first(outs)
         for i in reversed(range(last, len(self.parts))):
             y_bar = self.parts[i].flat_backward(held[i], y_bar, outs[i], needed or i > last)
@@ -133,14 +133,14 @@ class Chain(Layer):
         """theta_bar (..., size) from the gradients `bars` in the outputs of all layers."""
         axes = bars[-1].shape[: bars[-1].ndim - saved.output.ndim]
         out = np.empty(axes + (self.size,), bars[-1].dtype) if out is None else out
-        for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.pieces(out)):
+        for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
             if piece is not None:
                 layer.parameter_gradient(own, y_bar, piece)
         return out
 
     def parameter_gradients(self, saved, y_bar, out=None):
         """For every layer its own theta_bars, one row a sample."""
-        return self.pieces(self.flat_parameter_gradients(saved, y_bar))
+        return self.split(self.flat_parameter_gradients(saved, y_bar))
 
     def flat_parameter_gradients(self, saved, y_bar, out=None):
         """theta_bars (S, size) of all layers, first to last, beside each other."""
@@ -149,7 +149,7 @@ class Chain(Layer):
     def parameter_gradients_from(self, saved, bars, out=None):
         """theta_bars (S, size) from the gradients `bars` in the outputs of all layers."""
         out = np.empty((len(bars[-1]), self.size), bars[-1].dtype) if out is None else out
-        for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.pieces(out)):
+        for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
             if piece is not None:
                 layer.flat_parameter_gradients(own, y_bar, piece)
         return out
@@ -163,7 +163,7 @@ class Chain(Layer):
         first that moves.
         """
         moved = []
-        for layer, own, piece in zip(self.parts, self._held(saved), self.pieces(theta_tangent)):
+        for layer, own, piece in zip(self.parts, self._held(saved), self.split(theta_tangent)):
             left = STILL
             if x_tangent is not None or piece is not None:
                 x_tangent, left = layer.flat_tangent(own, x_tangent, piece)
@@ -174,7 +174,7 @@ class Chain(Layer):
         y_tangent, moved = self.tangents(saved, x_tangent, theta_tangent)
         if y_tangent is None:
             y_tangent = np.zeros_like(saved.output)
-        return y_tangent, Moved(x_tangent, self.pieces(theta_tangent), moved)
+        return y_tangent, Moved(x_tangent, self.split(theta_tangent), moved)
 
     def tangent(self, saved, x_tangent, *theta_tangents):
         """x_tangent of each layer is y_tangent of the one before it; left is how each moves."""
@@ -213,7 +213,7 @@ class Chain(Layer):
     def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=None):
         """For every layer its own theta_bar_tangent."""
         bars = self.output_gradients(saved, y_bar)
-        return self.pieces(self.backward_tangent_from(saved, moved.left, bars, y_bar_tangent)[1])
+        return self.split(self.backward_tangent_from(saved, moved.left, bars, y_bar_tangent)[1])
 
     def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
         """The chain rule once more: y_bar_tangent of each layer is x_bar_tangent of the next."""
@@ -230,7 +230,7 @@ class Chain(Layer):
         return self._back_along(saved, moved, bars, y_bar_tangent, out, needed), out
 
     def _back_along(self, saved, moved, bars, y_bar_tangent, out, needed):
-        held, outs = self._held(saved), self.pieces(out)
+        held, outs = self._held(saved), self.split(out)
         last = 0 if needed else self._first(outs)
         for i in reversed(range(last, len(self.parts))):
             layer, below = self.parts[i], needed or i > last

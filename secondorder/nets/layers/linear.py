@@ -7,7 +7,7 @@ import numpy as np
 from ... import checks
 from ...checks.randomness import generator
 from ...kernels.outer import outer as outer_products
-from .base import Layer, parameter
+from .base import Layer, Settled, parameter
 from .initialisers import draw
 
 
@@ -55,6 +55,7 @@ class Linear(Layer):
     """
 
     many_directions = True
+    in_features, out_features = Settled(), Settled()
 
     def __init__(self, in_features, out_features, bias=True, trainable=True, init="uniform",
                  rng=None):
