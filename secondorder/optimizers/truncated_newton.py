@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..checks import all_finite, boolean, number_in, one_of, positive_number, whole_number
+from ..exact.conjugate_gradients import conjugate_gradients, dot
 from ..exact.curvature import gauss_newton_product_at, hessian_vector_product_at
 from .base import Optimizer
-from ..exact.conjugate_gradients import conjugate_gradients, dot
 from .norms import norm
 from .trials import halved, objective_after
 
