@@ -14,6 +14,8 @@ import sys
 import threading
 import warnings
 
+from . import printable
+
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 EPILOG = """\
 Start here:
@@ -24,7 +26,7 @@ Start here:
   secondorder compare                               compare all curvatures of one network
   secondorder race --minutes 2                      the papers' methods against SGD and Adam, live
   secondorder reproduce low-rank figure-2 --quick   run a figure again, small, to see it work
-  secondorder bench "dense Hessian"                 time curvature and steps, as ratios
+  secondorder bench small                           time curvature and steps, as ratios
   secondorder edition new my-paper --tex paper.tex  make an edition of your paper
 Each command has examples: secondorder COMMAND --help
 """
@@ -37,10 +39,14 @@ def main(arguments=None):
     # small networks: a second thread gains nothing and, on a busy machine, costs tenfold
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
+    with printable.output():
+        return _main(arguments)
+
+
+def _main(arguments):
     command, traceback = "", False
     try:
         with _signals_raise(), _warnings_in_one_line():
-            _print_anything()
             options = parser().parse_args(arguments)
             command, traceback = f" {options.command}", options.traceback
             status = options.run(options)
@@ -125,13 +131,6 @@ def _told(error):
 def shortened(text, most=400):
     """A text without its middle where it is very long."""
     return text if len(text) <= most else f"{text[: most - 100]} [...] {text[-80:]}"
-
-
-def _print_anything():
-    """Print what the terminal's encoding lacks as escapes, not as an error at the end."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
 
 
 @contextlib.contextmanager

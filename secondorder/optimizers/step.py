@@ -16,7 +16,7 @@ from operator import call, setitem
 
 import numpy as np
 
-from ..checks import all_finite, like, place_not_finite, whole_number
+from ..checks import all_finite, like, place_not_finite, shown, whole_number
 from ..nets import Evaluation
 from .norms import norm
 
@@ -167,7 +167,7 @@ def own_evaluation(method, evaluation):
     name = type(method).__name__
     if not isinstance(evaluation, Evaluation):
         raise TypeError("evaluation must be an Evaluation of this optimizer's network "
-                        f"(optimizer.evaluate(x, y)), got {evaluation!r}")
+                        f"(optimizer.evaluate(x, y)), got {shown(evaluation)}")
     if evaluation.network is not method.network:
         raise ValueError(f"{name}: the evaluation belongs to another network")
     mine = method.loss
@@ -200,7 +200,7 @@ def accepted(method, state):
     try:
         state = {name: _as_kept(getattr(method, name, None), state[name]) for name in state}
     except (TypeError, IndexError):
-        raise TypeError(f"state must be what state_dict() returned, got {state!r}") from None
+        raise TypeError(f"state must be what state_dict() returned, got {shown(state)}") from None
     method.check_state(state)
     if method.base is None:
         return state
@@ -250,12 +250,12 @@ def _require_alike(name, mine, theirs):
     is_array = isinstance(theirs, np.ndarray)
     if isinstance(mine, np.ndarray):
         if not is_array:
-            raise ValueError(f"state: {name} must be an array, got {theirs!r}")
+            raise ValueError(f"state: {name} must be an array, got {shown(theirs)}")
         if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
             raise ValueError(f"state: {name} has shape {theirs.shape} and dtype {theirs.dtype}, "
                              f"expected {mine.shape} and {mine.dtype}")
     elif mine is not None and (is_array or theirs is None):
-        shown = f"an array {theirs.shape}" if is_array else repr(theirs)
-        raise ValueError(f"state: {name} must be a number, got {shown}")
+        got = f"an array {theirs.shape}" if is_array else repr(theirs)
+        raise ValueError(f"state: {name} must be a number, got {got}")
     if is_array and theirs.dtype.kind in "fc" and not np.isfinite(theirs).all():
         raise ValueError(f"state: {name} holds NaN or infinite entries")

@@ -12,7 +12,6 @@ import numpy as np
 from .. import checks, files
 from ..checks import boolean, instance_of, one_of, whole_number
 from ..checks.randomness import generator
-from ..nets import Network
 from ..optimizers.base import Optimizer
 from ..optimizers.description import computing, fingerprint
 from .checkpoints import WHAT, read_checkpoint, require_same, write_checkpoint
@@ -150,13 +149,11 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
 
 
 def require_optimizer(optimizer, unknown):
-    """TypeError that says what is meant, unless there is an optimizer, and no unknown argument."""
-    if isinstance(optimizer, Network):
-        raise TypeError("optimizer must be an Optimizer, got a network: it takes network and loss, "
-                        "so.train(so.Adam(network, loss), x, y)")
+    """TypeError unless there is an optimizer, and no unknown argument; it says what is meant."""
     if not isinstance(optimizer, Optimizer):
-        raise TypeError("optimizer must be an Optimizer such as Adam(network, loss), got "
-                        f"{optimizer!r}")
+        raise TypeError("optimizer must be an Optimizer, which holds the network and the loss, as "
+                        "in so.train(so.Adam(network, loss), x, y), got "
+                        f"{checks.shown(optimizer)}")
     for name in unknown:
         if name in ("lr", "learning_rate", "l2"):
             raise TypeError(f"train takes no {name!r}: the optimizer does, "

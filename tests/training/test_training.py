@@ -284,7 +284,7 @@ def test_what_is_meant_is_said():
     (x, y), optimizer = problem(), make()
     for call, words in (
             (lambda: so.train(optimizer.network, optimizer.loss, x, y),
-             r"got a network: .* so.train\(so.Adam\(network, loss\), x, y\)"),
+             r"in so.train\(so.Adam\(network, loss\), x, y\), got .*Network"),
             (lambda: so.train(optimizer, x, y, lr=0.1),
              r"train takes no 'lr': the optimizer does, SGD\(network, loss, learning_rate=...\)"),
             (lambda: so.train(optimizer, x, y, epoch=3), "no 'epoch': did you mean 'epochs'"),
@@ -313,7 +313,7 @@ def work(name):
     return optimizer, history.column("train_loss")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_process_pool_gives_the_same_numbers():
     names = ["Adam", "TruncatedNewton"]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
