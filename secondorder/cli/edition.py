@@ -84,6 +84,8 @@ def run_new(options):
     rest = sum(display.label is None for display in begun.reading.displays)
     print(f"written: {begun.folder} ({_count(numbered, 'numbered display')}, {rest} without a "
           f"number, {_count(len(begun.reading.theorems), 'theorem')}; all unchecked)")
+    if begun.reading.doubts:
+        print(f"numbers may be others than TeX's: {'; '.join(begun.reading.doubts)}")
     if begun.unread:
         print("could not be read, or needs a look:")
         for line in begun.unread[:20]:

@@ -173,6 +173,8 @@ def read_lines(reader, opened, end, kind):
         if _is_mark(token, reader, lines[-1]) or reader.common(token):
             continue
         if text == r"\intertext" or text == r"\shortintertext":
+            if any(not one.text.isspace() for one in lines[-1].tokens):
+                lines.append(Line())
             lines[-1].before = written(stream.argument(text)).strip()
         elif text in _PLAIN:
             lines[-1].tokens += [token._replace(text=_PLAIN[text])] if _PLAIN[text] else []

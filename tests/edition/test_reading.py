@@ -163,8 +163,7 @@ def test_a_long_macro_used_often_is_no_doubling(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("text, told", [
     ("\n\\input{gone} $$a$$", r"paper.tex, line 2: the file of \input is not there"),
-    ("\\def\\a#1.{x} $$a$$", r"\def\a with delimiters"),
-    ("\\begin{empheq}{align}b\\end{empheq} $$a$$", "the environment empheq is not known"),
+    ("\\begin{myequation}b\\end{myequation} $$a$$", "the environment myequation is not known"),
     ("\\ifx\\a\\b $$a$$ \\fi", r"\ifx is not evaluated"),
     ("\\begin{align} \\\\ a \\end{align}", "an empty line bears the number (1)"),
     ("$$a$$ $$" + "{" * 70 + "b" + "}" * 70 + "$$", "braces more than 60 deep"),
@@ -185,7 +184,7 @@ def test_the_name_of_what_is_not_read_is_no_sentence(text, tmp_path):
 
 
 @pytest.mark.parametrize("content, expected", [
-    (b"a\0b", "no text"), (b"one\n\xe9", "paper.tex, line 2: no UTF-8"),
+    (b"a\0b", "no text"),
     (b"x" * 8_000_001, "8000000 at most")])
 def test_files_that_are_no_text(content, expected, tmp_path):
     (tmp_path / "paper.tex").write_bytes(content)
@@ -281,3 +280,76 @@ def test_a_roman_numeral(number, roman):
     counters = Counters()
     counters.printed["equation"], counters.values["equation"] = [("roman", "equation")], number
     assert counters.the("equation") == roman
+
+
+# -- preambles, styles, classes, pictures: pdflatex's numbers (TeX Live) stand beside each ---------
+
+EQUATION = r"\begin{equation}%s\end{equation}"
+X = EQUATION % "x"
+DOCUMENTS = {
+    "a meaning kept by let": (r"\documentclass{article}\usepackage{amsmath}"
+        r"\let\oldvec\vec\renewcommand{\vec}[1]{\oldvec{\mathbf{#1}}}"
+        r"\begin{document}" + EQUATION % r"\vec{a}" + r"\end{document}",
+        [("1", r"\vec{\mathbf{a}}")]),
+    "a picture": (r"\documentclass{article}\usepackage{tikz}\begin{document}Here is"
+        r"\begin{figure}\begin{tikzpicture}\path (0,0) -- (1,1) $;\end{tikzpicture}"
+        r"\caption{Not. It}"
+        r"\end{figure}" + X + r"\tikz[x=2] \draw (0,0); " + X + r"\end{document}",
+        [("1", "x"), ("2", "x")]),
+    "headings": (r"\documentclass{article}\usepackage{titlesec,etoolbox}"
+        r"\titleformat{\section}{\large}{\thesection}{1em}{}\pretocmd{\section}{\clearpage}{}{}"
+        r"\newcommand{\unclosed}[1}\begin{document}\section{One}" + X + r"\end{document}",
+        [("1", "x")]),
+    "report": (r"\documentclass{report}\begin{document}" + X + r"\chapter{A}\section{B}" + X
+        + r"\chapter{C}" + X + r"\appendix\chapter{D}" + X + r"\end{document}",
+        [("1", "x"), ("1.1", "x"), ("2.1", "x"), ("A.1", "x")]),
+    "a delimited macro": (r"\documentclass{article}\usepackage{amsmath}"
+        r"\def\ba#1\ea{\begin{align}#1\end{align}}\begin{document}"
+        r"\ba a&=b\\c&=d\ea" + X + r"\end{document}",
+        [("1", "a=b"), ("2", "c=d"), ("3", "x")]),
+    "intertext": (r"\documentclass{article}\usepackage{amsmath}\begin{document}"
+        r"\begin{align}a\intertext{and}b\end{align}\end{document}", [("1", "a"), ("2", "b")]),
+    "switches": (r"\documentclass{article}\newif\iflong\longfalse\begin{document}"
+        r"\iflong " + X + r"\else " + EQUATION % "y" + r"\fi\longtrue\iflong " + X + r"\else "
+        + X + X + r"\fi" + X + r"\end{document}", [("1", "y"), ("2", "x"), ("3", "x")]),
+    "what is left out": (r"\documentclass{article}\usepackage{comment}\excludecomment{long}"
+        r"\begin{document}\begin{long}" + X + "\n\\end{long}\n" + EQUATION % "y"
+        + r"\end{document}", [("1", "y")]),
+    "empheq": (r"\documentclass{article}\usepackage{empheq}\begin{document}"
+        r"\begin{empheq}[left=\empheqlbrace]{align}a&=b\\c&=d\end{empheq}\end{document}",
+        [("1", "a=b"), ("2", "c=d")]),
+    "environments of xparse": (r"\documentclass{article}\usepackage{amsmath}"
+        r"\NewDocumentEnvironment{eq}{O{x}m}{\begin{equation}#1#2}{\end{equation}}"
+        r"\begin{document}\begin{eq}{y}z\end{eq}\begin{eq}[a]{b}c\end{eq}\end{document}",
+        [("1", "xyz"), ("2", "abc")]),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_of_many_kinds(name, tmp_path):
+    text, expected = DOCUMENTS[name]
+    assert shown(of(text, tmp_path)) == expected
+
+
+def test_a_class_and_a_style_beside_the_paper(tmp_path):
+    (tmp_path / "own.cls").write_text(
+        r"\LoadClass{article}\renewcommand{\title}[1]{\gdef\@title{#1}}\def\section{\@startsection}"
+        r"\RequirePackage{amsmath}\numberwithin{equation}{section}")
+    (tmp_path / "conf.sty").write_text("\\def\\@a#1{\\expandafter\\@b\\csname #1\\endcsname}{{{$\n")
+    found = of(r"\documentclass{own}\usepackage{conf}\title{T}\begin{document}\section{A}" + X
+               + r"\end{document}", tmp_path)
+    assert shown(found) == [("1.1", "x")] and found.title == "T" and found.doubts == []
+
+
+def test_latin_1_and_what_no_sentence_is(tmp_path):
+    (tmp_path / "paper.tex").write_bytes(
+        "\\title{Über}Größe ist\n\\begin{table}\\caption{No. Sentence}a & b\\end{table} $$x$$"
+        .encode("latin-1"))
+    found = read(tmp_path / "paper.tex")
+    assert found.title == "Über" and found.displays[0].sentence == "Größe ist"
+
+
+def test_what_is_a_program_stays_and_is_listed_by_name(tmp_path):
+    found = of(r"\newcommand{\odd}[1]{\ifx#1a b\else c\fi}$$\odd{a}$$ $$\odd{b}$$", tmp_path)
+    assert shown(found) == [(None, r"\odd{a}"), (None, r"\odd{b}")]
+    assert len(found.unread) == 1 and r"\odd stays as it stands" in found.unread[0]
