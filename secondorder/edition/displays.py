@@ -237,6 +237,16 @@ def _is_mark(token, reader, line):
     return True
 
 
+def bearing(lines, kind):
+    """The lines of a display that bear a number or a tag; of a display with one number the last."""
+    base = kind.rstrip("*")
+    numbered = base in SINGLE | BY_LINE and not kind.endswith("*") and base not in _UNNUMBERED
+    if base in BY_LINE:
+        return [line for line in lines if line.tag or numbered and not line.unnumbered]
+    tagged = any(line.tag for line in lines)
+    return lines[-1:] if tagged or numbered and not any(x.unnumbered for x in lines) else []
+
+
 def group(lines, kind, number):
     """Pairs of a label (or None) and the lines that bear it together.
 

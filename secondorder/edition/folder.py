@@ -14,6 +14,7 @@ from .loading import MARK, loaded
 from .names import checked_key, function_names, labels_of, refuse_module
 from .reader import Reading
 from .reading import read
+from .tex.numbering import by_tex
 from .tex.stream import ReadingError
 
 
@@ -65,7 +66,7 @@ def new(key, source, out="."):
         raise FileNotFoundError(f"there is no folder {target.parent}")
     if not files.takes_files(target.parent):
         raise PermissionError(f"cannot make {target}: {target.parent} may not be written to")
-    reading = read(source)
+    reading = read(source, by_tex(source))
     if not reading.displays:
         raise ReadingError(f"{Path(source).name} has no display: nothing was written"
                            + (f" ({reading.unread[0]})" if reading.unread else ""))

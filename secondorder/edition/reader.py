@@ -7,7 +7,8 @@ could not read either is refused with its line; what is only unknown here is lis
 import re
 from dataclasses import dataclass, field
 
-from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines, shown
+from .displays import (BY_LINE, DEEPEST, SINGLE, Display, bearing, formula_of, group, read_lines,
+                       shown)
 from .tex.commands import common, preamble_command, text_command
 from .tex.counters import Counters, Endless
 from .tex.files import Files, Outside
@@ -40,6 +41,8 @@ class Reading:
         What could not be read, each with its file and line.
     doubts : list of str
         Why numbers may be others than TeX's.
+    engine : str
+        The TeX that numbered the displays; "" where they were counted here.
     """
 
     title: str = ""
@@ -47,6 +50,7 @@ class Reading:
     theorems: list = field(default_factory=list)
     unread: list = field(default_factory=list)
     doubts: list = field(default_factory=list)
+    engine: str = ""
 
     @property
     def numbered(self):
@@ -71,7 +75,8 @@ def resolved(reading, names):
 class Reader:
     """Reads one LaTeX paper; see :func:`secondorder.edition.read`."""
 
-    def __init__(self, path):
+    def __init__(self, path, numbers=None):
+        self.numbers, self._missing = numbers, []  # displays that TeX numbers elsewhere, or not
         self.reading, self.stream, self.counters = Reading(), Stream(), Counters()
         self.macros, self.prose = Macros(self.unread), Prose()
         self.theorems = Theorems(self.counters)
@@ -99,6 +104,8 @@ class Reader:
         if self._open:
             opened = self._open[-1]
             raise opened.error(f"{shown(opened)} is never closed")
+        if self.numbers is not None:
+            self._finish_numbers()
         resolved(self.reading, self.names)
         return self.reading
 
@@ -316,6 +323,11 @@ class Reader:
 
     def _display(self, opened, end, kind):
         lines, deepest = read_lines(self, opened, end, kind)
+        if self.numbers is not None and (kind not in ("$$", r"\[") or lines[-1].tag):
+            printed = kind
+            kind, missing = self._number_by_tex(opened, lines, kind)
+        else:
+            printed, missing = kind, False
         sentence = self.prose.sentence()
         for label, mine in group(lines, kind, self._number):
             names = [name for line in mine for name in line.names]
@@ -332,10 +344,48 @@ class Reader:
             else:
                 place = mine[0].place(opened)
                 self.reading.displays.append(Display(
-                    label, formula, tuple(names), sentence, kind, place.file, place.line,
+                    label, formula, tuple(names), sentence, printed, place.file, place.line,
                     self.heading))
+                self._missing += self.reading.displays[-1:] * missing
         if len(self.reading.displays) > MOST:
             raise opened.error(f"more than {MOST} displays: this is no paper")
+
+    def _number_by_tex(self, opened, lines, kind):
+        """Give the lines of a display the numbers that TeX printed: its kind without a counter, and
+        whether it should have one that TeX did not print in its place.
+        """
+        own, names = bearing(lines, kind), self.numbers.names
+        missing = len(own) == 1
+        found = self.numbers.take(opened.file, opened.line, self.stream.last.line,
+                                  max(1, len(own)))
+        if not found and kind in ("$$", r"\["):  # \eqno: set by hand
+            return kind, False
+        if len(found) != len(own):  # names say which line bears which number
+            own = [line for line in lines if any(names.get(name) in found for name in line.names)]
+        if len(found) != len(own):
+            own = lines[len(lines) - len(found):]
+            if len(lines) > 1:
+                self.unread(opened, f"TeX prints ({'), ('.join(found)}) here: which line bears "
+                            "which number is not certain")
+        for line in lines:
+            line.tag = None
+        for line, number in zip(own, found):
+            line.tag = self.last_number = number
+        return kind.rstrip("*") + "*", missing and not found
+
+    def _finish_numbers(self):
+        """Names as TeX has them, and what stands elsewhere: in an argument TeX is at its last line.
+        """
+        self.names |= self.numbers.names
+        left = self.numbers.left
+        for file, line, number in left:
+            waiting = [display for display in self._missing if display.file == file]
+            if len(waiting) == sum(one[0] == file for one in left):
+                waiting[[one for one in left if one[0] == file].index((file, line, number))].label \
+                    = number
+                continue
+            self.reading.unread.append(f"{file}, line {line}: TeX prints ({number}) here, and no "
+                                       "display of it was read")
 
     def _number(self):
         self.counters.step("equation")

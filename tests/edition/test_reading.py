@@ -1,5 +1,6 @@
 """Displays of LaTeX papers: found with their numbers, or refused and listed by line."""
 
+import shutil
 import time
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from secondorder.edition import ReadingError, read
 from secondorder.edition.tex.counters import Counters
+from secondorder.edition.tex.numbering import Numbers, by_tex
 
 NOTES = Path(__file__).with_name("notes")
 
@@ -329,6 +331,75 @@ DOCUMENTS = {
 def test_documents_of_many_kinds(name, tmp_path):
     text, expected = DOCUMENTS[name]
     assert shown(of(text, tmp_path)) == expected
+    found = by_tex(tmp_path / "paper.tex")
+    if found is not None and found.finished:  # a style may not be installed
+        assert [number for _, number in found.records["paper.tex"]] == [
+            number for number, _ in expected]
+
+
+HEAD = "\\documentclass{article}\n\\usepackage{amsmath,mathtools,ifthen}\n"
+#: text; what TeX prints, by line; the displays that are read, with TeX's numbers
+BY_TEX = {
+    "only what is referred to": (
+        HEAD + "\\mathtoolsset{showonlyrefs}\n\\begin{document}\n"
+        "\\begin{equation}\\label{a}a\\end{equation}\n\\begin{equation}\\label{b}b\\end{equation}\n"
+        "\\begin{align}c\\label{c}\\\\\nd\\label{d}\\end{align}\nSee \\eqref{b}, \\eqref{d}.\n"
+        "\\end{document}", [(6, "1"), (8, "2")], {"b": "1", "d": "2"}, [None, "1", "2"]),
+    "tags of every kind": (
+        HEAD + "\\begin{document}\n\\begin{subequations}\n\\begin{align}a\\\\b\\tag{$\\ast$}\\\\"
+        "c\\label{c}\\end{align}\n\\end{subequations}\n\\begin{equation}x\\tag{\\ref{c}'}"
+        "\\end{equation}\n\\[y\\tag*{[E]}\\] \\eqref{c}\n\\begin{multline}a\\\\b\\end{multline}\n"
+        "\\begin{eqnarray}a&=&b\\nonumber\\\\ &=&c\\end{eqnarray}\n\\end{document}",
+        [(5, "1a"), (5, r"$\ast$"), (5, "1b"), (7, "1b'"), (8, "E"), (9, "2"), (10, "3")],
+        {"c": "1b"}, ["1a", r"$\ast$", "1b", "1b'", "E", "2", "3"]),
+    "what only TeX evaluates": (
+        HEAD + "\\newboolean{long}\n\\begin{document}\n\\ifthenelse{\\boolean{long}}{\n"
+        "\\begin{equation}a\\end{equation}\n}{\n\\begin{equation}b\\end{equation}\n}\n\\makeatletter"
+        "\\@for\\x:=1,2\\do{\\stepcounter{equation}}\n\\begin{equation}c\\end{equation}\n"
+        "\\end{document}", [(9, "1"), (11, "4")], {}, [None, None, "4"]),
+    "in the argument of a macro": (
+        HEAD + "\\begin{document}\nx\\footnote{Here\n"
+        "\\begin{equation}a\\end{equation}\nends}\n\\end{document}", [(6, "1")], {}, ["1"]),
+}
+
+
+@pytest.mark.parametrize("name", BY_TEX)
+def test_the_numbers_of_tex(name, tmp_path):
+    text, records, names, labels = BY_TEX[name]
+    (tmp_path / "paper.tex").write_text(text)
+    found = by_tex(tmp_path / "paper.tex")
+    if found is not None:
+        assert (found.records, found.names, found.error) == ({"paper.tex": records}, names, "")
+    told = Numbers("pdflatex", True, {"paper.tex": [*records]}, names)
+    read_so = read(tmp_path / "paper.tex", told)
+    assert [display.label for display in read_so.displays] == labels and read_so.doubts == []
+
+
+def test_what_tex_prints_and_nobody_reads_is_listed(tmp_path):
+    (tmp_path / "paper.tex").write_text("\\begin{document}\n$$a$$\n\\end{document}")
+    found = read(tmp_path / "paper.tex", Numbers("pdflatex", True, {"paper.tex": [(2, "7")]}))
+    assert found.unread == ["paper.tex, line 2: TeX prints (7) here, and no display of it was read"]
+    found = read(tmp_path / "paper.tex", Numbers("pdflatex", False, error="no style"))
+    assert found.doubts == ["pdflatex could not set the paper: no style"]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX here")
+def test_a_paper_reads_and_writes_nothing_outside_and_ends(tmp_path):
+    (tmp_path / "secret.tex").write_text(EQUATION % r"s\tag{secret}")
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    (folder / "link.tex").symlink_to(tmp_path / "secret.tex")
+    begin = r"\documentclass{article}\usepackage{amsmath}\begin{document}" + X
+    for body in (rf"\input{{{tmp_path / 'secret'}}}", r"\input{../secret}", r"\input{link}",
+                 rf"\immediate\write18{{touch {tmp_path / 'made'}}}",
+                 rf"\newwrite\o\immediate\openout\o={tmp_path / 'made'} \immediate\write\o{{x}}"):
+        (folder / "a b.tex").write_text(begin + body + r"\end{document}")
+        found = by_tex(folder / "a b.tex")
+        assert "secret" not in str(found.records) and not (tmp_path / "made.tex").exists()
+        assert sorted(path.name for path in folder.iterdir()) == ["a b.tex", "link.tex"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["paper", "secret.tex"]
+    (folder / "a b.tex").write_text(begin + r"\def\a{\a}\a\end{document}")
+    assert not by_tex(folder / "a b.tex", seconds=1.5).finished
 
 
 def test_a_class_and_a_style_beside_the_paper(tmp_path):
