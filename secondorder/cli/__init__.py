@@ -24,7 +24,7 @@ Start here:
   secondorder compare                               compare all curvatures of one network
   secondorder race --minutes 2                      the papers' methods against SGD and Adam, live
   secondorder reproduce low-rank figure-2 --quick   run a figure again, small, to see it work
-  secondorder bench "dense Hessian"                 time curvature and steps, as ratios
+  secondorder bench small                           time curvature and steps, as ratios
   secondorder edition new my-paper --tex paper.tex  make an edition of your paper
 Each command has examples: secondorder COMMAND --help
 """

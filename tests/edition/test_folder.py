@@ -340,7 +340,7 @@ def test_the_book_of_an_edition(desk, run):
     assert page.count("<math") >= 14 and ">fails" not in page
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_as_a_process_in_the_folder_of_the_paper(desk):
     """`python -m secondorder` has the working directory among its modules."""
     for arguments, status in ((("edition", "new", "halves", "--tex", "paper.tex"), 0),
