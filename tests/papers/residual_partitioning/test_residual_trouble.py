@@ -135,7 +135,7 @@ def test_a_deep_network_in_float32_names_float64_as_the_remedy():
     def step(dtype):
         net = so.mlp([64] * 33 + [10], "relu", init=np.sqrt(6 / 64), rng=0, dtype=dtype)
         x = np.random.default_rng(0).normal(size=(8, 64))
-        return ResidualPartitioning(net, so.SoftmaxCrossEntropy()).step(x, np.arange(8))
+        return ResidualPartitioning(net, so.SoftmaxCrossEntropy(), 1.0).step(x, np.arange(8))
 
     with pytest.raises(FloatingPointError, match="layer 0, .*dtype='float64'"):
         step("float32")
