@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...optimizers.base import Optimizer
+from ...optimizers.step import own_evaluation
 from ...checks.randomness import generator
 from .directions import update_at
 from .options import Options, checked
@@ -30,7 +31,8 @@ class GaussNewton(Optimizer):
         eps).
     inverse, pseudo_inverse, strength, block_weights, curvature, decomposition, recompute,
     drift_tolerance
-        As for :func:`direction`.
+        As for :func:`direction`. By default singular values below 1 % of the largest, or below
+        1e-5, are left out, as the paper does; ``pseudo_inverse="exact"`` inverts all of them.
     measure : bool
         Report the norm of the gradient and the residual of the step, which cost about a gradient
         and a half; without, both are NaN. (With ``recompute=True`` the gradient is never measured.)
@@ -51,15 +53,16 @@ class GaussNewton(Optimizer):
     - ``defect``: the residual |J d + eps| / |eps|, 0 for an exact inverse;
     - ``drift``: how far the recomputed inverse missed the input.
 
-    An optimizer gives one `RankWarning` if an exact inverse does not exist. It gives one
-    `PrecisionWarning` if the step misses more of the error than the precision allows. With
-    ``measure=False`` only the fits of the features are judged, by one random vector each.
+    An optimizer gives one `RankWarning` if an exact inverse was asked for and does not
+    exist. It gives one `PrecisionWarning` if such a step misses more of the error than the
+    precision allows. With ``measure=False`` only the fits of the features are judged, by one
+    random vector each.
     """
 
     state_names = ("seed",)
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, inverse="right",
-                 pseudo_inverse="exact", strength=None, block_weights="uniform",
+                 pseudo_inverse="truncate", strength=None, block_weights="uniform",
                  curvature="identity", decomposition="gram", recompute=False, drift_tolerance=1e-4,
                  measure=True, rng=None):
         self.options = checked(network, Options(
@@ -69,10 +72,10 @@ class GaussNewton(Optimizer):
         self.seed = int(generator(rng).integers(2**53))
         self._warned = set()
 
-    def _own_evaluation(self, x, y):
+    def step(self, x, y):
         if self.options.recompute:
-            return RunningEvaluation(self.network, self.loss, x, y)
-        return super()._own_evaluation(x, y)
+            return self._taken(RunningEvaluation(self.network, self.loss, x, y))
+        return super().step(x, y)
 
     def _gradient_norm(self, evaluation):
         if not self.options.measure_residual or isinstance(evaluation, RunningEvaluation):
@@ -81,14 +84,14 @@ class GaussNewton(Optimizer):
 
     def direction(self, evaluation):
         options = self.options
+        if not isinstance(evaluation, RunningEvaluation):
+            own_evaluation(self, evaluation)
         # of this step alone, so that a resumed run draws the same
         if options.pseudo_inverse == "noise":
             options = replace(options, rng=np.random.default_rng([self.seed, self.steps]))
-        step = update_at(evaluation, options, self._array("direction"))
+        step = update_at(evaluation, options)
         self._report(step)
-        if self.l2:
-            step.direction[...] -= self.network.dtype.type(self.l2) * self.network.theta
-        return step.direction
+        return step.direction - self.l2 * self.network.theta if self.l2 else step.direction
 
     def _report(self, step):
         self.details.update(rank=step.rank, full_rank=step.full_rank, defect=step.residual,
