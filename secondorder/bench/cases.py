@@ -8,7 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 import secondorder as so
 from secondorder import exact
 from secondorder.checks import require_bytes
-from secondorder.papers.eacg.solvers import closed_forms, conjugate_gradients, systems
+from secondorder.papers.eacg import beyond, eq_09_11_ea_cg
 from secondorder.papers.low_rank.curvature import by_explicit_eta, directional_curvature_at
 from secondorder.papers.reversible_gauss_newton import RevMLP
 from secondorder.papers.reversible_gauss_newton.directions import update_at
@@ -305,14 +305,14 @@ def closed_form(problem):
 
 @case("step of EACG, ten iterations", CIFAR_10, smallest=SMALLEST)
 def ten_iterations(problem):
-    """One step with PCH-1 and ten conjugate gradients on (11b) in two coefficients."""
+    """One step with PCH-1 and ten conjugate gradients on (11b) in n + 1 numbers."""
     return _eacg_step(problem, solver="ea-cg", max_cg=10, tolerance=0.0)
 
 
-@case("step of EACG, ten literal iterations", CIFAR_10, smallest=None)
+@case("step of EACG, ten iterations as printed", CIFAR_10, smallest=None)
 def ten_literal_iterations(problem):
     """The same ten iterations on arrays as large as the weights."""
-    return _eacg_step(problem, solver="ea-cg", max_cg=10, tolerance=0.0, literal=True)
+    return _eacg_step(problem, solver="ea-cg-printed", max_cg=10, tolerance=0.0)
 
 
 @case("EA-CG system of a layer",
@@ -321,23 +321,20 @@ def ten_literal_iterations(problem):
 def layer_system(problem):
     """The first layer's weights in closed form, beside twenty literal conjugate gradients."""
     (m, n), *_ = products.widths(problem.network)
-    root = problem.rng.standard_normal((n, n)).astype(problem.x.dtype) / np.sqrt(n).astype(
-        "float32"
-    )
+    root = problem.rng.standard_normal((n, n)) / np.sqrt(n)
     B, G = root @ root.T, problem.rng.standard_normal((n, m)).astype(problem.x.dtype)
     mean = problem.x.mean(axis=0) + 1 / np.sqrt(m).astype("float32")
 
+    limits = eq_09_11_ea_cg.Limits(LITERAL, 0.0)
+
     def closed():
-        s, w = closed_forms.rank_one_coefficients(B, G, mean, 1 - ALPHA, ALPHA)
-        return systems.combined(s, G, w, mean)
+        return beyond.closed_form(B, G, mean, ALPHA)
 
     def literal():
-        return conjugate_gradients.rank_one_literal(B, mean, G, 1 - ALPHA, ALPHA, LITERAL, 0.0)
+        return eq_09_11_ea_cg.ea_cg_as_printed(B, G, mean, ALPHA, 0.0, limits)
 
     def short():
-        s, w, _ = conjugate_gradients.rank_one_coefficients(B, G, mean, 1 - ALPHA, ALPHA, LITERAL,
-                                                            0.0)
-        return systems.combined(s, G, w, mean)
+        return eq_09_11_ea_cg.ea_cg(B, G, mean, ALPHA, 0.0, limits)
 
     return Work(closed, products=[products.Product(n, m, 1), products.Product(n, 1, m)],
-                rivals={"20 literal iterations": literal, "20 in two coefficients": short})
+                rivals={"20 iterations as printed": literal, "20 in n + 1 numbers": short})

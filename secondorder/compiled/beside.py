@@ -42,8 +42,6 @@ BESIDE = {
         "residual_partitioning.compiled.partition_activation",
     f"{_ROOMS}.residual_partitioning.optimizer.ResidualPartitioning.direction":
         "residual_partitioning.compiled.partition_step",
-    f"{_ROOMS}.eacg.solvers.systems.combined": "eacg.compiled.combined",
-    f"{_ROOMS}.eacg.solvers.conjugate_gradients.damped": "eacg.compiled.damped",
 }
 for _layer, _compiled in {"linear.Linear": "dense.linear",
                           "convolution.Conv2d": "convolution.convolution",
