@@ -201,8 +201,9 @@ def extension_expectation_error(rng):
         mine = CURVATURES["pch-mean"](case.evaluation, case.all_layers, None)
         six = expectation(*case.passes)
         by_differences = [reference.bias_hessians(case, t).mean(axis=0) for t in (1, 2, 3)]
-        means, in_parts = (mean_of_instances(case.all_layers, lambda rows: case.top()[rows],
-                                             exact_step, *limit) for limit in ((), (4 * 16 * 8 * 3,)))
+        means, in_parts = (
+            mean_of_instances(case.all_layers, lambda rows: case.top()[rows], exact_step, *limit)
+            for limit in ((), (4 * 16 * 8 * 3,)))
         for t, H in enumerate(by_differences, start=1):
             claims += [case.equal("exact mean by differences", means[t - 1], H, 1e-7, t),
                        case.equal("the same, three instances at a time", in_parts[t - 1], H, 1e-7,

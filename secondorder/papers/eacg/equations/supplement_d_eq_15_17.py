@@ -80,8 +80,8 @@ def equation_16(rng):
         left = np.sum(eq.eq_15_expectation_error(W, H, slope) ** 2)
         claims += [case.equal("the right side by loops", bound,
                               np.sum(covariance_by_loops(X, X) * of_slopes), 1e-10),
-                   case.equal("variance of the slopes' products", eq.eq_17_variance(outer), of_slopes,
-                              1e-10),
+                   case.equal("variance of the slopes' products", eq.eq_17_variance(outer),
+                              of_slopes, 1e-10),
                    AtMost("left against right side", left, bound, case=activation)]
     # no slack where the H_i are in proportion to h'_i h'_i^T
     W, slope = np.eye(3), 1 + np.arange(4.0)[:, None] * np.ones(3)
