@@ -1,19 +1,24 @@
-"""Which entries differ, by which ratio, and what that ratio usually means."""
+"""What is wrong with an array: which entries differ, by which ratio, and what that usually means.
+
+A hint is one sentence. Where several results are compared, it has to fit all of them: what fits
+one and not another leads astray (a factor 1 - alpha is 2 at alpha = 1/2).
+"""
 
 import numpy as np
 
-from ..checks import plain_array, whole_number
+from ..checks import plain_array, shown, whole_number
 
-_DEFAULT_RELATIVE_ERROR = 1e-9
-ODD = "a constant factor is wrong"
 LARGEST_FACTOR = 10**4  # within a part in 10**4 every larger number is near a whole one
+_RELATIVE = 1e-9  # of the largest entry: the difference that is allowed where none is given
+_FEWEST = 4  # entries that a permutation needs to be no accident
 
 
-def describe_mismatch(left, right, error=None, names=("computed", "reference"), limit=5):
+def describe_mismatch(left, right, error=None, names=("computed", "reference"), limit=5,
+                      at=None):
     """Describe where two arrays differ: the worst entries with index, both values and their ratio.
 
-    Ratios unmask a flipped sign and forgotten factors of 2 or N at a glance. They are printed for
-    every entry, and interpreted when they agree over all entries that differ.
+    Ratios unmask a flipped sign and forgotten factors of 2 or N at a glance. A last line says what
+    the differences have in common, where that is something.
 
     Parameters
     ----------
@@ -25,6 +30,8 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
         How to call the two sides.
     limit : int
         How many entries to list.
+    at : array, optional
+        The point at which a derivative was taken: it may be a term that is lost.
 
     Returns
     -------
@@ -38,12 +45,14 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     """
     left, right = _numbers(left, "left"), _numbers(right, "right")
     if isinstance(names, str) or np.shape(names) != (2,):
-        raise TypeError(f"names must be a pair of texts, got {names!r}")
+        raise TypeError(f"names must be a pair of texts, got {shown(names)}")
     if error is not None and (_numbers(error, "error") < 0).any():
-        raise ValueError(f"error must not be negative, got {error!r}")
+        raise ValueError(f"error must not be negative, got {shown(error)}")
     limit = whole_number(limit, "limit", 0)
     if left.shape != right.shape:
-        return _describe_shapes(left, right, names)
+        told = shape_hint(left, right, names)
+        return (f"the shapes differ: {names[0]} {left.shape}, {names[1]} {right.shape}"
+                + (f"\n  hint: {told}" if told else ""))
     if left.size == 0:
         return f"both sides are empty, shape {left.shape}"
     allowed = _allowed(left, right, error)
@@ -63,8 +72,8 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
         lines.append("  " + entry_line(index, left[index], right[index], names))
     if wrong.sum() > limit:
         lines.append(f"  ... and {int(wrong.sum()) - limit} more")
-    lines += [f"  hint: {hint}" for hint in hints(left, right, allowed, names)]
-    return "\n".join(lines)
+    told = hint([(left, right, allowed)], names, at)
+    return "\n".join(lines + ([f"  hint: {told}"] if told else []))
 
 
 def _numbers(side, name):
@@ -73,6 +82,20 @@ def _numbers(side, name):
         raise TypeError(f"{name} must hold numbers, got {side.dtype}")
     return side
 
+
+def _allowed(left, right, error):
+    """Absolute differences allowed; never zero, so that excess ratios stay defined."""
+    error = np.asarray(np.nan if error is None else error, dtype=np.float64)
+    if np.isnan(error).any():  # as relative to entries of which one is NaN
+        finite = np.abs(np.concatenate([left.ravel(), right.ravel()]))
+        finite = finite[np.isfinite(finite)]
+        default = _RELATIVE * (finite.max() if finite.size else 1.0)
+        error = np.where(np.isnan(error), default, error)
+    tiny = np.finfo(np.float64).tiny
+    return np.broadcast_to(np.maximum(error, tiny), left.shape)
+
+
+# -- one entry -------------------------------------------------------------------------------------
 
 def entry_line(index, left, right, names=("computed", "reference")):
     """One entry of both sides with their ratio, as text."""
@@ -107,78 +130,187 @@ def ratio_text(left, right):
     return _number(ratio + 0.0)  # no minus zero
 
 
-def _describe_shapes(left, right, names):
-    text = f"the shapes differ: {names[0]} {left.shape}, {names[1]} {right.shape}"
-    if (
-        left.ndim == 2
-        and left.shape == right.shape[::-1]
-        and np.allclose(left, right.T, rtol=1e-6, atol=0)
-    ):
-        text += f"\n  hint: {names[0]} is {names[1]} transposed"
-    return text
+# -- hints -----------------------------------------------------------------------------------------
 
+def hint(pairs, names=("computed", "reference"), at=None):
+    """What the differences in all pairs have in common, in one sentence; "" for nothing.
 
-def _allowed(left, right, error):
-    """Absolute differences allowed; never zero, so that excess ratios stay defined."""
-    error = np.asarray(np.nan if error is None else error, dtype=np.float64)
-    if np.isnan(error).any():  # as relative to entries of which one is NaN
-        finite = np.abs(np.concatenate([left.ravel(), right.ravel()]))
-        finite = finite[np.isfinite(finite)]
-        default = _DEFAULT_RELATIVE_ERROR * (finite.max() if finite.size else 1.0)
-        error = np.where(np.isnan(error), default, error)
-    tiny = np.finfo(np.float64).tiny
-    return np.broadcast_to(np.maximum(error, tiny), left.shape)
-
-
-def hints(left, right, allowed, names=("computed", "reference")):
-    """What the pattern of the differences suggests: short texts, none without a pattern. `allowed`
-    has the absolute difference that is allowed, entry by entry.
+    Parameters
+    ----------
+    pairs : sequence of (left, right, allowed)
+        Arrays of one shape in each: what is under test, what is right, and the absolute difference
+        that is allowed in each entry, infinite where nothing is compared.
+    names : pair of str
+    at : array, optional
+        The point at which a derivative was taken: it may be a term that is lost.
     """
-    if not (np.isfinite(left).all() and np.isfinite(right).all()):
-        return [f"{name} is not finite everywhere" for name, side in zip(names, (left, right))
-                if not np.isfinite(side).all()]
-    meanings = []
-    if left.ndim >= 2 and left.shape[-1] == left.shape[-2] and (
-            np.abs(left - np.swapaxes(right, -1, -2)) <= allowed + np.swapaxes(allowed, -1, -2)
-            ).all():
-        axes = "" if left.ndim == 2 else " in the last two axes"
-        meanings.append(f"{names[0]} is {names[1]} transposed{axes}")
+    told = None
+    for left, right, allowed in pairs:
+        if not (np.isfinite(left).all() and np.isfinite(right).all()):
+            return "; ".join(f"{name} is not finite everywhere" for name, side
+                             in zip(names, (left, right)) if not np.isfinite(side).all())
+        if (np.abs(left - right) <= allowed).all():
+            ruled_out = {text for text, mistake in MISTAKES if not _same(mistake, right, allowed)}
+            ruled_out |= {EVERYWHERE} if (np.abs(right) > allowed).any() else set()
+            said = None
+        else:
+            ruled_out, said = set(), list(_hints(left, right, allowed, names, at))
+        if said is not None:
+            told = said if told is None else [text for text in told if text in said]
+        told = told and [text for text in told
+                         if not any(word in text for word in ruled_out)]
+    return (told or [""])[0].format(*names)
+
+
+EVERYWHERE = " everywhere: "
+
+#: What is said of a result that is a function of what is right, and the function.
+MISTAKES = (
+    ("{0} is zero wherever {1} shows something: a term is missing", np.zeros_like),
+    ("{0} is transposed", lambda a: a.swapaxes(-1, -2) if a.ndim > 1 else a),
+    ("only the diagonal is there: mixed terms are lost",
+     lambda a: np.where(np.eye(a.shape[-1], dtype=bool), a, 0.0) if _square(a) else a))
+
+
+def _square(array):
+    return array.ndim > 1 and array.shape[-1] == array.shape[-2] > 1
+
+
+def _same(mistake, right, allowed):
+    """Whether a mistake leaves as it is what is right."""
+    made = mistake(right)
+    return made.shape == right.shape and (np.abs(made - right) <= allowed).all()
+
+
+def _hints(left, right, allowed, names, at):
+    """Everything that can be said of one pair that differs, the most telling first."""
+    for text, mistake in MISTAKES:
+        made = mistake(right)
+        if (made.shape == left.shape and not _same(mistake, right, allowed)
+                and (np.abs(left - made) <= allowed + mistake(allowed)).all()):
+            yield text
+    gap, wrong = left - right, np.abs(left - right) > allowed
     ratio = common_ratio(left, right, allowed)
     if ratio is not None and abs(ratio - 1) > 1e-4:
-        told = _meaning(ratio, names)
+        told = meaning(ratio)
         # a ratio that is no plain number says something only if different numbers have it
         known = right.real[np.abs(right) > 100 * allowed]
-        if not told.endswith(ODD) or (known.size and np.ptp(known) > 0):
-            meanings.append(told)
-    elif ratio is None and not meanings:
-        meanings += (_on_the_diagonal(left, right, allowed, names)
-                     or _of_some_signs(left, right, allowed))
-    return meanings
+        if told or (known.size and np.ptp(known) > 0):
+            yield f"the ratio is {_ratio(ratio)}{EVERYWHERE}{told or 'a constant factor is wrong'}"
+            return
+    if np.iscomplexobj(gap):
+        return
+    yield from _halves(left, right, allowed)
+    yield from _terms(gap, allowed, at)
+    if wrong.sum() >= _FEWEST and (np.abs(np.sort(left, axis=None) - np.sort(right, axis=None))
+                                   <= np.max(allowed)).all():
+        yield "{0} has the same entries in another order: it is right after a permutation"
+    yield from _places(left, right, allowed, wrong)
+    if _square(right) and _symmetric(right, allowed) and not _symmetric(left, allowed):
+        yield "{0} is not symmetric, {1} is"
+    if gap.ndim == 2 and min(gap.shape) > 2 and np.isfinite(allowed).all():
+        if np.linalg.svd(gap, compute_uv=False)[1] <= 10 * np.linalg.norm(allowed):
+            yield "a term is lost: the difference is one outer product, u v^T"
 
 
-def _on_the_diagonal(left, right, allowed, names):
-    """A term of a diagonal matrix that is lost, or too much; [] where others differ as well."""
-    if left.ndim != 2 or left.shape[0] != left.shape[1] or len(left) < 2:
-        return []
-    gap, inside = left - right, np.eye(len(left), dtype=bool)
-    if (np.abs(gap) > allowed)[~inside].any():
-        return []
-    gaps, slack = gap[inside], allowed[inside]
-    if (np.abs(gaps - gaps[0]) <= slack + slack[0]).all() and not np.iscomplexobj(gaps):
-        return [f"only the diagonal differs: {names[0]} has {gaps[0]:.6g} times the identity more"
-                if gaps[0] > 0 else f"only the diagonal differs: {names[0]} lacks "
-                f"{-gaps[0]:.6g} times the identity"]
-    return ["only the diagonal differs: a diagonal term is missing, or too much"]
+def _symmetric(array, allowed):
+    return (np.abs(array - array.swapaxes(-1, -2)) <= allowed + allowed.swapaxes(-1, -2)).all()
 
 
-def _of_some_signs(left, right, allowed):
-    """Right but for the signs of some entries; [] where others differ as well."""
-    flipped = np.abs(left - right) > allowed
-    if (np.abs(left + right)[flipped] > allowed[flipped]).any():
-        return []
-    return [f"the sign is flipped in {flipped.sum()} of {flipped.size} entries, the others are "
-            "right"]
+def _halves(left, right, allowed):
+    """A + A^T of which only A is there."""
+    if not _square(right):
+        return
+    both, slack = left + left.swapaxes(-1, -2), allowed + allowed.swapaxes(-1, -2)
+    if (np.abs(both - right) <= slack).all():
+        yield ("a term is lost: {0} + {0}^T is the reference, so that only one of two halves is "
+               "there")
+    elif (np.abs(both - 2 * right) <= 2 * slack).all():
+        yield ("a term is lost: {0} + {0}^T is twice the reference, so that {0} lacks its "
+               "symmetric half")
 
+
+def _terms(gap, allowed, at):
+    """The difference is a number times 1, the point, or a diagonal matrix of the point."""
+    terms = {"1": np.ones(gap.shape)}
+    if at is not None:
+        terms["at"] = at
+        if _square(gap) and gap.ndim == 2 and at.size == len(gap):
+            terms["diag(at)"] = np.diag(at.ravel())
+    judged = np.isfinite(allowed)
+    for name, term in terms.items() if gap.size > 1 else ():
+        size = np.linalg.norm(term[judged]) if term.shape == gap.shape else 0.0
+        if not size:
+            continue
+        c = (term * gap)[judged].sum() / size**2
+        if (np.abs(gap - c * term) <= 10 * allowed).all():
+            told = f"{_known(abs(c), allowed[judged].max() / size)} times {name}"
+            yield f"{{0}} has {told} too much" if c > 0 else f"a term is lost: {told}"
+
+
+def _known(c, error):
+    """A positive number to the digits that are known, six at most."""
+    return f"{c:.{int(np.clip(-np.log10(10 * error / c), 1, 6))}g}"
+
+
+def _places(left, right, allowed, wrong):
+    """Where the entries are that differ, and how: by a ratio, as they are missing, or too many."""
+    mine, true, slack = left[wrong], right[wrong], allowed[wrong]
+    how = _how(mine, true, slack)
+    inside = np.broadcast_to(np.eye(right.shape[-1], dtype=bool), right.shape) \
+        if _square(right) else None
+    if inside is not None and not wrong[~inside].any():
+        gaps = mine - true
+        if len(gaps) > 1 and (np.abs(gaps - gaps[0]) <= slack + slack[0]).all() \
+                and wrong.sum() == inside.sum():
+            size = _known(abs(gaps[0]), slack[0])
+            yield ("only the diagonal differs: {0} " + (
+                f"has {size} times the identity more" if gaps[0] > 0
+                else f"lacks {size} times the identity"))
+        if how:
+            yield f"only the diagonal differs: its entries {how}"
+        yield "only the diagonal differs: a diagonal term is missing, or too much"
+    elif inside is not None and not wrong[inside].any():
+        mixed = {LOST: "are lost", TOO_MANY: "are too many", TWICE: "are doubled"}
+        if how:
+            yield f"the diagonal is right: mixed terms {mixed.get(how, how)}"
+        if _symmetric(right, allowed):
+            yield "the diagonal is right: what stands beside it is wrong"
+    axes = _shared_index(wrong)
+    if axes:
+        yield (f"only entries with {axes} differ: " + (
+            f"they {how}" if how else "the term that belongs to it is lost, or wrong"))
+    if how and wrong.sum() > 1:
+        yield f"the entries that differ {how}, the others are right"
+
+
+LOST, TOO_MANY, TWICE = "are zero", "should be zero", "have the ratio 2"
+
+
+def _how(mine, true, slack):
+    """What entries that differ have in common, in words; "" for nothing."""
+    if (np.abs(mine) <= slack).all():
+        return LOST
+    if (np.abs(true) <= slack).all():
+        return TOO_MANY
+    ratio = common_ratio(mine, true, slack)
+    if ratio is None or not (meaning(ratio) or np.ptp(true) > 100 * slack.max()):
+        return ""
+    return "have the other sign" if abs(ratio + 1) < 1e-4 else f"have the ratio {_ratio(ratio)}"
+
+
+def _shared_index(wrong):
+    """``index 3`` or ``second index 1`` where all wrong entries share it; else empty."""
+    words = ("index",) if wrong.ndim == 1 else ("first index", "second index", "third index",
+                                                "fourth index")
+    for word, along, length in zip(words, np.argwhere(wrong).T, wrong.shape):
+        places = np.unique(along)
+        if len(places) == 1 < length:
+            return f"{word} {places[0]}"
+    return ""
+
+
+# -- ratios ----------------------------------------------------------------------------------------
 
 def common_ratio(left, right, allowed):
     """The ratio left / right if it is one over all entries large enough, else None.
@@ -199,21 +331,60 @@ def common_ratio(left, right, allowed):
     return ratios[np.argmin(slack)]
 
 
-def _meaning(ratio, names):
-    """A common ratio in words."""
-    if np.iscomplexobj(ratio):
-        return f"{names[0]} is {ratio:.6g} times {names[1]} everywhere"
-    size, sign = abs(ratio), "-" if ratio < 0 else ""
-    if size < 1e-9:
-        return f"{names[0]} is zero wherever {names[1]} shows something: a term is missing"
-    flipped = " and its sign is flipped" if ratio < 0 else ""
+def _ratio(ratio):
+    """A ratio as text, as a whole number or one over it where it is that."""
+    if not np.iscomplexobj(ratio):
+        for size, mark in ((abs(ratio), ""), (1 / (abs(ratio) or 1.0), "1/")):
+            if _whole(size):
+                return f"{'-' if ratio < 0 else ''}{mark}{round(size)}"
+    return f"{ratio:.6g}"
+
+
+def _whole(size):
+    return 1 <= round(size) < LARGEST_FACTOR and abs(size - round(size)) < 1e-4 * size
+
+
+def meaning(ratio):
+    """A ratio in words, where it is a sign or a plain factor; "" for any other."""
+    if np.iscomplexobj(ratio) or ratio == 0:
+        return ""
+    size, flipped = abs(ratio), " and its sign is flipped" if ratio < 0 else ""
     if abs(size - 1) < 1e-4:
-        return "the ratio is -1 everywhere: the sign is flipped"
-    whole, inverse = round(size), round(1 / size)
-    if 2 <= whole < LARGEST_FACTOR and abs(size - whole) < 1e-4 * whole:
-        return f"the ratio is {sign}{whole} everywhere: a factor {whole} too much{flipped}"
-    if 2 <= inverse < LARGEST_FACTOR and abs(1 / size - inverse) < 1e-4 * inverse:
+        return "the sign is flipped" if ratio < 0 else ""
+    if _whole(size):
+        return f"a factor {round(size)} too much{flipped}"
+    if _whole(1 / size):
+        inverse = round(1 / size)
         mean = "" if inverse == 2 else f" (a mean over {inverse} where a sum is meant?)"
-        what = f"a factor {inverse} is missing{mean}{flipped}"
-        return f"the ratio is {sign}1/{inverse} everywhere: {what}"
-    return f"the ratio is {ratio:.6g} everywhere: {ODD}"
+        return f"a factor {inverse} is missing{mean}{flipped}"
+    return ""
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+def shape_hint(left, right, names=("computed", "reference"), allowed=None):
+    """What to do with an array that has another shape than its reference and the same numbers, or
+    only some of them; "" where they differ.
+    """
+    allowed = _allowed(right, right, 1e-6 * np.abs(right).max(initial=0) if allowed is None
+                       else allowed)
+
+    def same(array):
+        return (np.abs(array.reshape(right.shape) - right) <= allowed).all()
+
+    if _square(right) and left.shape == right.shape[:-1] and (np.abs(left - np.diagonal(
+            right, axis1=-2, axis2=-1)) <= np.diagonal(allowed, axis1=-2, axis2=-1)).all():
+        return "this is only the diagonal: the whole matrix is asked for"
+    if left.shape == (*right.shape[:-2], *right.shape[:-3:-1]):  # the last two axes swapped
+        return (f"{names[0]} is transposed" if same(left.swapaxes(-1, -2))
+                else "the last two axes are swapped: transpose")
+    if left.size != right.size:
+        return ""
+    flat = ".ravel()" if right.ndim == 1 else ".reshape(len(x), -1)"
+    if same(left):
+        return "the numbers are right: " + (
+            f"flatten them by {flat}" if left.ndim > right.ndim else
+            f"keep the shape {right.shape}; is a .ravel() too much?")
+    if left.ndim > max(right.ndim, 1) and same(left.swapaxes(-1, -2)):
+        return f"the numbers are right but transposed: swap the last two axes, then {flat}"
+    return ""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import instance_of, one_of, real_array
+from ..checks import instance_of, one_of, real_array, shown
 from .style import BLUE, COLOURS, HATCHES, LEGENDS, VERMILION, axes_of, finished, reveal, style
 
 UNSEEN = 0.003  # of the highest bar
@@ -144,9 +144,9 @@ def printed_and_corrected(errors, ax=None, title=None):
 
 def _pair(pair, name):
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise TypeError(f"{name} must be a pair, (printed or None, corrected), got {pair!r}")
+        raise TypeError(f"{name} must be a pair, (printed or None, corrected), got {shown(pair)}")
     printed, right = pair
     known = real_array([right] if printed is None else [printed, right], name)
     if (known < 0).any():
-        raise ValueError(f"{name} must hold numbers from 0, got {pair!r}")
+        raise ValueError(f"{name} must hold numbers from 0, got {shown(pair)}")
     return printed, right

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..checks.brief import shown
+
 LEGENDS = ("right", "below", "none")
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK = ("#0072B2", "#D55E00", "#009E73", "#E69F00",
                                                       "#CC79A7", "#56B4E9", "#000000")
@@ -27,7 +29,7 @@ def axes_of(ax):
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
-        raise TypeError(f"ax must be a matplotlib Axes, got {ax!r}")
+        raise TypeError(f"ax must be a matplotlib Axes, got {shown(ax)}")
     return ax
 
 
@@ -40,7 +42,7 @@ def figure_of(figure, size):
     from matplotlib.figure import FigureBase
 
     if not isinstance(figure, FigureBase):
-        raise TypeError(f"figure must be a matplotlib Figure, got {figure!r}")
+        raise TypeError(f"figure must be a matplotlib Figure, got {shown(figure)}")
     return figure
 
 

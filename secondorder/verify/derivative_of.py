@@ -15,7 +15,6 @@ from .differences import error_by_step
 from .findings import KINK, UNJUDGED
 from .ladder import EPS, first_differences, jumps, second_differences, tried
 from .recorder import SAFETY, Recorder
-from .slips import lost_term
 
 KINDS = ("auto", "value", "gradient", "jacobian", "hessian", "directional")
 ACCURATE = 1e-6  # differences with a larger error, relative to the largest entry, say so
@@ -71,7 +70,7 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
         2 of 4 entries differ (shape (2, 2))
           entry (0, 1): df 1, differences 0.5, ratio 2
           entry (1, 0): df 0, differences 0.5, ratio 0
-        hint: a term is lost: df + df^T is twice the reference, so that df lacks its symmetric half
+      hint: a term is lost: df + df^T is twice the reference, so that df lacks its symmetric half
     """
     function_of(f, "f", 1, "a function of a point")
     at = real_array(at, "at").astype(float)
@@ -100,7 +99,7 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
                       "coarsely (float32 inside?) or is not smooth here")
     names = "df", "differences" if how.startswith("diff") else "reference"
     agrees = recorder.compare(kind, f"df against {how} of f", computed, reference.value,
-                              reference.error, names=names, scale=scale)
+                              reference.error, names=names, scale=scale, at=at)
     unknown = ~np.isfinite(reference.error)
     if agrees and unknown.any():
         agrees = recorder.fact(kind, "all entries", False, f"{unknown.sum()} of {unknown.size} "
@@ -111,10 +110,6 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     if agrees and small.any():
         recorder.note(f"{small.sum()} of {small.size} entries are below {allowed[small].max():.0e}:"
                       " beside the others too small to be judged")
-    if not agrees and recorder.report.findings[-1].kind == "mismatch":
-        finding = recorder.report.findings[-1]
-        if "hint:" not in finding.entries:
-            finding.hint = lost_term(computed, reference.value, allowed, at)
     if kind in ("gradient", "jacobian", "directional"):
         recorder.report.curves = {kind: point.curve(computed, kind, direction)}
     return recorder.report

@@ -10,7 +10,7 @@ import copy
 
 import numpy as np
 
-from ..checks import check_loss, function_of, instance_of, whole_number
+from ..checks import check_loss, function_of, instance_of, shown, whole_number
 from ..checks.randomness import generator
 from ..nets import Network, SoftmaxCrossEntropy, mlp
 from ..optimizers.base import Optimizer
@@ -121,7 +121,7 @@ def _made(runs):
     network = copy.deepcopy(runs.network)
     method = runs.make(network, runs.loss)
     if not isinstance(method, Optimizer):
-        raise TypeError(f"make must return an Optimizer, got {method!r}")
+        raise TypeError(f"make must return an Optimizer, got {shown(method)}")
     if method.network is not network or method.loss is not runs.loss:
         raise ValueError("make must return an optimizer of the network and the loss that it is "
                          "given, got one of others")
@@ -220,13 +220,21 @@ class OptimizerChecks:
 
     def _resume(self):
         for number in (1, self.half):
-            _, other, state = self._resumed(number)
+            optimizer, other, state = self._resumed(number)
             again = other.state_dict()
             self.recorder.fact("resume", "state taken over", same(state, again),
                                "state_dict() after load_state_dict(state) is another one")
             if not self._goes_on("resume", f"after step {number}", other,
                                  f"a run resumed after step {number} goes on with other numbers",
                                  what_is_forgotten(self.runs), number):
+                return
+            self.runs.trace(optimizer, number)  # memory may be used many steps later
+            left, right = optimizer.state_dict(), other.state_dict()
+            names = [name for name in left if not same(left[name], right.get(name))]
+            if not self.recorder.fact(
+                "resume", f"memory after step {number}", not names, f"a run resumed after step "
+                f"{number} goes on with other memory: {', '.join(names)}",
+                hint=what_is_forgotten(self.runs)):
                 return
 
     def _parameters_moved(self):

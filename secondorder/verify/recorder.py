@@ -5,9 +5,8 @@ import copy
 import numpy as np
 
 from ..checks import positive_number
-from ..ledger.mismatch import describe_mismatch
+from ..ledger.mismatch import describe_mismatch, shape_hint
 from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
-from .slips import misshapen
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
@@ -76,7 +75,7 @@ class Recorder:
 
     def compare(self, pass_name, quantity, computed, reference, error=0.0,
                 names=("computed", "differences"), hint="",
-                scale=None, optional=False, kind="mismatch", over=None):
+                scale=None, optional=False, kind="mismatch", over=None, at=None):
         """Compare a computed quantity with its reference and the reference's predicted error.
 
         Parameters
@@ -92,6 +91,8 @@ class Recorder:
             of the same pass.
         over : (float, float), optional
             The range of x that is compared, where it is a part of all.
+        at : array, optional
+            The point of a derivative, which may be a term that is lost.
 
         Returns
         -------
@@ -104,12 +105,10 @@ class Recorder:
                  else np.asarray(scale))
         if computed.shape != reference.shape:
             self.broken.add(pass_name)
-            swapped = computed.shape == (*reference.shape[:-2], *reference.shape[:-3:-1])
             return self.fact(pass_name, what, False, f"{what}: wrong shape",
                              f"{names[0]} has shape {computed.shape}, expected {reference.shape}",
-                             "the last two axes are swapped: transpose" if swapped else
-                             misshapen(computed, reference, SAFETY * np.asarray(error)
-                                       + self.tolerance * scale) or hint)
+                             shape_hint(computed, reference, names, SAFETY * np.asarray(error)
+                                        + self.tolerance * scale) or hint)
         if computed.size == 0:
             return True
         size = float(np.max(scale))
@@ -132,7 +131,7 @@ class Recorder:
         ok = bool((excess <= 1).all())
         self.report.checks.append(Check(pass_name, what, float(excess.max()), ok))
         if not ok:
-            text = describe_mismatch(computed, reference, error=allowed, names=names, limit=4)
+            text = describe_mismatch(computed, reference, allowed, names, limit=4, at=at)
             self.find(pass_name, what, text, hint, kind)
         return ok
 

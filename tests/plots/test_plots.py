@@ -123,7 +123,7 @@ def test_matrices_share_one_scale_and_one_colour_bar(net):
     assert all(text in bars[0].get_ylabel() for text in ("symmetric logarithm", "0.007"))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_colour_bars_lie_over_nothing():
     figure = Figure(figsize=(12, 3.5))
     axes = figure.subplots(1, 3)

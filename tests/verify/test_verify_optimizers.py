@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from harness import rooms
 from secondorder import verify
 from secondorder.optimizers import ExponentialDecay, Wrapper
 
@@ -67,8 +66,7 @@ def test_every_method_of_the_papers_is_among_them():
     for make, options in RIGHT.values():
         network, loss = options.get("network", SMOOTH["network"]), options.get("loss")
         made.add(type(make(network, loss or so.SoftmaxCrossEntropy())))
-    assert {cls.__name__ for cls in made} >= {name for room in rooms.folders()
-                                              for name in rooms.methods(room)}
+    assert made >= {so.ResidualPartitioning, so.CubicRegularization, so.EACG, so.GaussNewton}
 
 
 class Average(so.SGD):
@@ -453,3 +451,53 @@ def test_the_network_is_not_changed():
 def test_makers_that_make_no_optimizer(make, error, said):
     with pytest.raises(error, match=said):
         verify.optimizer(make)
+
+
+class DrawsForLater(Average):
+    """The memory is listed, the generator that fills it is not; a step uses it only at the 20th."""
+
+    state_names = ("mean", "noise")
+
+    def __init__(self, network, loss, **options):
+        super().__init__(network, loss, **options)
+        self.noise, self._rng = np.zeros_like(network.theta), np.random.default_rng(3)
+
+    def direction(self, evaluation):
+        self.noise = self._rng.normal(size=self.noise.size).astype(self.noise.dtype)
+        late = self.noise if self.steps >= 20 else 0
+        return super().direction(evaluation) * (1 + late)
+
+
+def test_memory_is_resumed_before_a_step_uses_it():
+    for steps in (8, 40):
+        report = verify.optimizer(DrawsForLater, steps=steps)
+        assert wrong_passes(report) == {"resume"}, report
+    assert "goes on with other memory: noise" in str(verify.optimizer(DrawsForLater))
+
+
+class Careful(Average):
+    """Steps back where the loss is large already: uphill on some batches, not on all."""
+
+    def direction(self, evaluation):
+        step = super().direction(evaluation)
+        return -step if evaluation.samples == 9 else step
+
+
+def test_a_method_that_goes_uphill_on_one_batch_is_right():
+    assert verify.optimizer(Careful)  # of 12, 12 and 9 samples
+    assert "goes uphill" in str(verify.optimizer(Uphill))
+
+
+@pytest.mark.parametrize("off, right", [(1e-12, True), (1e-6, False)])
+def test_a_tiny_step_is_compared_to_its_own_rounding(off, right):
+    """Parameters of size 1 hide nothing of a step of a millionth but their own last digits."""
+    class Wrong(so.SGD):
+        def step(self, x, y):
+            before = self.network.theta.copy()
+            info = super().step(x, y)
+            self.network.theta = before + (self.network.theta - before) * (
+                1 + off * (np.abs(before) > 0.1))
+            return info
+
+    report = verify.optimizer(lambda network, loss: Wrong(network, loss, learning_rate=1e-5))
+    assert ("direction" not in wrong_passes(report)) == right, report

@@ -2,7 +2,7 @@
 
 With A (x) B in the paper's order, N samples and a prior N(0, I / tau), a layer's precision is
 
-    Lambda = N / s^2 A (x) B + tau I
+    Lambda = N / s^2 A (x) B + tau I    (N / s^4 for the empirical Fisher matrix)
 
 and with A = U diag(a) U^T, B = V diag(b) V^T it is exact, without the damping of Eq. (12), that
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from ...checks import boolean
 from ...checks.randomness import generator
-from ...exact.spectra.posterior import Posterior, checked_precisions
+from ...exact.spectra.posterior import Posterior, checked_precisions, data_weight
 from .eq_04_hessian import layers_of, numbered
 from .eq_05_07_expectation import ehht
 from .method import check_real_network, curvatures_at, known_curvature
@@ -75,7 +75,7 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
     evaluation = network.evaluate(loss, x, y)
     layers = layers_of(evaluation)
     matrices = curvatures_at(evaluation, layers, curvature, rng)
-    weight = evaluation.samples / s2
+    weight = data_weight(curvature, evaluation.samples, s2)
     blocks = [block for layer, B in zip(numbered(layers), matrices) if layer.own.size
               for block in _blocks(layer, B, weight, tau, joint)]
     return Kronecker(network, loss, x, y, tau, s2, blocks)
