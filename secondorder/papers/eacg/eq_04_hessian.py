@@ -96,6 +96,11 @@ class Layer(NamedTuple):
     own: object  # the network's layer; None for W = I, which only carries a sigma
     where: slice  # of its parameters in theta
 
+    @property
+    def trained(self):
+        """Whether it has parameters in theta."""
+        return self.where.start < self.where.stop
+
     def part(self, rows):
         """The same for some of the instances."""
         return Layer(self.W, *(a if a is None else a[rows] for a in self[1:6]), *self[6:])

@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ...exact.conjugate_gradients import conjugate_gradients
 from ...optimizers.norms import norm
 from .eq_05_07_expectation import ehht
+from .kernels import combined, damped
 
 
 def eq_9_damped(CP, P, alpha, l2=0.0):
@@ -74,50 +76,32 @@ class Solved(NamedTuple):
     residual: float = 0.0
 
 
-def conjugate_gradients(product, right, limits):
-    """x with product(x) = right, for a positive definite product of arrays of any shape; from 0.
-
-    It also ends where rounding has used up the curvature p . product(p). The residual is NaN where
-    a product is not finite.
-    """
-    x, size, iterations = np.zeros_like(right), norm(right.ravel()), 0
-    if not size:
-        return Solved(x)
-    r = p = right / size  # the squares of small numbers would be 0
-    rr = 1.0
-    while iterations < limits.max_cg and math.sqrt(rr) > limits.tolerance:
-        Lp = product(p)
-        pLp = float(np.vdot(p, Lp))
-        if not math.isfinite(pLp):
-            return Solved(x, iterations, math.nan)
-        if pLp <= 0:
-            break
-        iterations += 1
-        step = rr / pLp
-        x, r = x + step * p, r - step * Lp
-        rr, before = float(np.vdot(r, r)), rr
-        p = r + rr / before * p
-    return Solved(size * x, iterations, math.sqrt(rr))
+def by_cg(product, right, limits):
+    """x with product(x) = right, an array of any shape, by conjugate gradients from 0."""
+    found = conjugate_gradients(product, right, limits.tolerance, limits.max_cg)
+    left, whole = norm(found.residual.ravel()), norm(right.ravel())
+    return Solved(found.solution, found.iterations - found.negative_curvature,
+                  left / whole if whole else 0.0)
 
 
 def eq_10a(B, g, alpha, l2, limits):
     """Eq. (10a): ((1 - alpha) B + alpha I) d = -g, by conjugate gradients; d (n,)"""
-    return conjugate_gradients(lambda p: eq_9_damped(B @ p, p, alpha, l2), -g, limits)
+    return by_cg(lambda p: eq_9_damped(B @ p, p, alpha, l2), -g, limits)
 
 
 def eq_10b_11a(B, G, X, alpha, l2, limits):
     """Eq. (10b) with (11a), by conjugate gradients; D (n, m)."""
     if X.shape[1] > len(X):
-        return conjugate_gradients(lambda P: eq_9_damped(
+        return by_cg(lambda P: eq_9_damped(
             eq_11a_product_of_inputs(B, P, X), P, alpha, l2), -G, limits)
     A = ehht(X)
-    return conjugate_gradients(lambda P: eq_9_damped(
+    return by_cg(lambda P: eq_9_damped(
         eq_11a_product(B, P, A), P, alpha, l2), -G, limits)
 
 
 def ea_cg_as_printed(B, G, mean, alpha, l2, limits):
     """Eq. (10b) with (11b), by conjugate gradients on arrays as large as the weights; D (n, m)."""
-    return conjugate_gradients(lambda P: eq_9_damped(
+    return by_cg(lambda P: eq_9_damped(
         eq_11b_product(B, P, mean), P, alpha, l2), -G, limits)
 
 
@@ -132,26 +116,22 @@ def ea_cg(B, G, mean, alpha, l2, limits):
 
         damping c = -|R|,    ((1 - alpha) q^2 B + damping I) v = -G e
     """
-    from .kernels import combined, damped
-
-    q, size = norm(mean), norm(G.ravel())
+    q, size, D, v = norm(mean), norm(G.ravel()), np.empty_like(G), np.empty(len(G))
     if not size:
-        return Solved(np.zeros_like(G))
+        return Solved(0 * G)
     along = G @ mean / (q * size) if q else np.zeros(len(G), G.dtype)  # in units of |G|
     across = math.sqrt(max(1.0 - float(along @ along), 0.0))
-    p, *report = damped(B, (1 - alpha) * q * q, damping(alpha, l2), -np.append(across, along),
-                        *limits)
-    s = p[0] / across if across else 0.0
-    w = size * (p[1:] - s * along) / q if q else p[1:]
-    return Solved(combined(s, G, w, mean), *report)
+    c, *report = damped(B, (1 - alpha) * q * q, damping(alpha, l2), across, along, *limits, v)
+    s = c / across if across else 0.0
+    w = size * (v - s * along) / q if q else v
+    combined(G.dtype.type(s), G, w.astype(G.dtype), mean, D)
+    return Solved(D, *report)
 
 
 def eq_10a_compiled(B, g, alpha, l2, limits):
     """:func:`eq_10a` in one loop."""
-    from .kernels import damped
-
-    size = norm(g)
+    size, d = norm(g), np.zeros(len(g))
     if not size:
-        return Solved(np.zeros_like(g))
-    d, *report = damped(B, 1 - alpha, damping(alpha, l2), g / -size, *limits)
+        return Solved(d)
+    _, *report = damped(B, 1 - alpha, damping(alpha, l2), 0.0, g / size, *limits, d)
     return Solved(size * d, *report)

@@ -2,54 +2,51 @@
 
 import numpy as np
 
-from ...compiled import compiled as loop, summing
+from ...kernels import loop
 
 
 @loop
-def damped(B, weight, damping, right, max_cg, tolerance):
-    """x with L(x) = right, |right| = 1, by conjugate gradients from 0: x, products, |residual|.
+def damped(B, weight, damping, across, along, max_cg, tolerance, v):
+    """Solve by conjugate gradients, from 0, for the number c and for v (n,), which is written to:
 
-    The first entries c of a right side that is longer than B (n, n) stand beside it:
+        damping c = -across,    (weight B + damping I) v = -along
 
-        c -> damping c,    v -> (weight B + damping I) v
+    where across^2 + |along|^2 = 1. Returns c, the number of products and the residual's norm, NaN
+    where a product is not finite.
     """
-    k, iterations, rr = right.size - B.shape[0], 0, 1.0
-    x, Lp, r = np.zeros(right.size), np.zeros(right.size), right.astype(np.float64)
-    p = r.copy()
+    n, iterations, rr = len(v), 0, 1.0
+    r, Lp = np.empty(n), np.empty(n)
+    for i in range(n):
+        v[i], r[i] = 0.0, -along[i]
+    c, r_c, p, p_c = 0.0, -across, r.copy(), -across
     while iterations < max_cg and np.sqrt(rr) > tolerance:
-        np.dot(B, p[k:], Lp[k:])
-        for i in range(p.size):
-            Lp[i] = weight * Lp[i] + damping * p[i] if i >= k else damping * p[i]
-        pLp = inner(p, Lp)
+        np.dot(B, p, Lp)
+        Lp_c = damping * p_c
+        pLp = p_c * Lp_c
+        for i in range(n):
+            Lp[i] = weight * Lp[i] + damping * p[i]
+            pLp += p[i] * Lp[i]
         if not np.isfinite(pLp):
-            return x, iterations, np.nan
-        if pLp <= 0.0:
+            return c, iterations, np.nan
+        if pLp <= 0.0:  # rounding has used it up
             break
         iterations += 1
-        step = rr / pLp
-        for i in range(p.size):
-            x[i] += step * p[i]
+        step, before = rr / pLp, rr
+        c, r_c = c + step * p_c, r_c - step * Lp_c
+        rr = r_c * r_c
+        for i in range(n):
+            v[i] += step * p[i]
             r[i] -= step * Lp[i]
-        before, rr = rr, inner(r, r)
-        for i in range(p.size):
+            rr += r[i] * r[i]
+        p_c = r_c + rr / before * p_c
+        for i in range(n):
             p[i] = r[i] + rr / before * p[i]
-    return x, iterations, np.sqrt(rr)
+    return c, iterations, np.sqrt(rr)
 
 
 @loop
-def combined(s, G, w, mean):
-    """D_ij = s G_ij + w_i mean_j, (n, m), in the dtype of G."""
-    D = np.empty_like(G)
+def combined(s, G, w, mean, D):
+    """D_ij = s G_ij + w_i mean_j, (n, m)"""
     for i in range(G.shape[0]):
         for j in range(G.shape[1]):
             D[i, j] = s * G[i, j] + w[i] * mean[j]
-    return D
-
-
-@summing
-def inner(a, b):
-    """sum_i a_i b_i"""
-    total = 0.0
-    for i in range(a.size):
-        total += a[i] * b[i]
-    return total

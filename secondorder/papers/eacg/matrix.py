@@ -87,7 +87,7 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
     whole = np.zeros((network.size, network.size), network.dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
         for layer, B in zip(numbered(layers), blocks):
-            if layer.own.size:
+            if layer.trained:
                 whole[layer.where, layer.where] = layer_block(
                     (B + B.T) / 2, layer.h, layer.own.bias is not None, form, alpha, l2, joint)
     return network.require_finite(whole, "EA-CG: the curvature")

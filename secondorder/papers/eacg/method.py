@@ -195,15 +195,17 @@ SOLVERS = {
 FIRST = SOLVERS | {"kfi-rank-one": (mean_input, eq_13_direction, kfi_bias)}
 
 
-def direction_at(evaluation, gradient, curvature, solver, alpha, l2, limits, rng=None):
+def direction_at(evaluation, curvature, solver, alpha, limits, l2=0.0, rng=None):
     """(9) layer by layer: d_theta (P,), and the (iterations, residual) of every system.
 
-    `gradient` (P,) is that of the objective. The small matrices B are float64 here.
+    The small matrices B are float64 here.
     """
-    layers, d_theta, reports = layers_of(evaluation), np.empty_like(gradient), []
+    layers = layers_of(evaluation)
     blocks = curvatures_at(evaluation, layers, curvature, rng)
+    gradient = evaluation.objective_gradient(l2)
+    d_theta, reports = np.empty_like(gradient), []
     for t, (layer, B) in enumerate(zip(numbered(layers), blocks), start=1):
-        if layer.own.size:
+        if layer.trained:
             seen, of_weights, of_bias = (SOLVERS if t > 1 else FIRST)[solver]
             h = seen(layer)
             require_finite(f"the curvature of the weights of linear layer {t}",
@@ -216,6 +218,8 @@ def direction_at(evaluation, gradient, curvature, solver, alpha, l2, limits, rng
             except np.linalg.LinAlgError as error:
                 raise FloatingPointError(f"EA-CG: rounding has left the damped system of linear "
                                          f"layer {t} indefinite: take a larger alpha") from error
+            except FloatingPointError as error:
+                raise FloatingPointError(f"EA-CG, linear layer {t}: {error}") from error
             for place, one in zip(places, solved):
                 require_finite(f"the damped system of linear layer {t}", one.residual)
                 place[...] = one.x
@@ -274,8 +278,7 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     l2, rng = check_l2(l2), generator(rng)
     check_real_network(network)
     evaluation = network.evaluate(loss, x, y)
-    step, _ = direction_at(evaluation, evaluation.objective_gradient(l2), *settings[:3], l2,
-                           settings[3], rng)
+    step, _ = direction_at(evaluation, *settings, l2, rng)
     return network.require_finite(step, "EA-CG: the direction")
 
 
@@ -352,14 +355,12 @@ class EACG(Optimizer):
         self.seed, self.draws = int(generator(rng).integers(2**62)), 0
 
     def direction(self, evaluation):
-        curvature, solver, alpha, limits = checked(self.curvature, self.solver, self.alpha,
-                                                   self.max_cg, self.tolerance)
+        settings = checked(self.curvature, self.solver, self.alpha, self.max_cg, self.tolerance)
         rng = None
-        if curvature == "fisher-sampled":
+        if self.curvature == "fisher-sampled":
             rng = np.random.default_rng([self.seed, self.draws])
             self.draws += 1
-        d, reports = direction_at(evaluation, self.gradient(evaluation), curvature, solver, alpha,
-                                  self.l2, limits, rng)
+        d, reports = direction_at(evaluation, *settings, self.l2, rng)
         iterations, residuals = zip(*reports)
         self.details.update(cg_iterations=sum(iterations), cg_residual=max(residuals))
         momentum = number_in(self.momentum, "momentum", 0, 1)

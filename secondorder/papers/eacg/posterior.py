@@ -76,7 +76,7 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
     layers = layers_of(evaluation)
     matrices = curvatures_at(evaluation, layers, curvature, rng)
     weight = data_weight(curvature, evaluation.samples, s2)
-    blocks = [block for layer, B in zip(numbered(layers), matrices) if layer.own.size
+    blocks = [block for layer, B in zip(numbered(layers), matrices) if layer.trained
               for block in _blocks(layer, B, weight, tau, joint)]
     return Kronecker(network, loss, x, y, tau, s2, blocks)
 

@@ -98,7 +98,7 @@ def equation_9(rng):
                   r"I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]",
           uses=("9",), kind="algorithm", verdict="holds",
           implements=(Stated(eq.eq_10a, "x"), Stated(eq.eq_10a_compiled, "x"),
-                      Stated(eq.conjugate_gradients, "x"), direction))
+                      Stated(eq.by_cg, "x"), direction))
 def equation_10a(rng):
     claims = []
     for case in cases.variety(rng):
