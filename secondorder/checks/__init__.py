@@ -10,7 +10,8 @@ from .arrays import (all_finite, batch, class_targets, finite, finite_result,
                      fitting, labels, like, losses, outputs, place_not_finite, plain_array,
                      real_array, result_of, rows, targets, targets_between)
 from .brief import shown
-from .networks import (NoModel, check_activation, check_loss, declared, evaluated, free_layers, initialised,
+from .networks import (NoModel, check_activation, check_loss, declared, evaluated, free_layers,
+                       initialised,
                        input_shape, kept_shape, layers, memory_names, names_of_its_own, no_model,
                        not_laid_out, parameter, promised, require_real, some_parameters,
                        stated_shape, unchanged, vector_shape)

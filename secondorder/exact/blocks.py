@@ -77,7 +77,7 @@ def _rows(evaluation, samples, trained, only=None):
                     _gradient_derivative(network.layers[r], *factors[r], T[r][:, i], J[r][:, i],
                                          piece)
                 else:
-                    layer.pieces(piece)[1][...] = T[k][:, i]
+                    layer.split(piece)[1][...] = T[k][:, i]
             if with_weights:
                 first = i * layer.in_features  # what stands before it is known by symmetry
                 row = here - origin + first
@@ -138,7 +138,7 @@ def _factors(a, delta):
 def _gradient_derivative(layer, left, right, T, J, piece):
     """T[s] a[t] + delta[s] J[t] for the weights, T[s] for the bias, into `piece` (samples, p)."""
     left[..., 0], right[:, 1] = T, J
-    weight, bias = (*layer.pieces(piece), None)[:2]
+    weight, bias = (*layer.split(piece), None)[:2]
     np.matmul(left, right, out=weight)  # two outer products at once
     if bias is not None:
         bias[...] = T

@@ -114,8 +114,8 @@ def hessian_product_sum(evaluation, v):
 
 
 def gauss_newton_product_sum(evaluation, v, middle=None):
-    """Sum over samples of J^T M J times v (P,), or times every v of (K, P), with ``middle(t)`` = M t
-    for tangents t (S, C), or (K, S, C), of the outputs; the loss's Hessian without `middle`.
+    """Sum over samples of J^T M J times v (P,), or times every v of (K, P), with ``middle(t)`` =
+    M t for tangents t (S, C), or (K, S, C), of the outputs; the loss's Hessian without `middle`.
     """
     evaluation.require_current()
     chain, saved = evaluation.network.chain, evaluation.saved
@@ -165,8 +165,8 @@ def score_rows(evaluation, rows, *scores):
 
 
 def by_rows(product, evaluation, rows, *others):
-    """``product(evaluation, v, *others)`` for all v of `rows` (K, P): as many at a time as the cache
-    has room for.
+    """``product(evaluation, v, *others)`` for all v of `rows` (K, P): as many at a time as the
+    cache has room for.
     """
     together = max(1, NUMBERS // (evaluation.samples * sum(widths(evaluation.network))))
     if len(rows) == 1:

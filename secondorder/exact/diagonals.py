@@ -140,7 +140,7 @@ def _meet(one, other):
 
 def add_weighted_squares(layer, saved, weights, out):
     """Of a linear layer: out of W_ij += sum_s weights_si x_sj^2, out of b_i += sum_s weights_si."""
-    W, b = (*layer.pieces(out), None)[:2]
+    W, b = (*layer.split(out), None)[:2]
     W += weights.T @ (saved.input * saved.input)
     if b is not None:
         b += weights.sum(axis=0)

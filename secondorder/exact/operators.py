@@ -1,11 +1,13 @@
 """Curvature matrices as SciPy linear operators, so that `eigsh`, `cg` and `minres` work."""
 
+import copy
+
 import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import (check_l2, finite, instance_of, one_of, plain_array, require_bytes,
-                      unchanged)
+from ..checks import (check_l2, check_loss, finite, instance_of, one_of, plain_array,
+                      require_bytes, unchanged)
 from ..nets import Evaluation
 from .chunks import Chunks
 from .curvature import (check_network, evaluate, fisher_rows, gauss_newton_rows, hessian_rows,
@@ -23,10 +25,9 @@ class CurvatureOperator(LinearOperator):
     """A symmetric (P, P) operator at one point of a network, or its block of a layer.
 
     It stands for the point at which it was made: after a change of the network's parameters its
-    products raise RuntimeError. Changes of the caller's x and y do not reach it. It shares the
-    network and the loss: make a new operator after a change of an activation or of a constant of
-    the loss. Products keep nothing behind, so that threads may share it. Several vectors at once,
-    ``operator @ V`` with V (P, K), go through the network together.
+    products raise RuntimeError. Other data, another activation or another constant of the loss, set
+    afterwards, do not reach it. Products keep nothing behind, so that threads may share it. Several
+    vectors at once, ``operator @ V`` with V (P, K), go through the network together.
 
     A kind of matrix defines ``rows_of(evaluation, rows, *others)``, the sum over samples of the
     matrix times every row of `rows` (K, P).
@@ -62,8 +63,12 @@ class CurvatureOperator(LinearOperator):
     def __init__(self, network, loss, x, y, l2=0.0, layer=None, parameter=None, batch_size=None,
                  executor=None):
         check_network(network)
-        chunks = Chunks(network, loss, x, y, batch_size, executor, own=True)
-        evaluation = evaluate(network, loss, x, y) if chunks.is_whole else None
+        loss = copy.copy(check_loss(loss))
+        chunks, evaluation = Chunks(network, loss, x, y, batch_size, executor, own=True), None
+        if chunks.is_whole:
+            evaluation = evaluate(network, loss, x, y)
+        else:
+            chunks.network = network.copy()
         self._set(network, evaluation, chunks, check_l2(l2), layer, parameter)
 
     @classmethod
@@ -77,7 +82,6 @@ class CurvatureOperator(LinearOperator):
     def _set(self, network, evaluation, chunks, l2, layer, parameter):
         self.network, self.l2, self.place = network, l2, parameter_slice(network, layer, parameter)
         self.evaluation, self.chunks, self._others = evaluation, chunks, ()
-        self._point = network.all_parameters.copy() if evaluation is None else None
         size = self.place.stop - self.place.start
         super().__init__(dtype=network.dtype, shape=(size, size))
 
@@ -91,7 +95,7 @@ class CurvatureOperator(LinearOperator):
             total = self.rows_of(self.evaluation, rows, *self._others)
             samples = self.evaluation.samples
         else:
-            unchanged([self._point], [self.network.all_parameters])
+            unchanged([self.chunks.network.all_parameters], [self.network.all_parameters])
             total = self.chunks.total(product_sum, self.rows_of, rows, shape=rows.shape,
                                       rows=self._others)
             samples = self.chunks.samples

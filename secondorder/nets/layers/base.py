@@ -214,11 +214,13 @@ class Layer:
         """Cut a flat vector (..., size) into views shaped like the parameters, then one flat vector
         for every layer inside; None for what has no place in it, and for all if `vector` is None.
         """
+        cuts = self.cuts
         if vector is None:
-            return (None,) * len(self.cuts)
+            return (None,) * len(cuts)
+        if vector.ndim == 1:
+            return [cut and vector[cut[0]:cut[1]].reshape(cut[2]) for cut in cuts]
         axes = vector.shape[:-1]
-        return tuple([cut and vector[..., cut[0]:cut[1]].reshape(axes + cut[2])
-                      for cut in self.cuts])
+        return [cut and vector[..., cut[0]:cut[1]].reshape(axes + cut[2]) for cut in cuts]
 
     def sublayers(self):
         """This layer and all layers inside it."""

@@ -1,0 +1,238 @@
+"""Several vectors in one pass, and the block of a layer or a parameter, against dense matrices."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from harness.cases import LOSSES, MIDDLE, network, relative, targets
+from secondorder.exact import curvature
+
+MATRICES = {
+    "HessianOperator": lambda *problem, **options: so.exact.hessian(
+        *problem, method="polarisation", **options),
+    "GaussNewtonOperator": so.exact.gauss_newton,
+    "FisherOperator": so.exact.fisher,
+}
+FISHER = [("exact", 1), ("empirical", 1), ("sampled", 3)]
+
+
+def draw(middle, loss="softmax", samples=4, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    net, loss = network(middle, rng, **options), LOSSES[loss]()
+    return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
+
+
+@pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator"])
+@pytest.mark.parametrize("middle", MIDDLE)
+def test_all_columns_at_once(middle, operator):
+    """Every layer in the middle; one direction, as many as there are samples, and seven, one of
+    them zero.
+    """
+    problem = draw(middle, "bounded" if operator == "HessianOperator" else "softmax")
+    A = getattr(so.exact, operator)(*problem, l2=0.2)
+    V = np.random.default_rng(1).normal(size=(A.shape[0], 7))
+    V[:, 3] = 0
+    expected = MATRICES[operator](*problem, l2=0.2) @ V
+    for K in (1, 4, 7):
+        assert relative(A @ V[:, :K], expected[:, :K]) < 1e-12
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_take_as_many_directions_as_there_are_samples(loss):
+    net, loss, x, y = draw("linear", loss)
+    A = so.exact.HessianOperator(net, loss, x, y)
+    V = np.random.default_rng(1).normal(size=(A.shape[0], 4))
+    assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-13
+
+
+@pytest.mark.parametrize("kind, draws", FISHER)
+@pytest.mark.parametrize("batch_size", [None, 3])
+def test_columns_of_fisher_matrices(kind, draws, batch_size):
+    problem, options = draw("skip-frozen"), {"kind": kind, "rng": 5, "draws": draws}
+    F = so.exact.FisherOperator(*problem, batch_size=batch_size, **options)
+    expected = so.exact.fisher(*problem, **options)
+    assert relative(F @ np.eye(len(expected)), expected) < 1e-13
+    assert relative(F @ expected[0], expected @ expected[0]) < 1e-13
+
+
+@pytest.mark.parametrize("operator", MATRICES)
+def test_as_many_directions_as_the_cache_has_room_for(operator, monkeypatch):
+    """In one pass, in passes of two directions and of one, and vector by vector."""
+    A = getattr(so.exact, operator)(*draw("skip-nested", samples=5))
+    V = np.random.default_rng(1).normal(size=(A.shape[0], 5))
+    whole = A @ V
+    assert relative(whole, np.stack([A @ v for v in V.T], axis=1)) < 1e-13
+    of_one = sum(kept.output.size for kept in A.evaluation.saved)
+    passes, tangents = [], so.Chain.tangents
+    monkeypatch.setattr(so.Chain, "tangents", lambda chain, saved, x, v: (
+        passes.append(v.shape[:-1]) if chain is A.network.chain else None)
+        or tangents(chain, saved, x, v))
+    for numbers, expected in ((2**20, [(5,)]), (2 * of_one, [(2,), (2,), (1,)]), (1, 5 * [()])):
+        monkeypatch.setattr(curvature, "NUMBERS", numbers)
+        passes.clear()
+        assert relative(A @ V, whole) < 1e-14 and passes == expected
+
+
+def test_an_authors_layer_and_loss_take_one_direction_at_a_time():
+    """As many directions as samples, where a wrong axis would have the right shape."""
+    class Scaled(so.Layer):
+        """y_sj = a_j x_sj"""
+
+        input_shape = 3,
+
+        def __init__(self):
+            super().__init__()
+            self.declare("a", np.array([0.5, -1.0, 2.0]))
+
+        def forward(self, x):
+            return x * self.parameters["a"], x
+
+        def backward(self, x, y_bar):
+            return y_bar * self.parameters["a"], np.sum(y_bar * x, axis=0)
+
+        def parameter_gradients(self, x, y_bar):
+            return (y_bar * x,)
+
+        def tangent(self, x, x_tangent, a_tangent):
+            assert x_tangent.ndim == 2
+            return x_tangent * self.parameters["a"] + x * a_tangent
+
+        def backward_tangent(self, x, moved, y_bar, y_bar_tangent):
+            return (y_bar_tangent * self.parameters["a"] + y_bar * moved.theta_tangents[0],
+                    np.sum(y_bar_tangent * x + y_bar * moved.x_tangent, axis=0))
+
+    class Cosh(so.Loss):
+        """log cosh of the sum of the residuals of a sample"""
+
+        def value(self, p, target):
+            return np.log(np.cosh(np.sum(p - target, axis=1)))
+
+        def gradient(self, p, target):
+            return np.tanh(np.sum(p - target, axis=1, keepdims=True)) * np.ones_like(p)
+
+        def hessian(self, p, target):
+            bend = 1 / np.cosh(np.sum(p - target, axis=1)) ** 2
+            return bend[:, None, None] * np.ones((1, p.shape[1], p.shape[1]))
+
+        def hessian_product(self, p, target, v):
+            assert v.ndim == 2
+            bend = 1 / np.cosh(np.sum(p - target, axis=1)) ** 2
+            return (bend * np.sum(v, axis=1))[:, None] * np.ones_like(p)
+
+    rng = np.random.default_rng(0)
+    net = so.Network([so.Linear(2, 3, rng=0), Scaled(), so.Activation("tanh"),
+                      so.Linear(3, 3, rng=1)])
+    problem = net, Cosh(), rng.normal(size=(4, 2)), rng.normal(size=(4, 3))
+    H = so.exact.HessianOperator(*problem)
+    differences = so.exact.finite_differences
+    expected = differences.central(differences.gradient_of_objective(*problem), net.theta)
+    assert expected.excess(H @ np.eye(net.size)) <= 1
+    V = rng.normal(size=(net.size, 4))
+    assert relative(H @ V, np.stack([H @ v for v in V.T], axis=1)) < 1e-13
+
+
+def test_no_columns_and_bad_ones():
+    A = so.exact.HessianOperator(*draw("linear"))
+    assert (A @ np.empty((A.shape[0], 0))).shape == (A.shape[0], 0)
+    V = np.ones((A.shape[0], 2))
+    V[3, 1] = np.nan
+    with pytest.raises(ValueError, match="v holds NaN"):
+        A @ V
+    with pytest.raises(TypeError, match="v must hold float64, got complex128"):
+        A @ (V * 1j)
+
+
+@pytest.mark.parametrize("operator", MATRICES)
+def test_dense_form(operator, monkeypatch):
+    problem = draw("chain")
+    A = getattr(so.exact, operator)(*problem, l2=0.1)
+    expected = MATRICES[operator](*problem, l2=0.1)
+    assert relative(A.dense(), expected) < 1e-12
+    monkeypatch.setattr(so.exact.operators, "BLOCK", 5)
+    assert relative(A.dense(), expected) < 1e-12
+    with pytest.raises(MemoryError, match="max_bytes=100"):
+        A.dense(max_bytes=100)
+
+
+# -- blocks of layers ------------------------------------------------------------------------------
+
+
+def parameters(net):
+    """Every trained parameter of every layer, with its place in theta found by changing it."""
+    for layer in net.chain.sublayers():
+        for name, value in layer.parameters.items():
+            if layer.trainable:
+                before = net.theta.copy()
+                value += 1
+                where = np.flatnonzero(net.theta != before)
+                value -= 1
+                net.theta = before
+                yield layer, name, where
+
+
+@pytest.mark.parametrize("operator", MATRICES)
+@pytest.mark.parametrize("middle", ["linear", "linear-frozen", "skip-nested", "chain-image"])
+def test_block_of_every_parameter(middle, operator):
+    problem = draw(middle)
+    net, matrix = problem[0], MATRICES[operator](*problem, l2=0.3)
+    found = 0
+    for layer, name, where in parameters(net):
+        for batch_size in (None, 3):
+            block = getattr(so.exact, operator)(*problem, l2=0.3, layer=layer, parameter=name,
+                                                batch_size=batch_size)
+            assert relative(block.dense(), matrix[np.ix_(where, where)]) < 1e-12
+            v = np.arange(1.0, 1 + len(where))
+            assert relative(block @ v, matrix[np.ix_(where, where)] @ v) < 1e-12
+        found += len(where)
+    assert found == net.size
+
+
+def test_block_of_a_layer_by_number_or_itself():
+    net, *data = draw("skip")
+    matrix = so.exact.hessian(net, *data)
+    for number, layer in enumerate(net.layers):
+        if layer.size:
+            where = net.slices[number]
+            for named in (number, number - len(net.layers), layer, np.int64(number)):
+                H = so.exact.HessianOperator(net, *data, layer=named)
+                assert H.place == where
+                assert relative(H.dense(), matrix[where, where]) < 1e-12
+    evaluation = net.evaluate(*data)
+    G = so.exact.GaussNewtonOperator.at(evaluation, layer=0, parameter="bias")
+    expected = so.exact.gauss_newton(net, *data)[8:12, 8:12]
+    assert relative(G.dense(), expected) < 1e-12
+
+
+@pytest.mark.parametrize("layer, parameter, error, words", [
+    (9, None, ValueError, "layer 9 is out of range: the network has 5 layers"),
+    (1, None, ValueError, "has no trainable parameters"),
+    ("9.weight", None, ValueError, "there is no '9.weight'"),
+    ("0.wieght", None, ValueError, "unknown parameter 'wieght': did you mean 'weight'"),
+    ("0.weight", "bias", ValueError, "names a parameter, and so does"),
+    (slice(7, 9), None, ValueError, "no trainable parameters in"),
+    (slice(0, 4, 2), None, ValueError, "in a row"),
+    (slice(0, 3), "bias", ValueError, "needs one layer"),
+    (1.5, None, TypeError, "layer must be a whole number, a name, a slice or a Layer"),
+    (so.Linear(2, 3), None, ValueError, "is not in this network"),
+    (None, "weight", ValueError, "parameter='weight' needs layer")])
+def test_places_that_do_not_exist(layer, parameter, error, words):
+    with pytest.raises(error, match=words):
+        so.exact.HessianOperator(*draw("linear"), layer=layer, parameter=parameter)
+
+
+def test_a_fixed_parameter_has_no_block():
+    """Also of a layer whose inner layers are trained."""
+    class Scaled(so.Chain):
+        def __init__(self, layers):
+            super().__init__(layers)
+            self.trainable = False
+            self.declare("scale", np.ones(1))
+
+    net = so.Network([Scaled([so.Linear(2, 3, rng=0)]), so.Linear(3, 3, trainable=False, rng=0)])
+    _, *data = draw("linear")
+    with pytest.raises(ValueError, match="the scale of .* is not trained"):
+        so.exact.HessianOperator(net, *data, layer=0, parameter="scale")
+    with pytest.raises(ValueError, match="no trainable parameters"):
+        so.exact.HessianOperator(net, *data, layer=1)
+    block = so.exact.HessianOperator(net, *data, layer=net.layers[0].layers[0], parameter="bias")
+    assert block.place == slice(6, 9)
