@@ -13,7 +13,7 @@ import secondorder as so
 from harness.everyday import all_but
 from secondorder import cli, lessons
 from secondorder.lessons import grading, sources
-from secondorder.papers.eacg import hessians
+from secondorder.papers.eacg import eq_04_hessian as hessians
 from secondorder.verify.grading import replaced
 
 HOME = lessons.folder() / "exercises"
@@ -113,7 +113,7 @@ def test_what_is_wrong_is_shown_with_ratios():
 
 
 def test_a_function_may_call_the_one_whose_place_it_has():
-    own = hessians.hidden_hessians
+    own = hessians.eq_4b_hidden_hessian
     assert so.verify.equation("ea-cg", "4b", own).ok
     assert so.verify.equation("ea-cg", "4b", lambda *given: own(*given)).ok
     assert "the sign is flipped" in str(so.verify.equation("ea-cg", "4b", lambda *given:
@@ -154,14 +154,14 @@ def test_an_exercise_is_graded_by_all_its_labels():
 
 
 def test_the_implementation_has_its_place_again():
-    from secondorder.papers.eacg import hessians
+    from secondorder.papers.eacg import eq_04_hessian as hessians
 
-    before = hessians.hidden_hessians.__code__, hessians.hidden_hessians.__defaults__
+    before = hessians.eq_4b_hidden_hessian.__code__, hessians.eq_4b_hidden_hessian.__defaults__
     with pytest.raises(ValueError, match="in the middle"):
-        with replaced(hessians.hidden_hessians, lambda *_: 3):
-            assert hessians.hidden_hessians(1, 2) == 3
+        with replaced(hessians.eq_4b_hidden_hessian, lambda *_: 3):
+            assert hessians.eq_4b_hidden_hessian(1, 2) == 3
             raise ValueError("in the middle")
-    assert before == (hessians.hidden_hessians.__code__, hessians.hidden_hessians.__defaults__)
+    assert before == (hessians.eq_4b_hidden_hessian.__code__, hessians.eq_4b_hidden_hessian.__defaults__)
     assert "_secondorder_given" not in vars(hessians)
     assert so.verify.run("ea-cg", "4b")[0].ok
 
@@ -169,7 +169,7 @@ def test_the_implementation_has_its_place_again():
 def test_equation_refuses():
     with pytest.raises(TypeError, match="function must be callable"):
         so.verify.equation("ea-cg", "4b", 3)
-    with pytest.raises(ValueError, match="hidden_hessians"):
+    with pytest.raises(ValueError, match="eq_4b_hidden_hessian"):
         so.verify.equation("ea-cg", "4b", len, implementation="nothing")
     with pytest.raises(ValueError, match="unknown paper"):
         so.verify.equation("eacgg", "4b", len)

@@ -2,16 +2,16 @@
 # # 10. An inverse by its factors ([ea-cg] Eq. (12))
 #
 # $((1-\alpha)\, A \otimes B + \alpha I)^{-1}$ has no short form, but $(A + \pi\sqrt\alpha I)^{-1}
-# \otimes (B + \tfrac{\sqrt\alpha}{\pi} I)^{-1}$ is near it. `factors(A, B, alpha)` gives the two
+# \otimes (B + \tfrac{\sqrt\alpha}{\pi} I)^{-1}$ is near it. `eq_12_factors(A, B, alpha)` gives the two
 # damped factors. Put them together in the order of $\mathrm{Vec}(W)$, columns one below the
 # other: $A$ belongs to the inputs.
 
 # %%
 import numpy as np
 
-from secondorder.papers.eacg.solvers.kronecker_inverse import factors
+from secondorder.papers.eacg.eq_12_13_kfac_kfra import eq_12_factors
 
-GRADE = ("ea-cg", "12", "inverse")
+GRADE = ("ea-cg", "12", "eq_12_inverse")
 
 
 # %%

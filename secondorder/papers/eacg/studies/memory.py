@@ -9,7 +9,7 @@ import numpy as np
 import secondorder as so
 from secondorder.studies import FORMS, Run, exactly, study
 
-from .. import PAPER, complexity
+from .. import PAPER, eq_11_table_1 as complexity
 from .training import optimizer_of
 
 WIDE = complexity.IMAGENET_10

@@ -12,7 +12,7 @@ import numpy as np
 import secondorder as so
 from secondorder.studies import FORMS, Run, exactly, repeated, study
 
-from .. import PAPER, complexity
+from .. import PAPER, eq_11_table_1 as complexity
 from . import clock, networks, training
 
 METHODS = {"sgd": None, "gradient": None, "ea-cg": ("pch-1", "ea-cg"), "kfi": ("pch-1", "kfi"),
