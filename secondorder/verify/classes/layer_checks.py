@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...exact.finite_differences import Difference
-from ..differences import rounding
+from ..differences import jumps_along, rounding
 from ..recorder import SAFETY
 from .calls import check_alone, check_none
 from .forward_checks import check_state_of_pass
@@ -31,6 +31,25 @@ class LayerChecks:
         self.theta_tangent = rng.standard_normal(subject.theta.size)
         H = rng.standard_normal((len(self.y), self.y[0].size, self.y[0].size))
         self.H_y = H + H.transpose(0, 2, 1)
+
+    def follow_lines(self):
+        """The outputs along lines through every sample: no jump from one branch to another."""
+        subject, x_t = self.subject, self.x_tangent
+        length = 4.0 * subject.size
+
+        def outputs(t):
+            x = (subject.x[None] + t.reshape(-1, *[1] * x_t.ndim) * x_t).reshape(
+                -1, *subject.shape[1:])
+            with np.errstate(all="ignore"):
+                return subject.forward(x).reshape(len(t), len(x_t), -1)
+
+        for t, row, before, after in jumps_along(outputs, length)[:1]:
+            x = np.array2string(subject.x[row] + t * x_t[row], precision=4, threshold=8)
+            return self.recorder.fact(
+                "forward", "continuous", False, f"jumps from {before:.6g} to {after:.6g}",
+                f"at x = {x}", "a function with a step has no derivative there: do the branches "
+                "meet?")
+        return self.recorder.fact("forward", "continuous", True, "")
 
     def run(self):
         """All passes, in the order in which one is the reference of the next."""

@@ -7,8 +7,8 @@ import copy
 
 import numpy as np
 
-from ...exact.finite_differences import Difference, central
-from ..differences import at_zero, nested, stacked
+from ...exact.finite_differences import Difference
+from ..differences import at_zero, central, nested, stacked
 from ..recorder import pure_call
 
 #: At most this many entries of an input or of the parameters are differenced; larger ones are

@@ -76,6 +76,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         _tell_guess(recorder, layer, input_shape, shape)
         return recorder.sorted_report()
     checks = LayerChecks(subject)
+    checks.follow_lines()
     checks.run()
     if recorder.report.findings:
         _tell_guess(recorder, layer, input_shape, shape)
@@ -86,8 +87,8 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         _further_channels(checks, isinstance(layer, Layer))
         reach = [np.abs(subject.x).max(),
                  *(_far(layer, recorder, shape, samples, rng, size) for size in sizes[1:])]
-        recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at (set others with "
-                      "sizes=)")
+        recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at, and the line through "
+                      "each was followed for jumps (set others with sizes=)")
     recorder.report.curves = difference_curves(checks)
     return recorder.sorted_report()
 
@@ -105,7 +106,10 @@ def _far(layer, recorder, shape, samples, rng, size):
             if not np.isfinite(subject.forward()).all():
                 recorder.note(f"not judged{where}: the outputs are too large for float64")
                 return 0.0
-            LayerChecks(subject).run()
+            checks = LayerChecks(subject)
+            if not recorder.wrong("forward"):
+                checks.follow_lines()
+            checks.run()
         except Exception as problem:  # whatever a user's layer raises is the finding
             again.raised("forward", problem)
     recorder.report.checks += again.report.checks
