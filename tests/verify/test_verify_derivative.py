@@ -349,7 +349,7 @@ def test_a_function_that_rounds_to_a_few_digits_makes_no_right_gradient_wrong(ro
 @pytest.mark.parametrize("off, words", [
     (lambda H: 2 * H, "mixed terms are doubled"), (lambda H: 0 * H, "mixed terms are lost"),
     (lambda H: -H, "mixed terms have the other sign"),
-    (lambda H: np.where(H == 0, 1.0, H), "should be zero")])
+    (lambda H: np.where(H == 0, 1.0, H), "mixed terms are too many")])
 def test_mixed_terms_are_told_by_what_they_are(off, words):
     at = np.array([0.3, -1.0, 0.6])
     H = np.array([[2 * at[1], 2 * at[0], 1], [2 * at[0], 6 * at[1], 0], [1, 0, 0.0]])
