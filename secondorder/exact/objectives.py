@@ -18,8 +18,9 @@ class Objective:
     :func:`objective`.
 
     All functions compute in float64 on copies of the network, one for each thread, and never move
-    the network itself. They may be called at any points in any order. Copies and pickles are
-    independent, so that other processes may search from other points. They have no executor and
+    the network itself. They may be called at any points in any order. Where something overflows
+    `fun` is inf and the derivatives are NaN, so that an optimizer turns back. Copies and pickles
+    are independent, so that other processes may search from other points. They have no executor and
     compute the chunks themselves, with the same bits.
 
     Attributes
@@ -62,9 +63,7 @@ class Objective:
         return real_array(vector, name, self.start.shape).astype(float)
 
     def fun(self, theta):
-        """The objective at theta, a float; inf where outputs or losses overflow, so that an
-        optimizer turns back.
-        """
+        """The objective at theta, a float; inf where outputs or losses overflow."""
         network, loss, x, y = self._problem(theta)
         try:
             chunks = Chunks(network, loss, x, y, **self._chunks)
@@ -75,21 +74,28 @@ class Objective:
 
     def jac(self, theta):
         """Its gradient at theta, (P,)."""
-        return gradient_of(*self._problem(theta), l2=self._l2, **self._chunks)
+        return self._derivative(gradient_of, theta)
 
     def hess(self, theta):
         """Its Hessian at theta, (P, P)."""
-        return hessian_of(*self._problem(theta), l2=self._l2, **self._chunks)
+        return self._derivative(hessian_of, theta, dimensions=2)
 
     def hessp(self, theta, v):
         """Its Hessian at theta times v (P,): (P,)."""
-        v = self._point(v, "v")
-        return hessian_vector_product(*self._problem(theta), v, l2=self._l2, **self._chunks)
+        return self._derivative(hessian_vector_product, theta, self._point(v, "v"))
+
+    def _derivative(self, function, theta, *vectors, dimensions=1):
+        problem = self._problem(theta)
+        try:
+            return function(*problem, *vectors, l2=self._l2, **self._chunks)
+        except FloatingPointError:
+            return np.full(dimensions * self.start.shape, np.nan)
 
     def operator(self, theta):
         """The Hessian at theta as a :class:`HessianOperator`.
 
-        It does not change when other points are asked for, as ``trust-constr`` needs it.
+        It does not change when other points are asked for, as ``trust-constr`` needs it. Where
+        something overflows, it or its products raise FloatingPointError.
         """
         network, *data = self._problem(theta)
         return HessianOperator(network.copy(), *data, l2=self._l2, **self._chunks)

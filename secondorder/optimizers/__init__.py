@@ -1,8 +1,8 @@
 """Optimizers: one contract, first-order methods, truncated Newton, schedules of the rate."""
 
 from ..checks import close_names
+from ..exact.conjugate_gradients import CGResult, conjugate_gradients
 from .base import Optimizer
-from .conjugate_gradients import CGResult, conjugate_gradients
 from .first_order import SGD, Adadelta, Adagrad, Adam, Momentum
 from .schedules import Constant, ExponentialDecay
 from .truncated_newton import TruncatedNewton

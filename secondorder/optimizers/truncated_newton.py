@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..checks import all_finite, boolean, number_in, one_of, positive_number, whole_number
+from ..exact.conjugate_gradients import conjugate_gradients
 from ..exact.curvature import gauss_newton_product_at, hessian_vector_product_at
 from ..nets import Workspace
 from .base import Optimizer
-from .conjugate_gradients import conjugate_gradients
 from .norms import dot, norm
 from .trials import halved, objective_after
 
@@ -103,10 +103,7 @@ class TruncatedNewton(Optimizer):
             product += np.multiply(v, damping, out=self._array("damped"))
             return product
 
-        def new(name, shape, dtype):
-            return self._array(name)
-
-        result = conjugate_gradients(damped, down, self.tolerance, self.max_cg, new)
+        result = conjugate_gradients(damped, down, self.tolerance, self.max_cg)
         size = norm(g)
         residual = norm(result.residual) / size if size else 0.0
         self.details.update(cg_iterations=result.iterations, residual=residual,

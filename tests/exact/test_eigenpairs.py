@@ -56,7 +56,7 @@ def compare(problem, kind, which, k):
     assert found.products >= k
 
 
-@pytest.mark.parametrize("small, k, dense", [(93, 2, True), (92, 2, False), (1, 47, True),
+@pytest.mark.parametrize("small, k, dense", [(93, 3, True), (92, 3, False), (1, 47, True),
                                              (1, 46, False), (1, 93, True)])
 def test_all_columns_are_made_of_a_small_matrix_or_for_half_of_its_pairs(problem, small, k, dense,
                                                                          monkeypatch):
@@ -85,6 +85,36 @@ def test_a_linear_model_in_closed_form(by_products):
     values = np.linalg.eigvalsh(features.T @ features / 50)[::-1]
     found = so.exact.eigenpairs(net, so.SquaredError(), x, np.zeros((50, 3)), 4)
     assert np.allclose(found.values, values[[0, 0, 0, 1]], rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype, exact", [("float64", 1e-10), ("float32", 1e-5)])
+@pytest.mark.parametrize("inputs, outputs", [(40, 9), (20, 5)])
+def test_every_copy_of_a_multiple_eigenvalue(inputs, outputs, dtype, exact, monkeypatch):
+    """Of a linear layer the Hessian is E[h h^T] (x) I: as many copies as there are outputs; above
+    and below the size up to which the matrix is made.
+    """
+    rng = np.random.default_rng(0)
+    net, x = so.mlp([inputs, outputs], rng=0, dtype=dtype), rng.normal(size=(50, inputs))
+    features = np.hstack([x, np.ones((50, 1))])
+    values = np.repeat(np.linalg.eigvalsh(features.T @ features / 50), outputs) + 0.1
+    module = importlib.import_module("secondorder.exact.spectra.eigenpairs")
+    for small in {module.SMALL, 1}:
+        monkeypatch.setattr(module, "SMALL", small)
+        for which in ("LA", "SA", "LM"):
+            found = so.exact.eigenpairs(net, so.SquaredError(), x, np.zeros((50, outputs)),
+                                        outputs + 2, which, l2=0.1)
+            wanted = chosen(values, outputs + 2, which)
+            assert np.abs(found.values - wanted).max() < exact * values[-1]
+            assert np.allclose(found.vectors.T @ found.vectors, np.eye(outputs + 2),
+                               atol=10 * exact)
+
+
+@pytest.mark.parametrize("which", ["LA", "SA", "LM"])
+def test_a_multiple_of_the_identity(by_products, which):
+    net = so.mlp([20, 2], rng=0)
+    found = so.exact.eigenpairs(net, so.SquaredError(), np.zeros((5, 20)), np.zeros((5, 2)), 3,
+                                which, l2=0.3, layer=0, parameter="weight")
+    assert np.allclose(found.values, 0.3, rtol=1e-12)
 
 
 def test_a_matrix_of_zeros(by_products):

@@ -62,6 +62,43 @@ def test_the_variance_of_linear_regression(structure):
     assert np.allclose(covariance, variance[:, None, None] * np.eye(2), atol=1e-13)
 
 
+@pytest.mark.parametrize("structure", ["full", "diagonal"])
+def test_the_empirical_fisher_matrix_of_linear_regression(structure):
+    """It is made of gradients of the log-likelihood: r features / s^2 for a residual r."""
+    net, x, y, features = linear(outputs=1)
+    g = (net(x) - y) * features / S2
+    precision = g.T @ g + TAU * np.eye(4)
+    if structure == "diagonal":
+        precision = np.diag(np.diag(precision))
+    found = of(net, x, y, kind="fisher-empirical", structure=structure)
+    variance = np.einsum("si,ij,sj->s", features, np.linalg.inv(precision), features)
+    assert relative(found.variance(x)[:, 0], variance) < 1e-12
+    log_det = np.linalg.slogdet(precision)[1]
+    assert found.log_determinant == pytest.approx(log_det, rel=1e-12)
+    likelihood = norm.logpdf(y, net(x), np.sqrt(S2)).sum()
+    prior = 4 * np.log(TAU) - TAU * net.theta @ net.theta
+    assert found.log_evidence() == pytest.approx(likelihood + (prior - log_det) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("curvature", ["fisher", "fisher-empirical"])
+def test_kronecker_factors_of_the_empirical_fisher_matrix(curvature):
+    """One sample: the factors are exact, and so is the posterior."""
+    net, x, y, _ = linear(samples=1)
+    case = net, so.SquaredError(), x, y + 1, TAU
+    found = so.eacg.posterior(*case, curvature, noise_variance=S2)
+    full = so.exact.posterior(*case, "fisher-empirical", noise_variance=S2)
+    assert relative(found.variance(x), full.variance(x)) < 1e-11
+    assert found.log_evidence() == pytest.approx(full.log_evidence(), rel=1e-12)
+
+
+def test_draws_for_the_sampled_fisher_matrix_have_unit_variance():
+    """Their matrix over s^2 tends to the exact one's."""
+    net, x, y, _ = linear()
+    exact, found = (of(net, x, y, kind=kind, **options) for kind, options in
+                    (("fisher", {}), ("fisher-sampled", {"rng": 0, "draws": 3000})))
+    assert relative(found.variance(x), exact.variance(x)) < 0.05
+
+
 def test_one_parameter_by_an_integral():
     """The evidence of a Poisson rate and of a coin, close to the integral over the only weight."""
     x, counts = np.ones((400, 1)), np.random.default_rng(0).poisson(3.0, size=(400, 1)) * 1.0
@@ -175,3 +212,15 @@ def test_a_variance_of_noise_is_for_normal_outputs():
     net, x, y, _ = linear()
     with pytest.raises(ValueError, match="noise_variance is for normal outputs"):
         so.exact.posterior(net, so.Huber(), x, y, TAU, noise_variance=2.0)
+
+
+def test_one_weight_of_many_makes_a_loss_no_model():
+    """pos_weight 1 is a coin's likelihood; 1 for one output and 2 for another is none."""
+    net, x, y, _ = linear()
+    coins = (y > 0) * 1.0
+    for weights in ([1.0, 1.0], 1.0):
+        p = so.exact.posterior(net, so.BinaryCrossEntropy(np.array(weights)), x, coins, TAU)
+        assert np.isfinite(p.log_evidence())
+    p = so.exact.posterior(net, so.BinaryCrossEntropy(np.array([1.0, 2.0])), x, coins, TAU)
+    with pytest.raises(TypeError, match="log_evidence"):
+        p.log_evidence()

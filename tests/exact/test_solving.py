@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.exact.spectra.solving import _Guarded, factor
+from secondorder.exact.spectra.solving import _guarded, factor
 
 DENSE = {"hessian": so.exact.hessian, "gauss-newton": so.exact.gauss_newton,
          "fisher": so.exact.fisher,
@@ -79,6 +79,17 @@ def test_a_block_of_a_layer(problem, method):
     assert relative(found.solution, np.linalg.solve(C, v)) < 1e-9
 
 
+@pytest.mark.parametrize("method", ["cg", "cholesky"])
+def test_right_sides_whose_squares_vanish_or_overflow(problem, method):
+    v = np.random.default_rng(0).normal(size=problem[0].size)
+    found = so.exact.solve(*problem, v, "gauss-newton", 0.1, method)
+    for unit in (2.0**-600, 2.0**-900, 2.0**600):
+        scaled = so.exact.solve(*problem, np.stack([v * unit, v], axis=1), "gauss-newton", 0.1,
+                                method)
+        assert relative(scaled.solution / [unit, 1], found.solution[:, None] * [1, 1]) < 1e-12
+        assert scaled.residual < 1e-9
+
+
 def test_zero_has_the_solution_zero(problem):
     for method in ("cholesky", "cg"):
         found = so.exact.solve(*problem, np.zeros(problem[0].size), "gauss-newton", 0.1, method)
@@ -145,10 +156,10 @@ def test_conjugate_gradients_stop_where_a_direction_is_flat_to_rounding():
     """Beside the largest curvature that was seen: two eps of it, for two parameters."""
     first, second = np.eye(2)
     for least, refused in ((2 * np.finfo(float).eps, True), (3 * np.finfo(float).eps, False)):
-        guarded = _Guarded(aslinearoperator(np.diag([1.0, least])), "A")
-        guarded @ first
+        product = _guarded(aslinearoperator(np.diag([1.0, least])), "A")
+        product(first)
         with pytest.raises(np.linalg.LinAlgError) if refused else contextlib.nullcontext():
-            guarded @ second
+            product(second)
 
 
 def test_iterations_that_do_not_suffice_are_an_error(problem):

@@ -47,6 +47,17 @@ def test_cg_reports_negative_curvature():
     assert first.curvature == pytest.approx(-(b @ A @ A @ b) / (b @ b), rel=1e-13)
 
 
+def test_cg_of_right_sides_whose_squares_vanish_or_overflow():
+    A, b = symmetric(np.linspace(0.5, 20, 12)), np.random.default_rng(1).normal(size=12)
+    plain = conjugate_gradients(lambda v: A @ v, b, 1e-10, 100)
+    for unit in (2.0**-600, 2.0**-1000, 2.0**600):
+        found = conjugate_gradients(lambda v: A @ v, unit * b, 1e-10, 100)
+        assert np.array_equal(found.solution, unit * plain.solution)
+        assert found.iterations == plain.iterations
+    half = conjugate_gradients(lambda v: A @ v, b, 1e-10, 100, lambda r: np.linalg.solve(A, r))
+    assert half.iterations == 1 and np.allclose(A @ half.solution, b, atol=1e-9)
+
+
 def test_cg_of_zero_and_not_finite():
     found = conjugate_gradients(lambda v: v, np.zeros(3), 0.1, 10)
     assert found.iterations == 0 and not found.solution.any()

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from ...checks import number_in, one_of, whole_number
 from ...checks.randomness import generator
@@ -60,7 +60,7 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
     max_iterations : int
         Restarts of the iteration.
     rng : None, int or numpy.random.Generator
-        For the starting vector, and before it for the targets of ``"fisher-sampled"``.
+        For the starting vectors, and before them for the targets of ``"fisher-sampled"``.
     draws : int
         Number of targets per sample, for ``"fisher-sampled"``.
     l2, layer, parameter, batch_size, executor
@@ -82,8 +82,10 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
     Notes
     -----
     Up to 300 parameters, and for more than half of all pairs, the matrix is made and taken apart.
-    By products, pairs that lie close together take many: the smallest of a Gauss-Newton matrix with
-    more parameters than samples times outputs hardly differ.
+    By products, a multiple eigenvalue comes as often as it is there: each copy takes another
+    search, and so does the certainty that there are no more. Pairs that lie close together take
+    many products: the smallest of a Gauss-Newton matrix with more parameters than samples times
+    outputs hardly differ.
 
     Examples
     --------
@@ -111,8 +113,7 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
             A.products += n
             values, vectors = _chosen(*eigh(C.dense(max_bytes=np.inf)), k, which)
         else:
-            start = rng.standard_normal(n).astype(A.dtype)
-            values, vectors = _by_eigsh(A, k, which, start, tolerance, max_iterations)
+            values, vectors = _by_eigsh(A, k, which, rng, tolerance, max_iterations)
         falling = np.argsort(-values, kind="stable")
         values, vectors = values[falling], vectors[:, falling]
         residuals = np.linalg.norm(C @ vectors - values * vectors, axis=0)
@@ -127,24 +128,59 @@ def _chosen(values, vectors, k, which):
     return values[places], vectors[:, places]
 
 
-def _by_eigsh(A, k, which, start, tolerance, max_iterations):
-    """`eigsh`, with its errors in the words of this package.
+def _by_eigsh(A, k, which, rng, tolerance, max_iterations):
+    """`eigsh`, again and again, until no pair is left that lies beyond the k pairs.
+
+    All vectors of a Krylov space come from one start, and one start sees one vector of a multiple
+    eigenvalue. So what was found is taken out of the matrix, and `eigsh` looks for the largest
+    eigenvalue of the rest, from another start. If that lies beyond the last of the k pairs, it
+    takes its place.
 
     ARPACK compares a residual with the eigenvalue itself, which at the lower end of a matrix
-    without negative eigenvalues is 0 or next to it. C + s I has the same vectors, and with s the
-    size of C, of the sign of the end that is wanted, no wanted eigenvalue is small beside it.
+    without negative eigenvalues is 0 or next to it. C + s I has the same vectors, and with s twice
+    the size of C, of the sign of the end that is wanted, no wanted eigenvalue is small beside it.
+    What is taken out has the eigenvalue 0, which is the other end.
     """
-    if not (A @ start).any():  # ARPACK cannot start where the matrix is zero
-        return np.zeros(k, A.dtype), np.eye(A.shape[0], k, dtype=A.dtype)
-    options = {"v0": start, "maxiter": max_iterations}
+    rest = _Deflated(A, np.empty((A.shape[0], 0), A.dtype))
     try:
+        size = abs(_largest(rest, 1, ROUGH, max_iterations, rng)[0][0])
         if which != "LM":
-            size = abs(eigsh(A, 1, which="LM", tol=ROUGH, return_eigenvectors=False, v0=start)[0])
-            A.damping = A.dtype.type(size if which == "LA" else -size)
-        values, vectors = eigsh(A, k, which=which, tol=tolerance, **options)
-        return values - A.damping, vectors
+            A.damping = A.dtype.type(2 * size if which == "LA" else -2 * size)
+        values, vectors = _largest(rest, k, tolerance, max_iterations, rng)
+        while True:
+            rest.known = vectors
+            value, vector = _largest(rest, 1, tolerance, max_iterations, rng)
+            last = np.abs(values).argmin()
+            if abs(value[0]) <= abs(values[last]) + tolerance * size:
+                return values - A.damping, vectors
+            values[last], vectors[:, last] = value[0], vector[:, 0]
     except ArpackNoConvergence as error:
         raise RuntimeError(f"eigenpairs: {len(error.eigenvalues)} of {k} converged in {A.products} "
                            "products; a larger tolerance or max_iterations helps") from error
     except ArpackError as error:
         raise RuntimeError(f"eigenpairs: ARPACK failed: {error}") from error
+
+
+def _largest(A, k, tolerance, max_iterations, rng):
+    """The k pairs of largest magnitude."""
+    start = rng.standard_normal(A.shape[0]).astype(A.dtype)
+    if not (A @ start).any():  # ARPACK cannot start where the matrix is zero
+        return np.zeros(k, A.dtype), np.eye(A.shape[0], k, dtype=A.dtype)
+    return eigsh(A, k, which="LM", v0=start, tol=tolerance, maxiter=max_iterations)
+
+
+class _Deflated(LinearOperator):
+    """A without the `known` vectors (n, k): (I - V V^T) A (I - V V^T)."""
+
+    def __init__(self, A, known):
+        super().__init__(A.dtype, A.shape)
+        self.A, self.known = A, known
+
+    def _matvec(self, v):
+        return self._without(self.A @ self._without(v))
+
+    def _without(self, v):
+        return v - self.known @ (self.known.T @ v)
+
+    def _adjoint(self):
+        return self

@@ -27,7 +27,9 @@ def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structu
 
     With N samples, a prior N(0, I / tau) and C the curvature of the mean loss at theta,
 
-        p(theta' | data) ~ N(theta, Lambda^-1)    with    Lambda = N C / s^2 + tau I.
+        p(theta' | data) ~ N(theta, Lambda^-1)    with    Lambda = N C / s^2 + tau I,
+
+    and N C / s^4 for the empirical Fisher matrix, which is quadratic in the loss.
 
     It is meant for a minimum of the objective with l2 = tau s^2 / N; nothing here looks for one.
 
@@ -86,12 +88,12 @@ def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structu
     options = {"layer": layer, "parameter": parameter, "batch_size": batch_size,
                "executor": executor}
     problem, facts = (network, loss, x, y), (where, tau, s2, batch_size, executor)
-    rng = generator(rng)
+    rng, weight = generator(rng), data_weight(kind, len(x), s2)
     if structure == "diagonal":
         C = diagonal(*problem, kind, rng=rng, draws=draws, **options)
-        return Diagonal(*problem, *facts, C, f"the diagonal of {NAMES[kind]}")
+        return Diagonal(*problem, *facts, weight, C, f"the diagonal of {NAMES[kind]}")
     C = matrix_of(kind, *problem, rng, draws, max_bytes=max_bytes, **options)
-    return Full(*problem, *facts, C, NAMES[kind])
+    return Full(*problem, *facts, weight, C, NAMES[kind])
 
 
 def checked_precisions(loss, prior_precision, noise_variance):
@@ -102,6 +104,16 @@ def checked_precisions(loss, prior_precision, noise_variance):
         raise ValueError("noise_variance is for normal outputs, with SquaredError; with "
                          f"{loss!r} it must be 1, got {s2:g}")
     return tau, s2
+
+
+def data_weight(kind, samples, s2):
+    """What C is multiplied by in Lambda: N / s^2, and N / s^4 for the empirical Fisher matrix.
+
+    The negative log-likelihood is loss / s^2. Its second derivatives, and its Fisher matrix under
+    the model with that variance, are those of the loss over s^2; a product of two of its gradients
+    is over s^4.
+    """
+    return samples / s2**2 if kind == "fisher-empirical" else samples / s2
 
 
 class Posterior:
@@ -195,9 +207,8 @@ class Full(Posterior):
     """Lambda = L L^T, Cholesky's factor."""
 
     def __init__(self, *facts_and_C):
-        *facts, C, what = facts_and_C
+        *facts, weight, C, what = facts_and_C
         super().__init__(*facts)
-        weight = self.samples / self.noise_variance
         precision = weight * C.astype(np.float64) + self.prior_precision * np.eye(len(C))
         self._L = factor(precision, f"{weight:g} times {what} + {self.prior_precision:g} I", REMEDY)
         self.log_determinant = 2 * float(np.sum(np.log(self._L.diagonal())))
@@ -213,9 +224,8 @@ class Diagonal(Posterior):
     """Lambda is a diagonal."""
 
     def __init__(self, *facts_and_C):
-        *facts, C, what = facts_and_C
+        *facts, weight, C, what = facts_and_C
         super().__init__(*facts)
-        weight = self.samples / self.noise_variance
         self._entries = weight * C.astype(np.float64) + self.prior_precision
         if self._entries.min() <= 0:
             raise not_positive(f"{weight:g} times {what} + {self.prior_precision:g} I",

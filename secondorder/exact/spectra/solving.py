@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, eigvalsh
-from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from ...checks import number_in, one_of, real_array, whole_number
 from ...checks.randomness import generator
+from ..conjugate_gradients import conjugate_gradients, power_of_two
 from ..curvature import check_network
 from ..dense import fisher, gauss_newton, hessian
 from ..diagonals import KINDS, NAMES
@@ -117,6 +118,8 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
     where, show = parameter_slice(network, layer, parameter), shown(progress)
     n, dtype = where.stop - where.start, network.dtype
     v = _right_sides(v, n, network.dtype)
+    # every column in units of its largest entry, so that its squares do not vanish
+    unit = np.apply_along_axis(power_of_two, 0, v).astype(dtype)
     tolerance = np.finfo(dtype).eps ** (2 / 3) if tolerance is None \
         else number_in(tolerance, "tolerance", 0, 1)
     max_iterations = 10 * n if max_iterations is None \
@@ -126,10 +129,12 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
     problem, what = (kind, network, loss, x, y, rng, draws), f"{NAMES[kind]} + {damping:g} I"
     if method == "cholesky" or method == "auto" and n <= LARGEST:
         C = matrix_of(*problem, max_bytes=max_bytes, **options)
-        return by_cholesky(C, damping, v, what)
-    C = operator_of(*problem, **options)
-    with Counted(C, f"solve by conjugate gradients, {n} parameters", damping, show) as A:
-        return by_conjugate_gradients(A, v, tolerance, max_iterations, what)
+        found = by_cholesky(C, damping, v / unit, what)
+    else:
+        C = operator_of(*problem, **options)
+        with Counted(C, f"solve by conjugate gradients, {n} parameters", damping, show) as A:
+            found = by_conjugate_gradients(A, v / unit, tolerance, max_iterations, what)
+    return found._replace(solution=found.solution * unit)
 
 
 def matrix_of(kind, network, loss, x, y, rng=None, draws=1, **options):
@@ -151,11 +156,11 @@ def by_cholesky(C, damping, v, what):
 
 
 def by_conjugate_gradients(A, v, tolerance, max_iterations, what):
-    """SciPy's `cg`, column by column, on an operator whose every direction is looked at."""
-    guarded, columns = _Guarded(A, what), []
+    """Conjugate gradients, column by column, on an operator whose every direction is looked at."""
+    product, columns = _guarded(A, what), []
     for right in v.reshape(len(v), -1).T:
-        column, info = cg(guarded, right, rtol=tolerance, atol=0.0, maxiter=max_iterations)
-        if info:
+        column, left, *_ = conjugate_gradients(product, right, tolerance, max_iterations)
+        if np.linalg.norm(left) > tolerance * np.linalg.norm(right):
             raise RuntimeError(f"conjugate gradients: {max_iterations} iterations left a residual "
                                f"of {_residual(A, column, right):.2g}, wanted {tolerance:.2g}; a "
                                "larger damping, tolerance or max_iterations helps, or "
@@ -165,21 +170,20 @@ def by_conjugate_gradients(A, v, tolerance, max_iterations, what):
     return Solution(s, _residual(A, s, v), "cg", iterations)
 
 
-class _Guarded(LinearOperator):
-    """A, for conjugate gradients; a direction p with p^T A p <= 0, to rounding, ends them."""
+def _guarded(A, what):
+    """p -> A p; LinAlgError where p^T A p <= 0, to rounding of the largest curvature so far."""
+    rounding, largest = A.shape[0] * np.finfo(A.dtype).eps, 0.0
 
-    def __init__(self, A, what):
-        super().__init__(A.dtype, A.shape)
-        self.A, self.what, self.largest = A, what, 0.0
-        self.rounding = A.shape[0] * np.finfo(A.dtype).eps
-
-    def _matvec(self, p):
-        Ap = self.A @ p
+    def product(p):
+        nonlocal largest
+        Ap = A @ p
         curvature = (p @ Ap) / (p @ p)
-        self.largest = max(self.largest, abs(curvature))
-        if curvature <= self.rounding * self.largest:
-            raise not_positive(self.what, _smallest_eigenvalue(self.A, curvature), REMEDY)
+        largest = max(largest, abs(curvature))
+        if curvature <= rounding * largest:
+            raise not_positive(what, _smallest_eigenvalue(A, curvature), REMEDY)
         return Ap
+
+    return product
 
 
 def _smallest_eigenvalue(A, curvature):

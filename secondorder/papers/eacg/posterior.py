@@ -2,7 +2,7 @@
 
 With A (x) B in the paper's order, N samples and a prior N(0, I / tau), a layer's precision is
 
-    Lambda = N / s^2 A (x) B + tau I
+    Lambda = N / s^2 A (x) B + tau I    (N / s^4 for the empirical Fisher matrix)
 
 and with A = U diag(a) U^T, B = V diag(b) V^T it is exact, without the damping of Eq. (12), that
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from ...checks import boolean
 from ...checks.randomness import generator
-from ...exact.spectra.posterior import Posterior, checked_precisions
+from ...exact.spectra.posterior import Posterior, checked_precisions, data_weight
 from .curvatures import check_real_network, curvatures_at, finite, positive_curvature
 from .products import mean_outer, symmetric
 from .rules import linear, units
@@ -76,7 +76,8 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
     evaluation = network.evaluate(loss, x, y)
     all_units = units(evaluation)
     matrices = finite(curvatures_at(evaluation, curvature, rng, all_units))
-    weight = evaluation.samples / s2
+    kind = "fisher-empirical" if curvature == "fisher" else curvature  # one curvature, two names
+    weight = data_weight(kind, evaluation.samples, s2)
     blocks = [block for unit, B in zip(linear(all_units), matrices) if unit.layer.size
               for block in _blocks(unit, B, weight, tau, joint)]
     return Kronecker(network, loss, x, y, tau, s2, blocks)

@@ -374,3 +374,20 @@ def test_a_right_side_of_the_other_sign_gives_the_other_solution(least):
     assert (one == -other).all()
     wanted = np.linalg.solve(0.9 * B.astype(float) + 1e-9 * np.eye(2), right)
     assert relative(one, wanted) < 1e-7
+
+
+@pytest.mark.parametrize("unit", [2.0**-600, 2.0**-900])
+@pytest.mark.parametrize("literal", [True, False])
+def test_gradients_whose_squares_vanish(unit, literal):
+    """What is solved for is linear in the right side."""
+    B, rng = np.diag([1.0, 2.0, 3.0]) + 0.1, np.random.default_rng(0)
+    G, mean = rng.normal(size=(3, 4)), rng.normal(size=4)
+    solve = (conjugate_gradients.rank_one_literal if literal
+             else conjugate_gradients.rank_one_coefficients)
+    arguments = (mean, 0.7, 0.3, 50, 1e-12)
+    if literal:
+        found, plain = (solve(B, mean, G * u, *arguments[1:]).solution / u for u in (unit, 1.0))
+    else:
+        found, plain = (s * G + np.outer(w / u, mean) for u in (unit, 1.0)
+                        for s, w, _ in [solve(B, G * u, *arguments)])
+    assert relative(found, plain) < 1e-12

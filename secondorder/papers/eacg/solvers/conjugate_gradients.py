@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....compiled import forms
+from ....exact.conjugate_gradients import conjugate_gradients, power_of_two
 from .systems import along_mean, bias_product, rank_one_product, size
 
 
@@ -28,30 +29,14 @@ def solve(product, right, max_cg, tolerance, preconditioner=None):
     FloatingPointError
         If a product or the norm of `right` is not finite.
     """
-    x, r = np.zeros_like(right), right.copy()
-    z = r if preconditioner is None else preconditioner(r)
-    p, rz = z.copy(), np.vdot(r, z)
-    whole, iterations = size(right), 0
-    if not np.isfinite(whole):  # no residual would be above it, and 0 would pass for a solution
+    whole = size(right)
+    if not np.isfinite(whole):
         raise FloatingPointError("EA-CG, conjugate gradients: the norm of the right side is not "
                                  "finite")
-    while iterations < max_cg and size(r) > tolerance * whole:
-        Lp = product(p)
-        pLp = np.vdot(p, Lp)
-        if not np.isfinite(pLp):
-            raise FloatingPointError(f"EA-CG, conjugate gradients: product {iterations + 1} is not "
-                                     "finite")
-        if pLp <= 0:
-            break
-        iterations += 1
-        step = rz / pLp
-        x += step * p
-        r -= step * Lp
-        z = r if preconditioner is None else preconditioner(r)
-        rz, before = np.vdot(r, z), rz
-        p *= rz / before
-        p += z
-    return Solution(x, iterations, size(r) / whole if whole else 0.0)
+    found = conjugate_gradients(product, right, tolerance, max_cg, preconditioner)
+    left = size(found.residual)
+    return Solution(found.solution, found.iterations - found.negative_curvature,
+                    left / whole if whole else 0.0)
 
 
 def damped(B, weight, damping, right, max_cg, tolerance):
@@ -65,10 +50,11 @@ def damped(B, weight, damping, right, max_cg, tolerance):
     if not forms.is_literal():
         from .. import compiled  # here, so that numba is loaded by the first step
 
-        x = np.empty_like(right)
-        iterations, residual = compiled.damped(B, weight, damping, right, max_cg, tolerance, x)
+        x, unit = np.empty_like(right), power_of_two(right)
+        iterations, residual = compiled.damped(B, weight, damping, right / unit, max_cg, tolerance,
+                                               x)
         if iterations >= 0:  # else the literal form says what is not finite
-            return Solution(x, iterations, residual)
+            return Solution(x * unit, iterations, residual)
 
     def product(p):
         return np.concatenate([damping * p[:k], bias_product(B, p[k:], weight, damping)])
@@ -124,8 +110,9 @@ class Coordinates(NamedTuple):
 def coordinates(G, mean):
     """G (n, m) along the mean input (m,), and the norm alone of the rest."""
     along, length = along_mean(G, mean)
-    rest = np.vdot(G, G) - np.vdot(along, along)
-    return Coordinates(float(np.sqrt(max(rest, 0.0))), along, length)
+    whole, inside = size(G), size(along)
+    across = np.sqrt(max(whole - inside, 0.0)) * np.sqrt(whole + inside)  # |G|^2 - |along|^2
+    return Coordinates(float(across), along, length)
 
 
 def rank_one_coefficients(B, G, mean, weight, damping, max_cg, tolerance):

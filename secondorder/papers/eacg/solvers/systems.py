@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ....exact.conjugate_gradients import power_of_two
 from ..products import mean_outer
 
 
@@ -101,8 +102,13 @@ def factor_product(B, P, F):
 
 
 def size(a):
-    """Euclidean norm of an array of any shape, as a float."""
-    return float(np.sqrt(np.vdot(a, a)))
+    """Euclidean norm of an array of any shape, as a float; finite where a float can hold it."""
+    with np.errstate(over="ignore"):
+        plain = float(np.linalg.norm(a))
+    if 1e-140 < plain < np.inf:
+        return plain
+    unit = power_of_two(a)  # its squares may have vanished, or overflowed
+    return unit * float(np.linalg.norm(a / unit))
 
 
 def along_mean(G, mean):
