@@ -9,7 +9,8 @@ All of them work through the samples in chunks with ``batch_size``, and hand the
 
 from ..checks import close_names
 from . import finite_differences
-from .curvature import gradient, hessian_vector_product, jacobian, sample_gradients, two_jet
+from .curvature import (gauss_newton_vector_product, gradient, hessian_vector_product, jacobian,
+                        sample_gradients, two_jet)
 from .dense import fisher, gauss_newton, hessian
 from .spectra.densities import SpectralDensity, spectral_density
 from .diagonals import diagonal, diagonal_methods
@@ -23,7 +24,8 @@ from .spectra.traces import Trace, trace
 __all__ = ["CurvatureOperator", "Eigenpairs", "FisherOperator", "GaussNewtonOperator",
            "HessianOperator", "Objective", "Posterior", "Solution", "SpectralDensity", "Trace",
            "diagonal", "diagonal_methods", "eigenpairs", "finite_differences", "fisher",
-           "gauss_newton", "gradient", "hessian", "hessian_vector_product", "jacobian", "objective",
-           "posterior", "sample_gradients", "solve", "spectral_density", "trace", "two_jet"]
+           "gauss_newton", "gauss_newton_vector_product", "gradient", "hessian",
+           "hessian_vector_product", "jacobian", "objective", "posterior", "sample_gradients",
+           "solve", "spectral_density", "trace", "two_jet"]
 
 __getattr__ = close_names.names(__name__)
