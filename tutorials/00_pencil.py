@@ -214,7 +214,8 @@ agree("EA-CG: hidden block exact, PCH-1, PCH-2, and the step",
 # Both have $J d = -2$, and yet they are different steps; tutorial 07 asks which one is better.
 
 # %%
-shortest = so.reversible_gauss_newton.direction(net, loss, x, y, inverse="moore-penrose")
+shortest = so.reversible_gauss_newton.direction(net, loss, x, y, inverse="moore-penrose",
+                                                pseudo_inverse="exact")
 J, other = so.exact.jacobian(net, x)[0, 0], np.array([0.0, -4.0])
 agree("Gauss-Newton step in function space, J d of it and of the other",
       [-24 / 37, -4 / 37, -2, -2], [*shortest, J @ shortest, J @ other])

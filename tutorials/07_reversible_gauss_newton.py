@@ -68,8 +68,10 @@ def network(seed, bottleneck=BOTTLENECK):
 # %%
 x, y, x_test, y_test = data(seed=0)
 net = network(seed=0)
-right = so.reversible_gauss_newton.direction(net, loss, x, y, inverse="right")
-shortest = so.reversible_gauss_newton.direction(net, loss, x, y, inverse="moore-penrose")
+right = so.reversible_gauss_newton.direction(net, loss, x, y, inverse="right",
+                                             pseudo_inverse="exact")
+shortest = so.reversible_gauss_newton.direction(net, loss, x, y, inverse="moore-penrose",
+                                                pseudo_inverse="exact")
 J = so.exact.jacobian(net, x).reshape(-1, net.size)
 epsilon = loss.gradient(net(x), y).ravel()
 
@@ -113,9 +115,10 @@ def train(make, seed, steps=20, until=0.0):
 
 
 METHODS = {
-    "right inverse": (lambda net: so.GaussNewton(net, loss), {}),
+    "right inverse": (lambda net: so.GaussNewton(net, loss, pseudo_inverse="exact"), {}),
     "right, truncated": (lambda net: so.GaussNewton(net, loss, pseudo_inverse="truncate"), {}),
-    "Moore-Penrose": (lambda net: so.GaussNewton(net, loss, inverse="moore-penrose"), {}),
+    "Moore-Penrose": (lambda net: so.GaussNewton(net, loss, inverse="moore-penrose",
+                                              pseudo_inverse="exact"), {}),
     "Adam": (lambda net: so.Adam(net, loss, learning_rate=3e-3), {"steps": 400, "until": 0.05}),
 }
 SEEDS = (0, 1, 2)

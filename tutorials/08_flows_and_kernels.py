@@ -68,7 +68,8 @@ def flow(rate, inverse, bottleneck=40, time=1.0):
     net = so.reversible_gauss_newton.RevMLP(14, 2, bottleneck, outputs=3, activation="tanh", rng=0)
     for _ in range(round(time / rate)):
         net.theta += rate * so.reversible_gauss_newton.direction(
-            net, loss, inputs[seen], targets[seen], inverse=inverse)
+            net, loss, inputs[seen], targets[seen], inverse=inverse,
+            pseudo_inverse="exact")
     return net
 
 
@@ -152,7 +153,8 @@ def descent(net):
 
 
 def gauss_newton(net):
-    return so.reversible_gauss_newton.direction(net, loss, inputs[seen], targets[seen])
+    return so.reversible_gauss_newton.direction(net, loss, inputs[seen], targets[seen],
+                                                pseudo_inverse="exact")
 
 
 by_descent, by_newton = run(descent, 200, 10.0), run(gauss_newton, 200, 10.0)

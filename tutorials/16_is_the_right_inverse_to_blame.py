@@ -89,7 +89,8 @@ def step(method, net, body, x, y):
     if method == "shortest in x_L":
         return shortest_in_features(net, body, x, y)
     inverse = {"right inverse": "right", "shortest in logits": "moore-penrose"}[method]
-    return so.reversible_gauss_newton.direction(net, loss, x, y, inverse=inverse)
+    return so.reversible_gauss_newton.direction(net, loss, x, y, inverse=inverse,
+                                                pseudo_inverse="exact")
 
 
 STEPS = ("right inverse", "shortest in x_L", "shortest in logits")

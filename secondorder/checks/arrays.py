@@ -17,15 +17,26 @@ def all_finite(array):
 
 
 def plain_array(value, name):
-    """Return `value` as an array; TypeError for a masked array, whose mask nothing here would see,
-    ValueError for nested sequences of different lengths.
+    """Return `value` as an array; TypeError for a masked array, or a list of them, whose mask
+    nothing here would see, and for what NumPy cannot read; ValueError for nested sequences of
+    different lengths.
     """
-    if isinstance(value, np.ma.MaskedArray):
+    if _has_a_mask(value):
         raise TypeError(f"{name} must be a plain array, got a masked one, whose mask would be lost")
     try:
         return np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} is ragged, its rows differ in length: {error}") from error
+    except (TypeError, RuntimeError) as error:  # a tensor with a gradient, or of another machine
+        raise TypeError(f"{name} cannot be read as an array of NumPy: {error}") from error
+
+
+def _has_a_mask(value):
+    if not isinstance(value, (list, tuple)):
+        return isinstance(value, np.ma.MaskedArray)
+    kinds = set(map(type, value))  # most lists hold numbers alone
+    inner = any(issubclass(kind, (list, tuple, np.ma.MaskedArray)) for kind in kinds)
+    return inner and any(map(_has_a_mask, value))
 
 
 def finite(array, name, verb="holds"):
@@ -133,7 +144,9 @@ def labels(target, shape):
     target = target if type(target) is np.ndarray else plain_array(target, "labels")
     samples, classes = shape
     if target.dtype.kind not in "iu":
-        raise TypeError(f"labels must be integers, got dtype {target.dtype}")
+        raise TypeError(f"labels must be integers, got dtype {target.dtype}: whole numbers take "
+                        "labels.astype(int), other labels numpy.unique(labels, "
+                        "return_inverse=True)[1]")
     if target.shape != (samples,):
         raise ValueError(f"labels have shape {target.shape}, expected ({samples},): one label per "
                          "sample")

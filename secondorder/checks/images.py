@@ -1,5 +1,6 @@
 """Checks of what layers for images, sequences and normalised blocks are made with and given."""
 
+from .brief import shown
 from .values import one_of, whole_number
 
 
@@ -10,7 +11,7 @@ def pair(value, name, smallest):
     if not hasattr(value, "__len__"):
         return (whole_number(value, name, smallest),) * 2
     if isinstance(value, str) or len(value) != 2:
-        raise TypeError(f"{name} must be a whole number or two of them, got {value!r}")
+        raise TypeError(f"{name} must be a whole number or two of them, got {shown(value)}")
     return tuple(whole_number(number, name, smallest) for number in value)
 
 
@@ -47,7 +48,7 @@ def steps_of(steps, has_input):
     """Return `steps` where there is no input at every step; else None: the sequence tells."""
     if has_input and steps is not None:
         raise ValueError(f"steps is the length of the sequence where there is an input at every "
-                         f"step; got {steps!r}")
+                         f"step; got {shown(steps)}")
     if not has_input and steps is None:
         raise ValueError("steps must be given: without hidden_size there is no input at every "
                          "step, whose number would tell")
@@ -69,9 +70,9 @@ def pool_name(value):
 def stages(value, name):
     """Return the widths of a network's stages as a list, of one number at least."""
     if isinstance(value, str) or not hasattr(value, "__len__"):
-        raise TypeError(f"{name} must be a sequence of whole numbers, got {value!r}")
+        raise TypeError(f"{name} must be a sequence of whole numbers, got {shown(value)}")
     if not len(value):
-        raise ValueError(f"{name} must hold at least one number, got {value!r}")
+        raise ValueError(f"{name} must hold at least one number, got {shown(value)}")
     return [whole_number(number, name, 1) for number in value]
 
 

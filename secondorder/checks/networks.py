@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .brief import shown
 from .values import instance_with, shape
 
 # -- losses and activation functions ---------------------------------------------------------------
@@ -58,14 +59,14 @@ def no_model(loss):
 def layers(value, layer_class):
     """Return layers as a tuple: instances of `layer_class`, one or more, none of them twice."""
     if not isinstance(value, Iterable):
-        raise TypeError(f"layers: expected a sequence of Layer instances, got {value!r}")
+        raise TypeError(f"layers: expected a sequence of Layer instances, got {shown(value)}")
     value = tuple(value)
     if not value:
         raise ValueError("layers: at least one layer is needed")
     ids = set()
     for outer in value:
         if not isinstance(outer, layer_class):
-            raise TypeError(f"layers: expected Layer instances, got {outer!r}")
+            raise TypeError(f"layers: expected Layer instances, got {shown(outer)}")
         for layer in outer.sublayers():
             if id(layer) in ids:
                 raise ValueError(f"layers: {layer!r} stands in the network twice; parameters are "
@@ -90,7 +91,7 @@ def memory_names(cls, base, reserved):
         return
     if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"class {cls.__qualname__}: state_names must be a tuple of names, got "
-                        f"{names!r}")
+                        f"{shown(names)}")
     for name in names:
         if name in reserved or names.count(name) > 1:
             why = ("stands there twice" if name not in reserved else

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .arrays import real_array
+from .brief import shown
 
 # -- numbers and flags -----------------------------------------------------------------------------
 
@@ -19,8 +20,11 @@ from .arrays import real_array
 def real_number(value, name):
     """Return `value` as a float; TypeError unless it is real, ValueError unless it is finite."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    value = float(value)
+        raise TypeError(f"{name} must be a number, got {shown(value)}")
+    try:
+        value = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be below 1e308, got {shown(value)}") from None
     if not np.isfinite(value):
         raise ValueError(f"{name} must be finite, got {value}")
     return value
@@ -80,26 +84,26 @@ def fraction(value, name):
 def interval(value, name):
     """Return `value` as two finite floats, the smaller first; TypeError or ValueError otherwise."""
     if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
-        raise TypeError(f"{name} must be two numbers (low, high), got {value!r}")
+        raise TypeError(f"{name} must be two numbers (low, high), got {shown(value)}")
     low, high = (real_number(end, name) for end in value)
     if not low < high:
-        raise ValueError(f"{name} must be two numbers, the smaller first, got {value!r}")
+        raise ValueError(f"{name} must be two numbers, the smaller first, got {shown(value)}")
     return low, high
 
 
 def whole_number(value, name, smallest):
     """Return `value` as an int of at least `smallest`; TypeError or ValueError otherwise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
+        raise TypeError(f"{name} must be a whole number, got {shown(value)}")
     if value < smallest:
-        raise ValueError(f"{name} must be at least {smallest}, got {value}")
+        raise ValueError(f"{name} must be at least {smallest}, got {shown(int(value))}")
     return int(value)
 
 
 def boolean(value, name):
     """Return `value` as a bool; TypeError unless it is one."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
@@ -123,7 +127,7 @@ def require_bytes(what, shape, dtype, max_bytes, instead=None):
     """
     real = isinstance(max_bytes, numbers.Real) and not isinstance(max_bytes, (bool, np.bool_))
     if not (real and max_bytes > 0):
-        raise ValueError(f"max_bytes must be a positive number of bytes, got {max_bytes!r}")
+        raise ValueError(f"max_bytes must be a positive number of bytes, got {shown(max_bytes)}")
     need = int(np.prod([int(n) for n in shape], dtype=object)) * np.dtype(dtype).itemsize
     if need > max_bytes:
         raise MemoryError(f"{what} of shape {tuple(shape)} needs {need:,} bytes "
@@ -152,7 +156,7 @@ def lookup(table, name, what):
         raise TypeError(f"{what} must be a string, got {type(name).__name__}")
     if name in table:
         return table[name]
-    raise ValueError(f"unknown {what} {name!r}: {did_you_mean(name, table)}choose from "
+    raise ValueError(f"unknown {what} {shown(name)}: {did_you_mean(name, table)}choose from "
                      f"{', '.join(table)}")
 
 
@@ -166,7 +170,7 @@ def instance_of(value, cls, name):
     if not isinstance(value, cls):
         cls = cls[0] if isinstance(cls, tuple) else cls
         article = "an" if cls.__name__[0] in "AEIOU" else "a"
-        raise TypeError(f"{name} must be {article} {cls.__name__}, got {value!r}")
+        raise TypeError(f"{name} must be {article} {cls.__name__}, got {shown(value)}")
     return value
 
 
@@ -176,18 +180,18 @@ def instance_with(value, methods, expected):
     if isinstance(value, type) or missing:
         some = not isinstance(value, type) and len(missing) < len(methods)
         lacks = f", which lacks {', '.join(missing)}" if some else ""
-        raise TypeError(f"{expected}, got {value!r}{lacks}")
+        raise TypeError(f"{expected}, got {shown(value)}{lacks}")
     return value
 
 
 def classes(value, name):
     """Return classes as a tuple; TypeError unless it is a sequence of classes."""
     if not isinstance(value, Iterable) or isinstance(value, (str, type)):
-        raise TypeError(f"{name} must be a sequence of classes, got {value!r}")
+        raise TypeError(f"{name} must be a sequence of classes, got {shown(value)}")
     value = tuple(value)
     for cls in value:
         if not isinstance(cls, type):
-            raise TypeError(f"{name} must hold classes, got {cls!r}")
+            raise TypeError(f"{name} must hold classes, got {shown(cls)}")
     return value
 
 
@@ -197,7 +201,7 @@ def executor(value, batch_size):
         return None
     if isinstance(value, type) or not callable(getattr(value, "submit", None)):
         raise TypeError("executor must be a concurrent.futures.Executor, or have its submit(), got "
-                        f"{value!r}")
+                        f"{shown(value)}")
     if batch_size is None:
         raise ValueError("executor needs batch_size, the number of samples that it is handed at a "
                          "time")
@@ -207,10 +211,10 @@ def executor(value, batch_size):
 def function_of(value, name, count, what):
     """Return `value`; TypeError unless it takes `count` arguments. `what` says what it is."""
     if not callable(value):
-        raise TypeError(f"{name} must be {what}, got {value!r}")
+        raise TypeError(f"{name} must be {what}, got {shown(value)}")
     if inspect.isgeneratorfunction(value) or inspect.iscoroutinefunction(value):
-        raise TypeError(f"{name} must be {what}; {value!r} is a generator or coroutine, of which a "
-                        "call runs nothing")
+        raise TypeError(f"{name} must be {what}; {shown(value)} is a generator or coroutine, "
+                        "of which a call runs nothing")
     try:
         signature = inspect.signature(value)
     except ValueError:  # some functions written in C do not tell
@@ -218,7 +222,7 @@ def function_of(value, name, count, what):
     try:
         signature.bind(*[None] * count)
     except TypeError as error:
-        raise TypeError(f"{name} must be {what}; {value!r} does not take {count} arguments: "
+        raise TypeError(f"{name} must be {what}; {shown(value)} does not take {count} arguments: "
                         f"{error}") from None
     return value
 
@@ -226,7 +230,7 @@ def function_of(value, name, count, what):
 def path(value, name):
     """Return `value` as a Path; TypeError unless it is a text or a path, ValueError if empty."""
     if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"{name} must be a path, got {value!r}")
+        raise TypeError(f"{name} must be a path, got {shown(value)}")
     if not str(value):
         raise ValueError(f"{name} must be a path, got an empty text")
     return pathlib.Path(value)
@@ -239,10 +243,10 @@ def shape(value, name):
     """Return a sample's shape as a tuple; TypeError or ValueError unless whole numbers above 0."""
     if isinstance(value, str) or not (hasattr(value, "__len__")
                                       or isinstance(value, numbers.Integral)):
-        raise TypeError(f"{name} must be a tuple of whole numbers, got {value!r}")
+        raise TypeError(f"{name} must be a tuple of whole numbers, got {shown(value)}")
     sizes = tuple(value) if hasattr(value, "__len__") else (value,)
     if not sizes:
-        raise ValueError(f"{name} must be a tuple of at least one whole number, got {value!r}")
+        raise ValueError(f"{name} must be a tuple of at least one whole number, got {shown(value)}")
     return tuple(whole_number(n, name, 1) for n in sizes)
 
 
@@ -258,10 +262,10 @@ def shapes_alike(input_shape, output_shape):
 def widths(value, name):
     """Return the widths of a network's layers as a list, of two numbers at least."""
     if not isinstance(value, Iterable):
-        raise TypeError(f"{name} must be a sequence of integers, got {value!r}")
+        raise TypeError(f"{name} must be a sequence of integers, got {shown(value)}")
     value = list(value)
     if len(value) < 2:
-        raise ValueError(f"{name} needs at least an input and an output width, got {value}")
+        raise ValueError(f"{name} needs at least an input and an output width, got {shown(value)}")
     return value
 
 
@@ -275,7 +279,7 @@ def network_dtype(value):
     except TypeError:
         name = None
     if name not in DTYPES:
-        raise ValueError(f"dtype must be 'float64' or 'float32', got {value!r}")
+        raise ValueError(f"dtype must be 'float64' or 'float32', got {shown(value)}")
     return np.dtype(name)
 
 

@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 
-from . import signals
+from . import printable, signals
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 EPILOG = """\
@@ -24,7 +24,7 @@ Start here:
   secondorder compare                               compare all curvatures of one network
   secondorder race --minutes 2                      the papers' methods against SGD and Adam, live
   secondorder reproduce low-rank figure-2 --quick   run a figure again, small, to see it work
-  secondorder bench "dense Hessian"                 time curvature and steps, as ratios
+  secondorder bench small                           time curvature and steps, as ratios
   secondorder edition new my-paper --tex paper.tex  make an edition of your paper
 Each command has examples: secondorder COMMAND --help
 """
@@ -37,10 +37,14 @@ def main(arguments=None):
     # small networks: a second thread gains nothing and, on a busy machine, costs tenfold
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
+    with printable.output():
+        return _main(arguments)
+
+
+def _main(arguments):
     command, traceback = "", False
     try:
         with signals.handled(), _warnings_in_one_line():
-            _print_anything()
             with signals.deferred():  # an import that is broken off halfway fails in strange ways
                 options = parser().parse_args(arguments)
             command, traceback = f" {options.command}", options.traceback
@@ -93,13 +97,6 @@ def _told(error):
 def shortened(text, most=400):
     """A text without its middle where it is very long."""
     return text if len(text) <= most else f"{text[: most - 100]} [...] {text[-80:]}"
-
-
-def _print_anything():
-    """Print what the terminal's encoding lacks as escapes, not as an error at the end."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 from secondorder import files
 
 from .parsing import positive
+from .printable import one_line
 
 ABOUT = """\
 Grade an exercise: its function runs inside the paper's check, in place of the edition's function.
@@ -83,7 +84,8 @@ def run(options):
     right = True
     for name in options.files:
         verdict = lessons.grade(name, options.seconds)
-        print(f"{name}: {verdict}")
+        # no line of a verdict looks like another file's
+        print(f"{one_line(name)}: " + str(verdict).replace("\n", "\n  "))
         if verdict.printed.strip() and not verdict.ok:
             print("\n".join(["  it printed:", *_beginning(verdict.printed)]))
         right = right and verdict.ok

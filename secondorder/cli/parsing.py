@@ -132,6 +132,8 @@ def named_first(key, name, words):
     """
     every = [name, *words] if name else []
     for count in range(len(every), 1, -1):
+        if not any(map(str.isalnum, every[count - 1])):
+            continue  # signs alone are of no name
         try:
             return key(" ".join(every[:count])), every[count:]
         except ValueError:

@@ -2,20 +2,15 @@
 
 import hashlib
 import http.client
-import shutil
+import io
 import tarfile
-import time
-import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import files
-from ..checks import lookup, positive_number
+from ..checks import lookup
 from .places import cache
-
-CHUNK = 1 << 16
-LARGEST = 1 << 28  # bytes of a file; the largest published one has 170 million
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,7 @@ SOURCES = {
 }
 
 
-def download(name, timeout=30.0, say=print, sources=None, seconds=3600.0):
+def download(name, timeout=30.0, say=print, sources=None):
     """Fetch a public data set into the cache, where `load` finds it, if it is not there yet.
 
     Parameters
@@ -67,8 +62,6 @@ def download(name, timeout=30.0, say=print, sources=None, seconds=3600.0):
         Takes a line of text for every file.
     sources : dict of str to Source, optional
         Other places than the published ones.
-    seconds : float
-        That one file may take in all.
 
     Returns
     -------
@@ -78,116 +71,47 @@ def download(name, timeout=30.0, say=print, sources=None, seconds=3600.0):
     Raises
     ------
     ValueError
-        For an unknown name; for a file whose bytes are not the published ones. Nothing of it is
-        kept.
+        For an unknown name; for a file whose bytes are not the published ones.
     ConnectionError
-        If a server refuses, ends early, stays silent, is too slow, sends too much or does not
-        speak HTTP. Files that are complete are kept for the next attempt.
-    OSError
-        If the cache cannot be written to: a full disk, say.
-    BlockingIOError
-        If another process is fetching the set.
+        If a server refuses, ends early or stays silent. Files that are complete are kept for the
+        next attempt.
     """
     source = lookup(SOURCES if sources is None else sources, name, "data set")
-    timeout = positive_number(timeout, "timeout")
-    seconds = positive_number(seconds, "seconds")
-    cache().mkdir(parents=True, exist_ok=True)
-    with files.one_writer(cache() / name):
-        if (cache() / name).is_dir():
-            say(f"{name}: there")
-        else:
-            _fetch_all(name, source, timeout, say, seconds)
+    folder, begun = cache() / name, cache() / f"{name}.begun"
+    if not folder.is_dir():
+        begun.mkdir(parents=True, exist_ok=True)
+        for file, digest in source.digests.items():
+            if (begun / file).exists():
+                continue
+            content = fetch(source.address + file, digest, timeout)
+            if file.endswith(".tar.gz"):
+                unpack(content, begun)
+            else:
+                files.write_bytes(begun / file, content)
+            say(f"{file}: fetched")
+        begun.rename(folder)  # whole, or not at all
+    say(f"{name}: there")
     return f"{source.form}:{name}"
 
 
-def _fetch_all(name, source, timeout, say, seconds):
-    """All files of a set, also from an earlier attempt, and its folder at the end."""
-    begun = cache() / f"{name}.begun"
-    begun.mkdir(exist_ok=True)
-    for file, digest in source.digests.items():
-        if (begun / file).exists():
-            say(f"{file}: there")
-        else:
-            fetch(source.address + file, begun / file, digest, timeout, seconds)
-            say(f"{file}: fetched")
-    for archive in begun.glob("*.tar.gz"):
-        unpack(archive)
-    begun.rename(cache() / name)  # whole, or not at all
-
-
-def fetch(address, path, digest, timeout=30.0, seconds=3600.0):
-    """Fetch one file, whole and with the SHA-256 `digest`, or not at all.
-
-    The server may be silent for `timeout` seconds; the file may take `seconds` in all.
-    """
-    checksum = hashlib.sha256()
-    with files.atomic(path) as temporary:
-        with open(temporary, "wb") as out:
-            for chunk in _received(address, timeout, seconds):
-                out.write(chunk)
-                checksum.update(chunk)
-        if checksum.hexdigest() != digest:
-            raise ValueError(f"{address} is not the published file: SHA-256 {checksum.hexdigest()} "
-                             f"instead of {digest}; nothing was kept")
-
-
-def _received(address, timeout, seconds):
-    """What a server sends, piece by piece; ConnectionError unless it sends all of it."""
-    received, latest = 0, time.monotonic() + seconds
+def fetch(address, digest, timeout=30.0):
+    """The bytes of a published file, which have the SHA-256 `digest`."""
     try:
         with urllib.request.urlopen(address, timeout=timeout) as answer:
-            expected = _length(answer, address)
-            while chunk := answer.read1(CHUNK):
-                received += len(chunk)
-                if received > LARGEST:
-                    raise ConnectionError(f"{address} goes on after {LARGEST} bytes, more than any "
-                                          "published file has; nothing was kept")
-                if time.monotonic() > latest:
-                    raise ConnectionError(f"{address}: not at its end after {seconds:g} s, "
-                                          f"{received} bytes were received; nothing was kept")
-                yield chunk
-    except urllib.error.HTTPError as error:
-        reason = " ".join(str(error.reason).split())[:80]
-        raise ConnectionError(f"{address}: the server answered {error.code} {reason}") from error
+            content = answer.read()
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise ConnectionError(_told(error, address, timeout)) from error
-    if expected is not None and received != expected:
-        raise ConnectionError(f"{address} ended after {received} of {expected} bytes; nothing was "
-                              "kept")
+        raise ConnectionError(f"{address}: {' '.join(str(error).split())[:80]}") from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != digest:
+        raise ValueError(f"{address} is not the published file: SHA-256 {found} instead of "
+                         f"{digest}; nothing was kept")
+    return content
 
 
-def _length(answer, address):
-    """The number of bytes that a server announces, or None."""
-    text = answer.headers.get("Content-Length")
-    if text is None or answer.headers.get("Transfer-Encoding"):
-        return None
-    if not text.strip().isdecimal() or int(text) > LARGEST:
-        raise ConnectionError(f"{address}: the server announces {text!r} bytes, which is no length "
-                              "of a published file")
-    return int(text)
-
-
-def _told(error, address, timeout):
-    """One line on what went wrong between here and a server."""
-    reason = getattr(error, "reason", error)
-    if isinstance(reason, TimeoutError):
-        return f"{address}: no byte for {timeout:g} s"
-    if isinstance(error, ConnectionError) and str(error).startswith(address):
-        return str(error)  # our own words
-    if isinstance(error, http.client.IncompleteRead):
-        return f"{address} ended before its end; nothing was kept"
-    if isinstance(error, http.client.HTTPException):
-        return f"{address}: the answer is no HTTP ({type(error).__name__}: {str(error)[:80]!r})"
-    return f"{address}: {reason}"
-
-
-def unpack(path):
-    """Put the binary batches of an archive beside it, and remove it."""
-    with tarfile.open(path) as archive:
+def unpack(content, folder):
+    """Write the binary batches of an archive into a folder, whatever folders they are in there."""
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive:
             if member.isfile() and member.name.endswith(".bin"):
-                with (archive.extractfile(member) as packed,
-                      files.atomic(path.parent / Path(member.name).name) as temporary,
-                      open(temporary, "wb") as out):
-                    shutil.copyfileobj(packed, out)
-    path.unlink()
+                files.write_bytes(folder / Path(member.name).name,
+                                  archive.extractfile(member).read())

@@ -140,7 +140,7 @@ def _held_out(validation, rows):
     if isinstance(validation, (bool, np.bool_)) or not isinstance(
         validation, (int, float, np.integer, np.floating)):
         raise TypeError("validation: expected a fraction or a number of rows, given "
-                        f"{validation!r}")
+                        f"{checks.shown(validation)}")
     if isinstance(validation, (int, np.integer)):
         count = int(validation)
     else:

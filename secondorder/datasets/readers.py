@@ -159,10 +159,11 @@ def _column(target, names, file):
     """Place of the target's column among `names`."""
     known = f"{file}; its columns are {', '.join(map(repr, names))}"
     if isinstance(target, (bool, np.bool_)) or not isinstance(target, (int, np.integer, str)):
-        raise TypeError(f"target: expected a column's place or name, given {target!r} for {known}")
+        raise TypeError(f"target: expected a column's place or name, given "
+                        f"{checks.shown(target)} for {known}")
     places = [i for i, name in enumerate(names) if target in (name, i, i - len(names))]
     if len(places) != 1:
-        raise ValueError(f"target: {len(places) or 'no'} columns {target!r} in {known}")
+        raise ValueError(f"target: {len(places) or 'no'} columns {checks.shown(target)} in {known}")
     if len(names) < 2:
         raise ValueError(f"{file}: target column {target} of a table with {len(names)} columns "
                          "leaves no inputs")

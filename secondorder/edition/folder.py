@@ -72,7 +72,8 @@ def new(key, source, out="."):
     unread = list(reading.unread)
     pairs = labels_of(reading.numbered, unread.append)
     with files.exclusive(target.parent), _whole(target) as place:
-        for name, text in _texts(key, Path(source).name, reading, pairs, unread).items():
+        of = " ".join(Path(source).name.split())
+        for name, text in _texts(key, of, reading, pairs, unread).items():
             (place / name).write_text(text, encoding="utf-8", newline="\n")
         if pairs:
             with loaded(place):
@@ -101,7 +102,13 @@ def _texts(key, source, reading, pairs, unread):
 
 @contextlib.contextmanager
 def _whole(target):
-    """A hidden folder that gets its name when the block ends well, and goes again if not."""
+    """A hidden folder that gets its name when the block ends well, and goes again if not; those
+    that runs left behind because they were killed go too.
+    """
+    for path in target.parent.iterdir():
+        if files.TEMPORARY.fullmatch(path.name) and not path.is_symlink() \
+                and os.path.isfile(path / MARK):
+            shutil.rmtree(path, ignore_errors=True)
     place = target.parent / f".{target.name}.secondorder-{uuid.uuid4().hex}"
     place.mkdir()
     try:

@@ -31,9 +31,9 @@ def labels_of(displays, tell):
     """Pairs of a label and a numbered display, in their order: numbers as people ask for them.
 
     A display that is printed twice with one number stands once; another one with a number that is
-    taken gets `-again` behind it. ``tell(text)`` is called for each.
+    taken gets `-again` behind it, the next one `-again-2`. ``tell(text)`` is called for each.
     """
-    taken, pairs = {}, []
+    taken, pairs, again = {}, [], {}
     for display in displays:
         plain = re.sub(r"[\\${}]", "", display.label)
         label = re.sub(r"[^\w.*'+-]+", "-", plain).strip("-.") or "tag"
@@ -44,7 +44,8 @@ def labels_of(displays, tell):
         if before is not None:
             first = label
             while canonical(label) in taken:
-                label += "-again"
+                again[first] = again.get(first, 0) + 1
+                label = f"{first}-again" + (f"-{again[first]}" if again[first] > 1 else "")
             tell(f"{display.file}, line {display.line}: the number ({first}) is borne twice; the "
                  f"later display stands as {label}")
         taken[canonical(label)] = display.formula
@@ -54,10 +55,12 @@ def labels_of(displays, tell):
 
 def function_names(labels):
     """The names of the functions that check these labels: `equation_2_1a`."""
-    names = {}
+    names, taken = {}, {}
     for label in labels:
-        name = "equation_" + (re.sub(r"[^A-Za-z0-9]+", "_", label).strip("_") or "tag")
-        while name in names.values():
-            name += "_"
+        first = name = "equation_" + (re.sub(r"[^A-Za-z0-9]+", "_", label).strip("_") or "tag")
+        while name in taken:
+            taken[first] += 1
+            name = f"{first}_{taken[first]}"
+        taken[name] = 1
         names[label] = name
     return names

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines, shown
 from .tex.commands import common, text_command
-from .tex.counters import Counters
+from .tex.counters import Counters, Endless
 from .tex.files import Files
 from .tex.macros import Macros
 from .tex.prose import Prose
@@ -81,9 +81,12 @@ class Reader:
         """Walk to the end; ReadingError for what TeX could not read either, and a file from
         outside.
         """
-        while (token := self.stream.next()) is not None:
-            if self._step(token) == "end":
-                break
+        try:
+            while (token := self.stream.next()) is not None:
+                if self._step(token) == "end":
+                    break
+        except Endless as error:
+            raise self.stream.last.error(str(error)) from None
         if self._open:
             opened = self._open[-1]
             raise opened.error(f"{shown(opened)} is never closed")

@@ -1,6 +1,7 @@
 """What a new edition's files say."""
 
 import json
+import re
 import textwrap
 
 from ..ledger.tex_file import MARK
@@ -78,8 +79,9 @@ def stub(label, name, display):
 
 
 def text(value):
-    """A text as Python has it, in double quotes."""
-    return json.dumps(value, ensure_ascii=False)
+    """A text as Python and TOML have it, in double quotes, without control characters."""
+    return re.sub("[\x7f-\x9f]", lambda code: f"\\u{ord(code[0]):04x}",
+                  json.dumps(value, ensure_ascii=False))
 
 
 def wrapped(value, indent):

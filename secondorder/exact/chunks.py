@@ -131,7 +131,7 @@ class Chunks:
             for where in places:
                 outcome = futures.pop(0).result()
                 if not (isinstance(outcome, tuple) and len(outcome) == 2):
-                    raise TypeError(f"{outcome!r} is not what its task returned")
+                    raise TypeError(f"{checks.shown(outcome)} is not what its task returned")
                 yield outcome
                 del outcome
         except Exception as error:  # whatever an executor raises

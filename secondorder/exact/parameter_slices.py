@@ -2,7 +2,7 @@
 
 import numbers
 
-from ..checks import lookup
+from ..checks import lookup, shown
 from ..nets import Chain, Layer, Skip
 
 
@@ -15,7 +15,7 @@ def parameter_slice(network, layer=None, parameter=None):
     """
     if layer is None:
         if parameter is not None:
-            raise ValueError(f"parameter={parameter!r} needs layer, whose parameter it is")
+            raise ValueError(f"parameter={shown(parameter)} needs layer, whose parameter it is")
         return slice(0, network.size)
     if isinstance(layer, slice):
         return _slice_of_several(network, layer, parameter)
@@ -23,13 +23,13 @@ def parameter_slice(network, layer=None, parameter=None):
         layer, parameter = _named(network, layer, parameter)
     layer = _layer_of(network, layer)
     if not layer.size:
-        raise ValueError(f"layer: {layer!r} has no trainable parameters")
+        raise ValueError(f"layer: {shown(layer)} has no trainable parameters")
     start = _start(network, layer)
     if parameter is None:
         return slice(start, start + layer.size)
     lookup(layer.parameters, parameter, "parameter")
     if not layer.trainable:
-        raise ValueError(f"parameter: the {parameter} of {layer!r} is not trained")
+        raise ValueError(f"parameter: the {parameter} of {shown(layer)} is not trained")
     for name, value in layer.parameters.items():
         if name == parameter:
             break
@@ -40,16 +40,16 @@ def parameter_slice(network, layer=None, parameter=None):
 def _slice_of_several(network, layers, parameter):
     """From the first parameter of the layers in a slice to the last."""
     if parameter is not None:
-        raise ValueError(f"parameter={parameter!r} needs one layer, whose parameter it is, got "
-                         f"{layers!r}")
+        raise ValueError(f"parameter={shown(parameter)} needs one layer, whose parameter it is, "
+                         f"got {shown(layers)}")
     if layers.step not in (None, 1):
-        raise ValueError(f"layer must be a slice of layers in a row, got {layers!r}")
+        raise ValueError(f"layer must be a slice of layers in a row, got {shown(layers)}")
     try:
         slices = network.slices[layers]
     except TypeError:
-        raise TypeError(f"layer must be a slice of whole numbers, got {layers!r}") from None
+        raise TypeError(f"layer must be a slice of whole numbers, got {shown(layers)}") from None
     if not slices or slices[0].start == slices[-1].stop:
-        raise ValueError(f"layer: there are no trainable parameters in {layers!r} of the "
+        raise ValueError(f"layer: there are no trainable parameters in {shown(layers)} of the "
                          f"{len(network.layers)} layers")
     return slice(slices[0].start, slices[-1].stop)
 
@@ -60,7 +60,7 @@ def _named(network, name, parameter):
     if not last.isdecimal():
         if parameter is not None:
             raise ValueError(f"layer={name!r} names a parameter, and so does "
-                             f"parameter={parameter!r}")
+                             f"parameter={shown(parameter)}")
         parameter = last
     else:
         path.append(last)
@@ -72,9 +72,9 @@ def _named(network, name, parameter):
         layer = layers[int(number)]
         layers = layer.layers if isinstance(layer, (Chain, Skip)) else ()
     if layer is None:
-        raise ValueError(f"layer: there is no {name!r} in this network of {len(network.layers)} "
-                         "layers; names count from 0: '2', '0.1' (layer 1 inside layer 0), "
-                         "'2.weight'")
+        raise ValueError(f"layer: there is no {shown(name)} in this network of "
+                         f"{len(network.layers)} layers; names count from 0: '2', '0.1' (layer 1 "
+                         "inside layer 0), '2.weight'")
     return layer, parameter
 
 
@@ -83,11 +83,11 @@ def _layer_of(network, layer):
     layers = network.layers
     if isinstance(layer, Layer):
         if not any(inner is layer for inner in network.chain.sublayers()):
-            raise ValueError(f"layer: {layer!r} is not in this network")
+            raise ValueError(f"layer: {shown(layer)} is not in this network")
         return layer
     if isinstance(layer, bool) or not isinstance(layer, numbers.Integral):
         raise TypeError("layer must be a whole number, a name, a slice or a Layer, got "
-                        f"{layer!r}")
+                        f"{shown(layer)}")
     if not -len(layers) <= layer < len(layers):
         raise ValueError(f"layer {layer} is out of range: the network has {len(layers)} layers, "
                          "counted from 0")

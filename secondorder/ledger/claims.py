@@ -6,6 +6,7 @@ number, and ``outcome()`` that and what was met.
 
 import numpy as np
 
+from ..checks.brief import shown as brief
 from .comparisons import CLEAR_MARGIN, Comparison, VerificationError, claim_text, named
 
 
@@ -67,7 +68,7 @@ class PrintedShape:
 
 def _shape(what, shape):
     if not isinstance(shape, (tuple, list)):
-        raise VerificationError(f"{what}: a shape is a tuple of numbers, got {shape!r}")
+        raise VerificationError(f"{what}: a shape is a tuple of numbers, got {brief(shape)}")
     return tuple(shape)
 
 

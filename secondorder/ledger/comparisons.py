@@ -8,6 +8,8 @@ without a scale.
 
 import numpy as np
 
+from ..checks.brief import shown
+
 #: A printed form or a counterexample must miss its tolerance by at least this factor.
 CLEAR_MARGIN = 10.0
 
@@ -27,14 +29,15 @@ def _is_real_number(value):
 
 def _tolerance(what, tolerance):
     if not _is_real_number(tolerance) or not np.isfinite(tolerance) or tolerance <= 0:
-        raise VerificationError(f"{what}: tolerance must be a finite number > 0, got {tolerance!r}")
+        raise VerificationError(f"{what}: tolerance must be a finite number > 0, got "
+                                f"{shown(tolerance)}")
     return float(tolerance)
 
 
 def claim_text(what):
     """`what` itself, if it is a text that says something."""
     if not isinstance(what, str) or not what.strip():
-        raise VerificationError(f"a claim must say what it compares, got {what!r}")
+        raise VerificationError(f"a claim must say what it compares, got {shown(what)}")
     return what
 
 
@@ -79,7 +82,7 @@ def _scale(what, left, right, scale):
         return largest
     largest = float(np.abs(as_array(what, "scale", scale)).max())
     if largest <= 0:
-        raise VerificationError(f"{what}: scale must be > 0, got {scale!r}")
+        raise VerificationError(f"{what}: scale must be > 0, got {shown(scale)}")
     return largest
 
 
@@ -250,7 +253,7 @@ class Rate(Comparison):
         _refuse_same(claim_text(what), steps, remainders)
         tolerance = _tolerance(what, tolerance)
         if not _is_real_number(order) or not np.isfinite(order):
-            raise VerificationError(f"{what}: order must be a finite number, got {order!r}")
+            raise VerificationError(f"{what}: order must be a finite number, got {shown(order)}")
         steps = as_array(what, "steps", steps)
         remainders = as_array(what, "remainders", remainders)
         if steps.ndim != 1 or steps.shape != remainders.shape or steps.size < 3:

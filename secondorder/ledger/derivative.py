@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from ..checks.brief import shown
 from .comparisons import Equal, VerificationError, as_array, claim_text
 
 _ROUGHEST = 1e-3  # a predicted error beyond this says nothing of a derivative
@@ -43,7 +44,7 @@ class Derivative(Equal):
 
     def __init__(self, what=None, *, of, is_, at, tolerance=1e-8, case=None):
         if not callable(of):
-            raise VerificationError(f"of must be a function, got {of!r}")
+            raise VerificationError(f"of must be a function, got {shown(of)}")
         what = _name(of, is_) if what is None else claim_text(what)
         at = _point(what, at)
         self.stated = tolerance

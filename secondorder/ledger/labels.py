@@ -8,6 +8,8 @@ _SHORT = {"thm": "theorem", "alg": "algorithm", "algo": "algorithm", "lem": "lem
 _OF_NUMBERS = {"eq", "eqs", "eqn", "eqns", "equation", "equations", "formula", "formulas", "no"}
 _RANGE = re.compile(r"\s*(?:\bto\b|\.\.+|–|—|(?<=[\w)])\s*-\s*(?=[\w(]))\s*")
 
+LONGEST = 1000  # characters of what is asked for
+
 
 def canonical(label):
     """A label in lower case, hyphens between its words, without what says that it is one.
@@ -16,7 +18,7 @@ def canonical(label):
     ['theorem-1', '10', 'algorithm-1', '39', '39']
     """
     text = re.sub(r"[()\[\],:]|\.(?!\d)", " ", str(label).lower())
-    text = re.sub(r"([a-z]{2,})(\d)", r"\1 \2", text)  # theorem1
+    text = re.sub(r"(?<=[a-z]{2})(?=\d)", " ", text)  # theorem1
     words = [_SHORT.get(word, word) for word in re.split(r"[\s_-]+", text) if word]
     if len(words) > 1 and words[0] in _OF_NUMBERS:
         words = words[1:]
@@ -27,39 +29,49 @@ def asked_for(text, known):
     """Those of the known labels that a text asks for, in their order; none where it names another.
 
     Understood are single labels, lists (`6, 7`, `10, theorem-2`, `8a and 8b`) and ranges (`33 to
-    39`, `33-39`, `eqs. 5-7`, `12 to claim-rate`). A range of numbers has all numbers in between,
-    any other one all labels that stand between its ends.
+    39`, `33-39`, `eqs. 5-7`, `12 to claim-rate`). A number is the display that bears it, or all its
+    parts: `4` is (4a), (4b), (4c), and never Table 4. A range of numbers has all numbers in
+    between, any other one all labels that stand between its ends.
     """
-    names = {canonical(label): label for label in known}
-    if canonical(text) in names:
-        return [names[canonical(text)]]
+    known, text = list(known), " ".join(str(text).split())
+    if len(text) > LONGEST:
+        raise ValueError(f"a label has at most {LONGEST} characters, got {len(text)}")
+    if whole := _labels_of(text, known):
+        return whole
     wanted = []
-    for part in re.split(r"\s*(?:[,;&]|\band\b)\s*", str(text)):
+    for part in re.split(r"\s*(?:[,;&]|\band\b)\s*", text):
         if not canonical(part):
             continue
-        mine = [names[canonical(part)]] if canonical(part) in names else \
-            _between(part, list(known), names)
+        mine = _labels_of(part, known) or _between(part, known)
         if not mine:
             return []
         wanted += mine
     return [label for label in known if label in wanted]
 
 
-def named_in_part(text, known):
-    """The labels that a text may mean by their ends: `4.3` is `theorem-4.3`, `B` is `appendix-b`.
-    What goes beyond the paper is not asked for by a part.
+def _labels_of(name, known):
+    """The label of that name; without one, the parts of the display of that number."""
+    wanted = canonical(name)
+    is_it = [label for label in known if canonical(label) == wanted]
+    if is_it or not is_number(wanted.upper()):
+        return is_it
+    return [label for label in known if re.fullmatch(re.escape(wanted) + "[a-z]", canonical(label))]
+
+
+def ending_with(text, known):
+    """The labels that end with what was asked for, to be named where nothing bears it: `4.3` has
+    `theorem-4.3`, `B` has `appendix-b`.
     """
-    return [label for label in known if canonical(label).rpartition("-")[2] == canonical(text)
-            and not label.startswith(("extension-", "claim-", "u-"))]
+    return [label for label in known if canonical(label).endswith(f"-{canonical(text)}")]
 
 
-def _between(text, known, names):
+def _between(text, known):
     """The labels of one range, both ends included."""
     for match in _RANGE.finditer(text):
-        ends = [names.get(canonical(end)) for end in (text[:match.start()], text[match.end():])]
-        if None in ends:
+        ends = [_labels_of(end, known) for end in (text[:match.start()], text[match.end():])]
+        if [] in ends:
             continue
-        first, last = ends
+        first, last = ends[0][0], ends[1][-1]
         if number(first) and number(last):
             return [label for label in known
                     if number(label) and number(first) <= number(label) <= number(last)]

@@ -6,7 +6,7 @@ one and not another leads astray (a factor 1 - alpha is 2 at alpha = 1/2).
 
 import numpy as np
 
-from ..checks import plain_array, whole_number
+from ..checks import plain_array, shown, whole_number
 
 LARGEST_FACTOR = 10**4  # within a part in 10**4 every larger number is near a whole one
 _RELATIVE = 1e-9  # of the largest entry: the difference that is allowed where none is given
@@ -45,9 +45,9 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     """
     left, right = _numbers(left, "left"), _numbers(right, "right")
     if isinstance(names, str) or np.shape(names) != (2,):
-        raise TypeError(f"names must be a pair of texts, got {names!r}")
+        raise TypeError(f"names must be a pair of texts, got {shown(names)}")
     if error is not None and (_numbers(error, "error") < 0).any():
-        raise ValueError(f"error must not be negative, got {error!r}")
+        raise ValueError(f"error must not be negative, got {shown(error)}")
     limit = whole_number(limit, "limit", 0)
     if left.shape != right.shape:
         told = shape_hint(left, right, names)

@@ -3,6 +3,7 @@
 import functools
 from dataclasses import dataclass, field
 
+from ..checks.brief import shown
 from . import registry, tex_file
 from .comparisons import VerificationError
 from .labels import canonical
@@ -198,7 +199,7 @@ def _validate(entry):
     for value in entry.implements:
         if not _is_implementation(value):
             raise VerificationError(f"{where}: implements takes named functions, methods or "
-                                    f"classes, got {value!r}")
+                                    f"classes, got {shown(value)}")
     if not callable(entry.check):
         raise VerificationError(f"{where}: the check must be a function of rng")
 
@@ -240,11 +241,11 @@ def _validate_marks(entry, where):
     for label in entry.unnumbered:
         if label not in entry.labels:
             raise VerificationError(f"{where}: unnumbered names labels of this check, "
-                                    f"got {label!r}")
+                                    f"got {shown(label)}")
     for name in entry.names:
         _require_text(where, "names", name)
 
 
 def _require_text(where, name, value):
     if not isinstance(value, str) or not value.strip():
-        raise VerificationError(f"{where}: {name} must be a non-empty text, got {value!r}")
+        raise VerificationError(f"{where}: {name} must be a non-empty text, got {shown(value)}")

@@ -3,8 +3,9 @@
 import difflib
 import importlib.util
 
+from ..checks.brief import shown
 from .comparisons import VerificationError
-from .labels import asked_for, canonical, in_order, named_in_part, papers_named, topic_pattern
+from .labels import asked_for, canonical, ending_with, in_order, papers_named, topic_pattern
 
 #: Keys of the papers, in the order of tables, and the modules that register their equations.
 PAPERS = {"residual-partitioning": "secondorder.papers.residual_partitioning.equations",
@@ -109,8 +110,7 @@ class Registry:
         entries = {name: self.of(name) for name in papers}
         if label is None:
             return [entry for name in papers for entry in entries[name]], False
-        matches = [entry for name in papers for entry in self._asked_for(name, label)] \
-            or self._meant(papers, label)
+        matches = [entry for name in papers for entry in self._asked_for(name, label)]
         topic = not matches
         if topic:
             matches = self.about(label, papers)
@@ -119,8 +119,9 @@ class Registry:
             called = [called for name in papers for one in entries[name] for called in one.names]
             where = f"paper {papers[0]!r} has no label" if paper is not None \
                 else "no paper has a label"
-            raise ValueError(f"{where} {str(label)!r}"
-                             f"{_close(canonical(label), known) or _close(label, called)}")
+            close = _did_you_mean(ending_with(label, known)) or _close(canonical(label), known) \
+                or _close(label, called)
+            raise ValueError(f"{where} {shown(str(label))}{close}")
         return matches, topic
 
     def _asked_for(self, paper, label):
@@ -129,15 +130,6 @@ class Registry:
             return named
         known = list(self._equations[paper])
         return _unique(self._equations[paper][one] for one in asked_for(label, known))
-
-    def _meant(self, papers, label):
-        """The display that a part of a label means; several are asked for by their names."""
-        meant = [(paper, one) for paper in papers
-                 for one in named_in_part(label, self._equations[paper])]
-        if len(meant) > 1 and topic_pattern(label) is None:
-            names = [one if len(papers) == 1 else f"{paper} {one}" for paper, one in meant]
-            raise ValueError(f"label {str(label)!r} may be {' or '.join(names)}")
-        return [self._equations[paper][one] for paper, one in meant] if len(meant) == 1 else []
 
     def about(self, topic, papers=None):
         """The displays of some papers (default: all) that name a topic in their words, formulas or
@@ -161,8 +153,12 @@ def _exists(module):
 
 
 def _close(name, known):
-    matches = difflib.get_close_matches(str(name), list(known), n=3, cutoff=0.5)
-    return f": did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+    return _did_you_mean(difflib.get_close_matches(str(name)[:100], list(known), n=3, cutoff=0.5))
+
+
+def _did_you_mean(names):
+    names = list(dict.fromkeys(names))[:3]
+    return f": did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
 def paper_meant(name, titles):
@@ -173,7 +169,7 @@ def paper_meant(name, titles):
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise ValueError(f"paper {name!r} may be {' or '.join(matches)}")
+        raise ValueError(f"paper {shown(name)} may be {' or '.join(matches)}")
     raise ValueError(f"{unknown('paper', name, titles)}; your own is loaded first (--load FOLDER, "
                      "secondorder.edition.load)")
 
@@ -181,7 +177,7 @@ def paper_meant(name, titles):
 def unknown(what, name, known):
     """The message for a name that is not among those known."""
     known, close = list(known), _close(name, known)
-    return f"unknown {what} {name!r}{close or ':'} choose from {', '.join(known)}"
+    return f"unknown {what} {shown(name)}{close or ':'} choose from {', '.join(known)}"
 
 
 def _words_of(entry):

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..checks.brief import shown
 from ..compiled.forms import literal
 from . import registry
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
@@ -149,7 +150,7 @@ def run(paper=None, label=None, seed=0):
         Unknown paper or label (with the close match), or a seed that is not an integer >= 0.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed must be an integer >= 0, got {seed!r}")
+        raise ValueError(f"seed must be an integer >= 0, got {shown(seed)}")
     return [run_equation(entry, int(seed)) for entry in registry.REGISTRY.select(paper, label)]
 
 

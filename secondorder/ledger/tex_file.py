@@ -23,7 +23,7 @@ def read(file):
     if not file.is_file():
         raise VerificationError(f"there is no {file}")
     displays, label = {}, None
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
         if line.startswith(MARK):
             label = line.removeprefix(MARK).strip()
             if label in displays:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ..checks.brief import shown
 from . import registry
 from .comparisons import VerificationError
 from .pages.equations_page import markdown
@@ -87,13 +88,13 @@ def paper(key, title="", symbols=None):
         part.isalnum() for part in key.split("-"))
     if not text:
         raise VerificationError("key must be letters, digits and hyphens, as in 'my-paper', "
-                                f"got {key!r}")
+                                f"got {shown(key)}")
     if key in PAPERS:
-        raise VerificationError(f"key {key!r} is one of the package's own papers")
+        raise VerificationError(f"key {shown(key)} is one of the package's own papers")
     if not isinstance(title, str):
-        raise VerificationError(f"title must be a text, got {title!r}")
+        raise VerificationError(f"title must be a text, got {shown(title)}")
     if symbols is not None and not (isinstance(symbols, dict) and all(
             isinstance(text, str) for pair in symbols.items() for text in pair)):
-        raise VerificationError(f"symbols must be a dict of texts, got {symbols!r}")
+        raise VerificationError(f"symbols must be a dict of texts, got {shown(symbols)}")
     registry.REGISTRY.begin(key, title, symbols)
     return Paper(key, title)

@@ -39,7 +39,7 @@ class Verdict:
     exercise : str
         Name of the edition's exercise that was solved, without ``.py``; "" for any other.
     printed : str
-        Beginning of what the code printed.
+        Beginning of what the code printed, as it is.
     """
 
     path: Path
@@ -91,7 +91,7 @@ def grade(path, seconds=60.0, stop=None):
         with open(Path(place) / "printed.txt", "w+b") as output:
             status = _run(path.resolve(), seconds, answer, trace, output, stop)
             output.seek(0)
-            printed = _printable(output.read(_KEPT).decode(errors="replace"))
+            printed = output.read(_KEPT).decode(errors="replace")
         told = _answer(answer) or {"outcome": "not graded", "text": "not graded: " + _why(
             status, _read(trace), path.resolve(), seconds)}
     return Verdict(path, told["outcome"], told["text"], told.get("exercise", ""), printed)
@@ -188,8 +188,3 @@ def _where(trace, path):
         if name.startswith(own):
             return f", in {name[len(own):].lstrip(', ') + ', ' if name != own else ''}line {line}"
     return ""
-
-
-def _printable(text):
-    """A text without control characters: it may go to a terminal."""
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)

@@ -3,6 +3,7 @@
 PyTorch is not imported: a module is known by its class's name and is asked for its attributes.
 """
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -51,8 +52,9 @@ def from_torch(module, input_shape=None):
     _refuse_sharing(modules)
     layers = [layer for name, inner in modules for layer in _layer_of(inner, name)]
     if not layers:
-        raise ValueError(f"module: {type(module).__name__} holds no layers")
-    dtypes = sorted({_array(value).dtype.name for _, inner in modules
+        raise ValueError("module: Identity alone is no layer here" if modules
+                         else f"module: {type(module).__name__} holds no layers")
+    dtypes = sorted({str(value.dtype).removeprefix("torch.") for _, inner in modules
                      for _, value in inner.named_parameters()})
     if len(dtypes) > 1:
         raise ValueError(f"module: its parameters are of several dtypes: {', '.join(dtypes)}")
@@ -61,8 +63,12 @@ def from_torch(module, input_shape=None):
 
 def _unfolded(module, name):
     """(name, module) of all modules in a row; a Sequential stands for what is in it."""
+    if isinstance(module, type):
+        raise TypeError(f"module must be a torch.nn.Module, got the class {module.__name__}: give "
+                        f"an instance, {module.__name__}(...)")
     if not hasattr(module, "named_parameters") or not hasattr(module, "named_children"):
-        raise TypeError(f"module must be a torch.nn.Module such as Sequential, got {module!r}")
+        raise TypeError("module must be a torch.nn.Module such as Sequential, got "
+                        f"{checks.shown(module)}")
     if _kind(module) != "Sequential":
         yield name or "module", module
         return
@@ -115,7 +121,7 @@ def _layer_of(module, name):
         return []
     layer, parameters = MODULES[kind](module), dict(module.named_parameters())
     for parameter, value in parameters.items():
-        layer.parameters[parameter] = _array(value)
+        layer.parameters[parameter] = _array(value, f"module: {name}.{parameter}")
     trained = {bool(value.requires_grad) for value in parameters.values()}
     if len(trained) > 1:
         raise ValueError(f"module: {name}, {kind}, has some parameters that are trained and some "
@@ -125,12 +131,18 @@ def _layer_of(module, name):
     return [layer]
 
 
-def _array(value):
+def _array(value, name):
     """A parameter's numbers, a copy."""
-    value = value.detach().cpu()
     if str(value.dtype) not in ("torch.float32", "torch.float64"):
-        raise TypeError(f"module: parameters must be float32 or float64, got {value.dtype}")
-    return np.array(value.numpy(), order="C")
+        raise TypeError(f"{name} must hold float32 or float64, got {value.dtype}")
+    return np.array(_on_this_machine(value, name).numpy(), order="C")
+
+
+def _on_this_machine(value, name):
+    """A tensor in memory, apart from its gradient; ValueError where it has no numbers."""
+    if getattr(value, "is_meta", False):
+        raise ValueError(f"{name} is on the meta device, where tensors have no numbers")
+    return value.detach().cpu()
 
 
 ZERO, ONE = (0, (0, 0)), (1, (1, 1))
@@ -170,7 +182,7 @@ def from_arrays(arrays, kinds, input_shape=None):
     arrays : mapping of str to array
         Names end in ``.weight``, ``.bias``, ...; what stands before tells one layer from another,
         such as ``"0.weight"``, ``"0.bias"``, ``"2.weight"``. Layers are taken in the order in which
-        they stand. What it holds is copied.
+        they stand; where they differ in a number alone, by that number. What it holds is copied.
     kinds : sequence of str or Layer
         Every layer in order: ``"linear"``, ``"conv2d"`` (of stride 1, without padding),
         ``"layer_norm"``, ``"flatten"``, or the name of an activation. For all other layers and for
@@ -186,7 +198,8 @@ def from_arrays(arrays, kinds, input_shape=None):
     Raises
     ------
     ValueError, TypeError
-        Arrays that are missing, left over, or of another shape than the layer's; unknown kinds.
+        Arrays that are missing, left over, or of another shape than the layer's; unknown kinds;
+        layers of several names whose numbers fall, as where they are sorted as text.
 
     Examples
     --------
@@ -197,7 +210,7 @@ def from_arrays(arrays, kinds, input_shape=None):
     """
     groups = _grouped(arrays)
     if isinstance(kinds, str) or not hasattr(kinds, "__iter__"):
-        raise TypeError(f"kinds must be a sequence of names and layers, got {kinds!r}")
+        raise TypeError(f"kinds must be a sequence of names and layers, got {checks.shown(kinds)}")
     layers = [_layer(kind, number, groups) for number, kind in enumerate(kinds)]
     if groups:
         left = [f"{place}.{name}".lstrip(".") for place, own in groups for name in own]
@@ -216,12 +229,29 @@ def _grouped(arrays):
     groups = {}
     for name, value in arrays.items():
         if not isinstance(name, str):
-            raise TypeError(f"arrays: names must be texts, got {name!r}")
+            raise TypeError(f"arrays: names must be texts, got {checks.shown(name)}")
         place, _, parameter = name.rpartition(".")
-        value = value.detach().cpu() if hasattr(value, "detach") else value
+        value = _on_this_machine(value, f"arrays: {name}") if hasattr(value, "detach") else value
         array = np.array(checks.real_array(value, f"arrays: {name}"))
         groups.setdefault(place, {})[parameter] = array
-    return list(groups.items())
+    return [(place, groups[place]) for place in _by_number(list(groups))]
+
+
+def _by_number(places):
+    """Names of layers in the order of their numbers: sorted as text, 10 stands before 2."""
+    numbers = {}  # of each name without its numbers: those of all that bear it
+    for place in places:
+        numbers.setdefault(re.sub(r"\d+", "#", place), []).append(_numbers(place))
+    if all(own == sorted(own) for own in numbers.values()):
+        return places
+    if len(numbers) > 1:
+        raise ValueError(f"arrays: {', '.join(map(checks.shown, places))}: the numbers fall, as in "
+                         "names sorted as text; give the arrays in the order of the layers")
+    return sorted(places, key=_numbers)
+
+
+def _numbers(place):
+    return [int(number) for number in re.findall(r"\d+", place)]
 
 
 def _layer(kind, number, groups):
@@ -233,7 +263,8 @@ def _layer(kind, number, groups):
             raise TypeError(f"kinds: entry {number}, {layer!r}, has layers inside; list these "
                             "instead")
     elif not isinstance(kind, str):
-        raise TypeError(f"kinds: entry {number} must be a name or a Layer, got {kind!r}")
+        raise TypeError(f"kinds: entry {number} must be a name or a Layer, got "
+                        f"{checks.shown(kind)}")
     elif kind == "flatten":
         layer = Flatten()
     elif kind in ACTIVATIONS:

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..checks import boolean, number_in, positive_number, whole_number
+from ..checks import boolean, number_in, positive_number, shown, whole_number
 from .base import Optimizer
 from .fused import Fused
 
@@ -186,7 +186,7 @@ class Adam(Optimizer):
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, betas=(0.9, 0.999), epsilon=1e-8):
         super().__init__(network, loss, learning_rate, l2)
         if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-            raise TypeError(f"betas must be a pair of numbers, got {betas!r}")
+            raise TypeError(f"betas must be a pair of numbers, got {shown(betas)}")
         self.betas = tuple(number_in(beta, f"betas[{i}]", 0, 1) for i, beta in enumerate(betas))
         self.epsilon = positive_number(epsilon, "epsilon")
         self.first, self.second = np.zeros_like(network.theta), np.zeros_like(network.theta)

@@ -10,7 +10,7 @@ from operator import call
 
 import numpy as np
 
-from ..checks import whole_number
+from ..checks import shown, whole_number
 from .stepping import at_once, before
 
 KINDS = "memory is an array, a number or None"
@@ -39,7 +39,7 @@ def accepted(optimizer, state):
     try:
         state = {name: _as_kept(getattr(optimizer, name, None), state[name]) for name in state}
     except (TypeError, IndexError):
-        raise TypeError(f"state must be what state_dict() returned, got {state!r}") from None
+        raise TypeError(f"state must be what state_dict() returned, got {shown(state)}") from None
     optimizer.check_state(state)
     if optimizer.base is None:
         return state
@@ -100,7 +100,7 @@ def _require_alike(name, mine, theirs):
         if not (is_number or made_later):
             raise ValueError(f"state: {name} must be a number, got {_shown(theirs)}")
     elif not is_array:
-        raise ValueError(f"state: {name} must be an array, got {theirs!r}")
+        raise ValueError(f"state: {name} must be an array, got {shown(theirs)}")
     elif mine.shape != theirs.shape or mine.dtype != theirs.dtype:
         raise ValueError(f"state: {name} has shape {theirs.shape} and dtype {theirs.dtype}, "
                          f"expected {mine.shape} and {mine.dtype}")

@@ -18,7 +18,7 @@ from operator import call, setitem
 
 import numpy as np
 
-from ..checks import all_finite, like, place_not_finite
+from ..checks import all_finite, like, place_not_finite, shown
 from ..compiled import forms
 from ..nets import Evaluation
 from ..nets.overriding import place
@@ -236,7 +236,7 @@ def own_evaluation(optimizer, evaluation):
     name = type(optimizer).__name__
     if not isinstance(evaluation, Evaluation):
         raise TypeError("evaluation must be an Evaluation of this optimizer's network "
-                        f"(optimizer.evaluate(x, y)), got {evaluation!r}")
+                        f"(optimizer.evaluate(x, y)), got {shown(evaluation)}")
     if evaluation.network is not optimizer.network:
         raise ValueError(f"{name}: the evaluation belongs to another network")
     mine = optimizer.loss

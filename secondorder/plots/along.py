@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import check_l2, function_of, increasing, instance_of
+from ..checks import check_l2, function_of, increasing, instance_of, shown
 from ..exact import objective, two_jet
 from ..nets import Network
 from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, finished, style
@@ -117,5 +117,5 @@ def _models(models):
 def _value(model, name, change):
     value = np.asarray(model(change))
     if value.shape != () or value.dtype.kind not in "biuf":
-        raise TypeError(f"models: {name!r} must return a number, got {value!r}")
+        raise TypeError(f"models: {name!r} must return a number, got {shown(value)}")
     return float(value)

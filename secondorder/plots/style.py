@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from ..checks.brief import shown
+
 LEGENDS = ("right", "below", "none")
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK = ("#0072B2", "#D55E00", "#009E73", "#E69F00",
                                                       "#CC79A7", "#56B4E9", "#000000")
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-DRAWABLE = 1e290  # numbers up to which matplotlib's scales can take
+DRAWABLE = 1e200  # what matplotlib's scales can take lies between 1 / DRAWABLE and this
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx")  # of bars, when the colours begin again
 HIDDEN = 0.006  # of the height of a picture: curves that are nearer than this look like one
@@ -18,6 +20,17 @@ def style(number):
             MARKERS[(number + number // len(COLOURS)) % len(MARKERS)])
 
 
+def drawable(values, name):
+    """Numbers that can be drawn: zero for those closer to it than 1 / DRAWABLE; ValueError where
+    one is larger than DRAWABLE.
+    """
+    values = np.asarray(values, dtype=float)
+    if (np.abs(values) > DRAWABLE).any():
+        raise ValueError(f"{name} holds {np.abs(values).max():.3g}, and up to {DRAWABLE:g} can be "
+                         "drawn")
+    return np.where(np.abs(values) < 1 / DRAWABLE, 0.0, values)
+
+
 def axes_of(ax):
     """The axes given, or axes of a new figure; TypeError for anything else."""
     if ax is None:
@@ -27,7 +40,7 @@ def axes_of(ax):
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
-        raise TypeError(f"ax must be a matplotlib Axes, got {ax!r}")
+        raise TypeError(f"ax must be a matplotlib Axes, got {shown(ax)}")
     return ax
 
 
@@ -40,7 +53,7 @@ def figure_of(figure, size):
     from matplotlib.figure import FigureBase
 
     if not isinstance(figure, FigureBase):
-        raise TypeError(f"figure must be a matplotlib Figure, got {figure!r}")
+        raise TypeError(f"figure must be a matplotlib Figure, got {shown(figure)}")
     return figure
 
 

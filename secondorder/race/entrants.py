@@ -94,7 +94,7 @@ def gauss_newton(network, loss, rate, second):
         return so.GaussNewton(network, loss, learning_rate=rate, pseudo_inverse="truncate",
                               measure=False)
     return so.GaussNewton(network, loss, learning_rate=rate, inverse="moore-penrose",
-                          measure=False)
+                          pseudo_inverse="exact", measure=False)
 
 
 def square_root(network, loss, sigma, second):

@@ -1,6 +1,6 @@
 """Work: the multiplications of a step's matrix products, in gradients of the same batch.
 
-Products are counted as :mod:`secondorder.bench.products` and the analysis of EA-CG count them. A
+Products are counted as :mod:`secondorder.bench` and the analysis of EA-CG count them. A
 Cholesky factorisation of n rows counts n^3 / 3, an eigen-decomposition 9 n^3. What goes entry by
 entry is not counted. With, for a layer l and a batch of S samples,
 

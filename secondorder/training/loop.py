@@ -115,8 +115,9 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     True
     """
     if not isinstance(optimizer, Optimizer):
-        raise TypeError("optimizer must be an Optimizer such as Adam(network, loss), got "
-                        f"{optimizer!r}")
+        raise TypeError("optimizer must be an Optimizer, which holds the network and the loss, as "
+                        "in so.train(so.Adam(network, loss), x, y), got "
+                        f"{checks.shown(optimizer)}")
     epochs, evaluate_every = (whole_number(epochs, "epochs", 1),
                               whole_number(evaluate_every, "evaluate_every", 1))
     shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")

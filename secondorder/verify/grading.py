@@ -10,7 +10,7 @@ import types
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from ..checks import whole_number
+from ..checks import shown, whole_number
 from ..ledger import registry
 from ..ledger.claims import Case
 from ..ledger.labels import heading
@@ -108,7 +108,7 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     True
     """
     if not callable(function):
-        raise TypeError(f"function must be callable, got {function!r}")
+        raise TypeError(f"function must be callable, got {shown(function)}")
     _require_hints(hints)
     entry = registry.REGISTRY.select(paper, label)[0]
     target = _target(entry, implementation)
@@ -144,7 +144,7 @@ def _require_hints(hints):
             isinstance(pair, (list, tuple)) and len(pair) == 2 and callable(pair[0])
             for pair in hints):
         raise TypeError("hints must be a sequence of pairs of a function and a text, got "
-                        f"{hints!r}")
+                        f"{shown(hints)}")
 
 
 def _first_line(result):

@@ -10,7 +10,7 @@ import copy
 
 import numpy as np
 
-from ..checks import check_loss, function_of, instance_of, whole_number
+from ..checks import check_loss, function_of, instance_of, shown, whole_number
 from ..checks.randomness import generator
 from ..nets import Network, SoftmaxCrossEntropy, mlp
 from ..optimizers.base import Optimizer
@@ -121,7 +121,7 @@ def _made(runs):
     network = copy.deepcopy(runs.network)
     method = runs.make(network, runs.loss)
     if not isinstance(method, Optimizer):
-        raise TypeError(f"make must return an Optimizer, got {method!r}")
+        raise TypeError(f"make must return an Optimizer, got {shown(method)}")
     if method.network is not network or method.loss is not runs.loss:
         raise ValueError("make must return an optimizer of the network and the loss that it is "
                          "given, got one of others")

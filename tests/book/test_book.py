@@ -277,7 +277,7 @@ def one_paper(tmp_path_factory):
     return out, page, said
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_pages_ask_for_nothing_but_their_own_files(one_paper):
     out, page, said = one_paper
     assert page == out / "residual-partitioning.html" and "articles" in said[0]
@@ -294,7 +294,7 @@ def test_pages_ask_for_nothing_but_their_own_files(one_paper):
     assert all((out / font).exists() for font in re.findall(r'url\("(.*?)"\)', text))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_every_label_has_its_article(one_paper):
     text = one_paper[1].read_text(encoding="utf-8")
     for one in REGISTRY.select("residual-partitioning"):
@@ -302,7 +302,7 @@ def test_every_label_has_its_article(one_paper):
             assert f'id="{articles.anchor(label)}"' in text
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_it_may_be_written_again_and_over_nothing_else(one_paper, tmp_path):
     folder.refuse_other_things(one_paper[0])
     (tmp_path / "letter.txt").write_text("mine")
@@ -318,7 +318,7 @@ WRONG = {"a formula that cannot be set": "[low-rank] Equation (1): the formula c
          "a file in its place": "not a directory"}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_is_one_line_and_nothing_is_written(wrong, monkeypatch, tmp_path, run):
     out, one = tmp_path / "out", entry("1", bottom)

@@ -88,7 +88,7 @@ def killed_at(count, place, pages):
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("first", [True, False])
 def test_killed_at_any_moment_the_pages_are_of_one_book_or_the_index_says_so(tmp_path, first):

@@ -127,7 +127,7 @@ def four_papers(monkeypatch):
     return claims, pages.rendered(made, claims)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers):
     claims, texts = four_papers
     front = texts["index.html"]
@@ -143,7 +143,7 @@ def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers):
         assert own.count("<section") == len(some)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_what_was_found_stands_on_a_page_with_its_claims(four_papers):
     _, texts = four_papers
     found = texts["findings.html"]
@@ -190,7 +190,7 @@ def test_without_a_terminal_there_is_no_progress(capsys):
 # -- one file --------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_paper_in_one_file_asks_for_nothing(tmp_path, run):
     words = ["book", "--single-file", PAPER, "--seeds", "1", "--jobs", "1"]
     status, out, _ = run(*words)

@@ -39,7 +39,7 @@ def page(request):
     return entries, blocks, found
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_every_number_has_one_address_and_one_link_to_it(page):
     entries, _, found = page
     text = "".join(html for *_, html, _ in found)
@@ -52,7 +52,7 @@ def test_every_number_has_one_address_and_one_link_to_it(page):
     assert all(address == number for address, number in links)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_what_is_corrected_bears_its_number_and_no_address(page):
     for entry, printed, corrected, _, _ in page[2]:
         assert (corrected is None) == (entry.corrected is None)
@@ -61,7 +61,7 @@ def test_what_is_corrected_bears_its_number_and_no_address(page):
             assert "id=" not in html_of(corrected, False) and "<a " not in html_of(corrected, False)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_every_display_leads_to_its_line_of_the_code_and_of_the_check(page):
     entries, blocks, found = page
     helpers = {f"#{code.address(helper)}" for helper in blocks.shared}
@@ -81,7 +81,7 @@ def test_every_display_leads_to_its_line_of_the_code_and_of_the_check(page):
                         f"#{code.address(value)}" for value in blocks.home}, address
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_page_of_errata_has_numbers_and_no_address_twice(page):
     for _, printed, _, _, _ in page[2]:
         assert " id=" not in html_of(printed, False)

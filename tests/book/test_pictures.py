@@ -44,7 +44,7 @@ def test_panels_are_cut_with_their_titles_and_axes(columns, legend):
         assert inked[left:left + wide].sum() == inked.sum() > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_rows_of_panels_are_cut_too_and_one_panel_stays_whole():
     assert len(pictures.prepared(drawn(2, 3, title="")).parts) == 6
     assert pictures.prepared(drawn(1, 1)).parts == [(0, 0, 990, 495)]

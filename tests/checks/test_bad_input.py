@@ -1,5 +1,5 @@
 """What bad input gets: an error that names the argument, what was given and what is expected,
-before any work. What refuses it everywhere stands in harness/malformed_calls.py.
+before any work.
 """
 
 import numpy as np

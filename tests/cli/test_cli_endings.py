@@ -131,7 +131,7 @@ def test_handlers_are_put_back(run):
     assert [signal.getsignal(number) for number in names] == before
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_broken_off_tour_keeps_what_was_done(run, monkeypatch):
     from secondorder.cli.tour import sections, trainings
 
@@ -243,7 +243,7 @@ def test_a_full_disk_names_the_file(run, monkeypatch):
 
 
 @pytest.mark.parametrize("words", [("tour",), (*WINE, "--epochs", 1), ("compare",), ("race",),
-                                   ("bench", "gradient"), ("reproduce", "low-rank", "figure-2")])
+                                   ("reproduce", "low-rank", "figure-2")])
 def test_a_folder_that_cannot_be_made_names_its_parent(run, monkeypatch, words):
     def refused(path, *arguments, **named):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
@@ -262,7 +262,7 @@ def test_two_runs_into_one_directory(run, tmp_path):
                              stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "here\n"
-        for words in (("tour",), (*WINE, "--epochs", 1), ("compare",), ("bench",), ("race",)):
+        for words in (("tour",), (*WINE, "--epochs", 1), ("compare",), ("race",)):
             status, _, err = run(*words, "--out", "made")
             assert status == 2 and "another run is writing to made" in err
             assert os.listdir("made") == []
@@ -271,7 +271,7 @@ def test_two_runs_into_one_directory(run, tmp_path):
     assert run(*WINE, "--epochs", 1, "--out", "made")[0] == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_name_that_the_locale_cannot_print(tmp_path):
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0",
                    "PYTHONIOENCODING": "ascii"}

@@ -3,6 +3,8 @@
 import contextlib
 import re
 import shlex
+import sys
+import types
 import struct
 import webbrowser
 from pathlib import Path
@@ -98,18 +100,12 @@ def small_race(monkeypatch):
 
 
 def small_bench(monkeypatch):
-    """Every case once, on the smallest network, and without PyTorch."""
-    from secondorder.bench import pytorch, runs, scaling
-
-    def tiny(case, setting, effort, against=None):
-        assert setting.sizes and effort.blocks >= 3
-        return measure(case, bench.Setting("3-2-2", batch=2, dtype=setting.dtype),
-                       bench.Effort(1, 0, 0))
-
-    measure = runs.measure
-    monkeypatch.setattr(bench, "measure", tiny)
-    monkeypatch.setattr(scaling, "measure", tiny)
-    monkeypatch.setattr(pytorch, "imported", lambda threads: None)
+    """One piece of work, once, and without PyTorch."""
+    measure = bench.measure
+    monkeypatch.setattr(bench, "pairs", lambda networks, works: [("small", "gradient")])
+    monkeypatch.setattr(bench, "measure",
+                        lambda *given: measure("small", "gradient", blocks=1, seconds=0, pause=0))
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(set_num_threads=lambda n: None))
 
 
 def small_studies(monkeypatch):

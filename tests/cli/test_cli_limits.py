@@ -67,7 +67,7 @@ sys.exit(cli.main(["train", "--data", "wine", "--optimizer", "sgd", "--epochs", 
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_the_middle_of_a_computation(tmp_path, number):
     with subprocess.Popen([sys.executable, "-c", STUCK], cwd=tmp_path, text=True,
@@ -112,7 +112,7 @@ print("alive")
     assert done.stdout == "alive\n" and done.returncode == 0, done.stderr
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_watch_goes_with_its_command(run):
     import threading
 

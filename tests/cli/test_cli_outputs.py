@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 
 from secondorder import cli, files
-from secondorder.bench import scaling
-from secondorder.cli import bench as bench_command
 from secondorder.cli import compare as compare_command
 from secondorder.cli import race as race_command
 from secondorder.cli import train as train_command
@@ -21,8 +19,6 @@ from secondorder.lessons import Figures
 
 COMMANDS = {
     "train": (["train", "--data", "wine", "--hidden", "3", "--epochs", "1"], train_command.WRITTEN),
-    "bench": (["bench", "Gauss-Newton product", "--blocks", "1", "--seconds", "1e-9", "--pause",
-               "1e-9", "--widths", "4-3-2", "--batch", "3"], bench_command.WRITTEN),
     "tour": (["tour"], touring.WRITTEN),
     "compare": (["compare", "--data", "wine", "--hidden", "2", "--epochs", "0"],
                 compare_command.WRITTEN),
@@ -35,7 +31,6 @@ OF_THEIR_OWN = {"book", "notebook", "reproduce"}
 @pytest.fixture
 def run(run, monkeypatch):
     """The command, with a tour and a table that take no time."""
-    monkeypatch.setattr(scaling, "FACTORS", (1, 2))
     monkeypatch.setattr(touring, "run", quick_tour)
     return run
 
@@ -159,7 +154,7 @@ def test_a_tutorials_figure_replaces_its_own_alone(tmp_path, capsys):
     assert (tmp_path / "theirs.png").read_bytes() == b"of great worth"
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_another_commands_file_and_a_dangling_link_are_refused(run):
     run(*COMMANDS["train"][0], "--out", "made")
     status, _, err = run("tour", "--out", "made")
@@ -183,41 +178,3 @@ def test_a_resume_that_differs_names_the_option(run, change, said):
     status, _, err = run(*words, *change, "--checkpoint", "c", "--resume")
     assert status == 2 and said in err and err.count("\n") == 1
     assert run(*words, "--checkpoint", "c", "--resume")[0] == 0
-
-
-# -- scaling.png ---------------------------------------------------------------------------------
-
-
-def test_bench_of_the_gradient_alone_draws_something(run):
-    words = ["bench", "gradient", *COMMANDS["bench"][0][2:]]
-    status, out, err = run(*words, "--out", "made")
-    curves = json.loads(Path("made/bench.json").read_text())["scaling"]
-    assert status == 0 and sorted(os.listdir("made")) == ["bench.json", "scaling.png"]
-    figure = scaling.draw(curves)
-    assert all(len(ax.lines) == 1 and len(ax.lines[0].get_xdata()) == 2 for ax in figure.axes)
-    assert figure.axes[0].get_ylabel() == "time in units of the matrix products"
-
-
-def test_bench_without_curves_writes_no_empty_figure(run):
-    words = ["bench", "step of GaussNewton, right inverse", "--blocks", "1", "--seconds", "1e-9",
-             "--pause", "1e-9", "--widths", "6-4-3", "--batch", "3"]
-    status, out, err = run(*words, "--out", "made")
-    assert status == 0 and os.listdir("made") == ["bench.json"]
-    assert "no figure" in out
-    with pytest.raises(ValueError, match="nothing to draw"):
-        scaling.draw(json.loads(Path("made/bench.json").read_text())["scaling"])
-
-
-@pytest.mark.parametrize("values", [(1.9, 2.3), (0.7, 40.0), (3.0, 3.1), (1e-3, 2e4), (6.0, 6.0)])
-def test_times_can_be_read_off(values):
-    points = [{"place": 8 * 2**k, "ratios": {"gradient": value}} for k, value in enumerate(values)]
-    figure = scaling.draw({"width": {"a": points}, "depth": {"a": points[:1]}})
-    figure.canvas.draw()
-    left = figure.axes[0]
-    shown = [label.get_text() for label, place in zip(left.get_yticklabels(), left.get_yticks())
-             if left.get_ylim()[0] <= place <= left.get_ylim()[1] and label.get_text()]
-    assert len(shown) >= 3 and len(set(shown)) == len(shown)
-    assert [float(text) for text in shown] == pytest.approx(left.get_yticks(), rel=0.01)
-    assert left.get_ylim()[0] < min(values) and max(values) < left.get_ylim()[1]
-    boxes = [label.get_window_extent() for label in left.get_yticklabels()]
-    assert not any(one.overlaps(other) for one, other in zip(boxes, boxes[1:]))

@@ -18,7 +18,7 @@ COMMAND = [sys.executable, "-m", "secondorder"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_as_a_module(tmp_path):
     def process(*words):
         return subprocess.run([*COMMAND, *words], capture_output=True, text=True, cwd=tmp_path,
@@ -30,7 +30,7 @@ def test_as_a_module(tmp_path):
     assert said.returncode == 2 and said.stdout == "" and said.stderr.count("\n") == 1
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_reader_that_goes_away(tmp_path):
     script = ("import sys; from secondorder.cli import main; "
               "sys.exit(main(['show', 'residual-partitioning']))")
@@ -44,7 +44,7 @@ def test_reader_that_goes_away(tmp_path):
 FULL = Path("/dev/full")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.skipif(not FULL.is_char_device(), reason="no device that is always full")
 @pytest.mark.parametrize("unbuffered", [True, False])
 @pytest.mark.parametrize("words", [[], ["--json"]])

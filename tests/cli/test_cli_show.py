@@ -81,7 +81,7 @@ def test_show(run):
     assert status == 0 and "both sides (seed 0)" in out and "def " in out
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_show_json_is_what_verify_says_and_the_formulas(run):
     for label in (["3"], ["Theorem", "1"]):
         status, out, _ = run("show", "residual-partitioning", *label, "--json", "--seed", 5)

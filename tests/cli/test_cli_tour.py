@@ -28,7 +28,7 @@ def test_polarisation_in_the_tour_takes_few_passes_and_can_fail(monkeypatch):
     assert failed == {"Hessian, by polarisation", "v'Hv, forward passes only"}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_tour_in_short(run, monkeypatch):
     for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS", "CURVATURE_EPOCHS",
                  "PLATEAU_ITERATIONS"):

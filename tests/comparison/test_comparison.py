@@ -57,7 +57,7 @@ def test_every_loss_is_compared(name):
     found = so.compare(net, loss, X, targets)
     assert found.ok, [one for one in found.promises if not one["ok"]]
     assert ("Fisher, exact" in found.matrices) == likelihood
-    curvature = "fisher-exact" if likelihood else "fisher"
+    curvature = "fisher-exact" if likelihood else "fisher-empirical"
     np.testing.assert_allclose(found.matrices["KFAC"], so.eacg.matrix(
         net, loss, X, targets, curvature=curvature), rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.matrices["Hessian"], so.exact.hessian(
@@ -183,7 +183,7 @@ def test_where_the_hessian_is_zero_nothing_is_compared():
         so.compare(net, so.TukeyBiweight(), x, np.full((6, 1), 100.0))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_command(tmp_path, capsys):
     command = ["compare", "--data", "wine", "--hidden", "2", "--epochs", "1"]
     assert cli.main([*command, "--out", str(tmp_path / "out")]) == 0
@@ -227,7 +227,7 @@ def test_a_long_comparison_says_where_it_is(monkeypatch):
     so.compare(*small(), say=pytest.fail)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_page_has_no_text_upon_text():
     figure = so.compare(*small(), caption="a small network").figure()
     assert not [fault for fault in pictures.faults(figure) if "lies over" in fault]

@@ -18,7 +18,7 @@ DTYPES = ("float64", "float32")
 FLOAT64_EVERY_DAY = all_but(DTYPES, "float32")
 LONG = ("recurrent", "states", "convolution", "average-pool", "max-pool")  # to compile: 10 s
 KINDS_AND_DTYPES = [
-    pytest.param(kind, dtype, marks=[pytest.mark.thorough] * (dtype == "float32" and kind in LONG))
+    pytest.param(kind, dtype, marks=[pytest.mark.slow] * (dtype == "float32" and kind in LONG))
     for kind in KINDS for dtype in DTYPES]
 LOSSES_BY_OUTPUT = [so.nets.BinaryCrossEntropy(), so.nets.Huber(0.4), so.nets.PoissonNLL(),
                     SquaredError(), so.nets.TukeyBiweight()]

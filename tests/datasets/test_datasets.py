@@ -5,7 +5,6 @@ import gzip
 import os
 import shutil
 import struct
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -274,17 +273,6 @@ def test_standardisation():
                                rtol=1e-12)
     constant = datasets.Standardisation.fit(np.full((4, 1), 7.0))
     assert constant.apply(np.array([[7.0], [8.0]])).tolist() == [[0], [1]]
-
-
-def test_packages_list_is_complete():
-    """Every folder with an __init__.py is named in pyproject.toml, so that a wheel holds the whole
-    package."""
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    folders = {".".join(file.parent.relative_to(ROOT).parts)
-               for file in (ROOT / "secondorder").rglob("__init__.py")}
-    tutorials = {"secondorder." + ".".join(file.parent.relative_to(ROOT).parts)
-                 for file in (ROOT / "tutorials").rglob("__init__.py")}
-    assert set(listed) == folders | tutorials | {"secondorder", "secondorder.data"}
 
 
 def needs(folder):

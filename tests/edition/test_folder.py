@@ -288,6 +288,17 @@ def test_numbers_that_are_borne_twice(desk):
     assert [result.labels[0] for result in ledger.run("twice-note")] == ["1", "1-again", "x"]
 
 
+def test_one_number_400_times_and_what_a_killed_run_left(desk):
+    stale = desk / f".old.secondorder-{'0' * 32}"
+    stale.mkdir()
+    (stale / loading.MARK).touch()
+    (desk / "tags.tex").write_text("".join(
+        rf"\begin{{equation}} a_{{{k}}} \tag{{1}} \end{{equation}}" for k in range(400)))
+    made = edition.new("tags", desk / "tags.tex")
+    assert made.labels[:3] == ("1", "1-again", "1-again-2") and made.labels[-1] == "1-again-399"
+    assert not stale.exists()
+
+
 @pytest.mark.parametrize("words", [
     'A "quoted" word is', "It ends in \\", 'a """', "{0} {x} %s", "\\N{x} \\u12 \\alpha is",
     "a\x07b\u2028c", '\\"{o} and "\\x"'])
@@ -321,7 +332,7 @@ def test_the_book_of_an_edition(desk, run):
     assert page.count("<math") >= 14 and ">fails" not in page
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_as_a_process_in_the_folder_of_the_paper(desk):
     """`python -m secondorder` has the working directory among its modules."""
     for arguments, status in ((("edition", "new", "halves", "--tex", "paper.tex"), 0),

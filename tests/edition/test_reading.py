@@ -138,6 +138,11 @@ def test_what_is_read(text, expected, tmp_path):
     ("\\input{link}", "leads out of the folder"),
     ("\\input paper \n", "paper.tex inputs itself"),
     ("\\iffalse $$a$$", r"\iffalse is never closed"),
+    ("\\renewcommand{\\theequation}{" + "\\theequation" * 10 + "}\n"
+     "\\begin{equation}a\\end{equation}", r"line 2: \theequation is defined by itself"),
+    ("".join(rf"\renewcommand{{\the{a}}}{{\the{b}\the{b}}}"
+             for a, b in zip(["equation", *"abcdefghij"], "abcdefghijk"))
+     + "\\begin{equation}a\\end{equation}", "more than 100 counters"),
 ])
 def test_what_is_refused_has_its_line(text, message, tmp_path):
     (tmp_path / "secret.tex").write_text("$$secret$$")

@@ -226,7 +226,7 @@ def test_the_error_of_a_chunk_comes_as_it_is(kind, processes):
                                "0"]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_worker_that_dies():
     """A clear error, the network unchanged and no process left behind."""
     before = set(multiprocessing.active_children())
@@ -236,7 +236,7 @@ def test_a_worker_that_dies():
     assert set(multiprocessing.active_children()) == before
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_loss_that_cannot_be_sent(processes):
     class Local(so.SquaredError):
         pass

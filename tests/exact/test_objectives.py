@@ -191,7 +191,7 @@ def test_an_executor_stays_behind(case):
         assert np.array_equal(twin.jac(f.start), gradient)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_many_starts_in_other_processes(case):
     """Every process finds what this one finds, and the best of them is the minimum."""
     f = so.exact.objective(*case, l2=L2)

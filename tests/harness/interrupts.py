@@ -19,6 +19,7 @@ class Interrupter:
         if event == "call":
             if not self.watched(frame.f_code.co_filename):
                 return None
+            frame.f_trace = self._told  # Python 3.13 asks for it before it tells operations
             frame.f_trace_opcodes, frame.f_trace_lines = True, False
         elif event == "opcode":
             self._seen += 1
@@ -32,6 +33,7 @@ class Interrupter:
     def __call__(self, work):
         """Run some work; whether an interrupt came."""
         before = sys.gettrace()
+        sys._getframe().f_trace_opcodes = True  # and Python 3.12 before it is told to trace
         try:
             sys.settrace(self._told)
             work()

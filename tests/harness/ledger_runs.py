@@ -12,7 +12,7 @@ from harness.everyday import all_but
 from secondorder.ledger import registry, runner
 from secondorder.ledger.pages import equations_page, show
 
-#: For `parametrize`: one seed every day, two more in the thorough tests.
+#: For `parametrize`: one seed by default, two more in the slow tests.
 SEEDS = all_but([0, 1, 2], 1, 2)
 
 _results, _seconds = {}, {}

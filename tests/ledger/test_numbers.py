@@ -180,3 +180,19 @@ def test_without_a_comment_it_is_the_line_that_makes_what_is_returned(toys):
     assert own_lines.returned(plainly) == 3
     assert own_lines.code_line(entry, "4").function is double
     assert own_lines.check_line(entry, "3").file.name == "test_ledger.py"
+
+
+def test_lines_are_read_from_the_text_not_from_what_runs():
+    def check(rng):
+        """Of (8),
+
+        in two paragraphs.
+        """
+        return [helper(k, "(8): its mean") for k in range(2)]
+
+    def helper(k, what):
+        return [ledger.AtMost(what, k, k) for _ in range(1)][0]
+
+    check.__doc__ = "Of (8),\n\nin two paragraphs."  # as Python 3.13 keeps it
+    assert own_lines.mentions(check) == {"8": [5]}
+    assert own_lines.claimed(check, [helper]) == 5

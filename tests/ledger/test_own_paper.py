@@ -100,7 +100,7 @@ def test_bad_papers_are_refused(options, expected):
     assert "a" not in registry.REGISTRY.papers
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_command_line_loads_a_paper_from_a_file(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
 

@@ -1,12 +1,11 @@
 """One equation on one screen: formula, literal code, numbers of both sides, verdict."""
 
 import numpy as np
-import pytest
 
-from harness import displays, ledger_runs, page_counts
+from harness import displays
 from secondorder import ledger
 from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape,
-                                Property, Rate, registry)
+                                Property, Rate)
 from secondorder.ledger.pages import both_sides, folding, show
 
 from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, double, register,
@@ -170,23 +169,3 @@ def test_claims_that_differ_in_their_case_only_are_one(toys):
     assert "(2 cases, worst: layer 0)" in " ".join(text.split())
     everything = ledger.show("toy", "1", more=True)
     assert all(f"doubled (case {k})" in everything for k in (1, 2, 3))
-
-
-# -- what is counted over all labels ---------------------------------------------------------------
-
-@pytest.fixture(scope="module")
-def counts():
-    with ledger_runs.shared():
-        return [page_counts.counted(entry, ledger_runs.equation)
-                for entry in registry.REGISTRY.select()]
-
-
-@pytest.mark.thorough
-def test_nine_pages_in_ten_fit_one_screen_and_begin_with_the_literal_form(counts):
-    figures = page_counts.figures(counts)
-    assert figures["one screen"] >= 0.93 and figures["literal first"] >= 0.9
-
-
-def test_every_page_shows_both_sides_of_what_it_compares(counts):
-    missing = [(one.paper, one.labels) for one in counts if one.compares and not one.both_sides]
-    assert not missing

@@ -26,7 +26,7 @@ def handed_in(folder, **students):
     return folder
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals and links")
 def test_every_file_gets_its_row_whatever_it_does(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -65,7 +65,7 @@ def test_every_file_gets_its_row_whatever_it_does(tmp_path, capsys, monkeypatch)
     assert said[-1].startswith("9 submissions: 2 right, 1 wrong, 6 not graded")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_flat_folder_has_a_student_a_file(tmp_path):
     for name, text in (("anna.py", RIGHT), ("=cmd|'a'!A1.py", RIGHT), ("+ben.ipynb", "{"),
                        ("readme.md", "no code")):
@@ -84,7 +84,7 @@ def test_no_cell_is_a_formula_or_goes_over_lines(text, cell):
     assert classes._cell(text) == cell
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_only_its_own_unchanged_table_is_replaced(tmp_path, monkeypatch):
     folder, out = handed_in(tmp_path / "class", anna="x = ("), tmp_path / "grades.csv"
     lessons.grade_folder(folder, out)
@@ -125,7 +125,7 @@ def test_what_is_refused_before_any_work(tmp_path, capsys, monkeypatch):
     assert not (tmp_path / "grades.csv").exists()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_leaves_the_table_and_no_process(tmp_path):
     told = tmp_path / "pid"

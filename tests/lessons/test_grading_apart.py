@@ -150,7 +150,7 @@ def test_a_tutorial_that_is_handed_in_is_not_run(name, words, tmp_path):
     assert words in str(lessons.grade(path, 30.0))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_what_the_code_starts_ends_with_it(tmp_path):
     path, told = tmp_path / "a.py", tmp_path / "pid"
     path.write_text("import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', "
@@ -166,7 +166,7 @@ def test_what_the_code_starts_ends_with_it(tmp_path):
     pytest.fail("it is running still")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_one_bad_file_does_not_keep_the_others_from_a_verdict(tmp_path, capsys, monkeypatch):
     for name, text in (("anna.py", inside("import sys; sys.exit(0)")), ("ben.py", RIGHT),
                        ("numpy.py", "print('hello\x1b[2J')\nx = (")):
@@ -179,7 +179,7 @@ def test_one_bad_file_does_not_keep_the_others_from_a_verdict(tmp_path, capsys, 
     assert [line for line in told.splitlines() if line.startswith("ben.py")][0].startswith(
         "ben.py: right")
     assert all(f"{name}: " in told for name in names)
-    assert "it printed:\n    hello?[2J" in told and "\x1b" not in told
+    assert "it printed:\n    hello\\u001b[2J" in told and "\x1b" not in told
     assert cli.main(["grade", "ben.py"]) == 0
     capsys.readouterr()
     assert cli.main(["grade", "ben.py", "none.py"]) == 2  # before any file is graded
@@ -224,7 +224,7 @@ def test_a_process_that_cannot_grade_at_all_says_so_by_its_status(tmp_path):
     assert done.returncode == os.EX_SOFTWARE and not answer.exists()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_it_works_from_any_folder_and_where_another_numpy_lies(tmp_path):
     (tmp_path / "numpy.py").write_text("raise ImportError('the wrong one')")
     (tmp_path / "json.py").write_text("raise ImportError('the wrong one')")

@@ -90,7 +90,7 @@ def test_the_function_itself_is_compared_with_the_formula(name):
     assert grading.by_hand(right, grading.solution("")) == ""
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_what_the_formula_says_stands_before_the_report():
     told = str(lessons.grade(HOME / "13_bug_hunt_loss.py"))
     assert told.startswith("wrong: value differs") and "ratio 0.333333" in told
@@ -179,7 +179,7 @@ def test_equation_refuses():
 
 # -- notebooks -------------------------------------------------------------------------------------
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_notebook_can_be_graded(tmp_path, capsys):
     (path,) = lessons.write_notebooks(tmp_path / "out", ["05_whose"])
     assert cli.main(["grade", str(path)]) == 1

@@ -104,7 +104,7 @@ def test_pairwise_makes_no_large_array_but_the_hessians_of_the_loss(activation, 
     assert allocated(optimizer.step, *batch(loss, outputs)) < SAMPLES * WIDTH * 4
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_measure_sees_an_array():
     """One array of S x width, made and dropped in a step, is above the limit."""
     class Copying(so.SGD):

@@ -42,6 +42,6 @@ def test_a_literal_step_touches_hardly_any_new_page():
     assert faults() < 200
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_threshold_that_is_asked_for_goes_first():
     assert faults(MALLOC_TRIM_THRESHOLD_="131072") > 2000

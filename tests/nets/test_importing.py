@@ -34,6 +34,24 @@ def test_arrays_of_a_network_make_it_again():
     assert (again.layers[6].bias != 7).all()
 
 
+def test_arrays_sorted_as_text_are_read_by_number():
+    net = so.mlp([3] * 7)  # 0, 2, ..., 10
+    arrays = {f"{i}.{name}": value for i, layer in enumerate(net.layers)
+              for name, value in layer.parameters.items()}
+    kinds = ["linear", "tanh"] * 5 + ["linear"]
+    for prefix in ("", "fc", "body.0."):
+        named = {prefix + name: arrays[name] for name in sorted(arrays)}
+        assert list(named) != [prefix + name for name in arrays]
+        assert (so.from_arrays(named, kinds).theta == net.theta).all()
+    with pytest.raises(ValueError, match="arrays: 'a.1', 'a.10', 'a.2', 'b.3': the numbers fall"):
+        so.from_arrays({f"{name}.weight": np.eye(3) for name in ("a.1", "a.10", "a.2", "b.3")},
+                       ["linear"] * 4)
+    both = [f"{name}{i}" for i in range(11) for name in ("a", "b")]  # in order, of two names
+    own = [k * np.eye(3) for k in range(22)]
+    net = so.from_arrays({f"{name}.weight": w for name, w in zip(both, own)}, ["linear"] * 22)
+    assert (net.theta == np.ravel(own)).all()
+
+
 def test_a_layer_stands_for_its_options():
     weight = np.arange(18.0).reshape(2, 1, 3, 3)
     template = so.Conv2d(1, 2, 3, stride=2, padding=1, bias=False, rng=0, trainable=False)
@@ -179,7 +197,7 @@ def unlike():
             (like("Linear", weight=Numbers(3, 3, dtype="float16")), TypeError, "float16"),
             (like("LayerNorm", weight=Numbers(3)), TypeError, "bias=False"),
             (like("Sequential", [one], _forward_hooks={0: print}), TypeError, "no plain row"),
-            (like("Identity"), ValueError, "holds no layers")]
+            (like("Identity"), ValueError, "Identity alone is no layer here")]
 
 
 @pytest.mark.parametrize("number", range(10))
@@ -299,10 +317,14 @@ def refused():
         (row(shared, nn.Tanh(), shared), ValueError, "2.weight is shared"),
         (nn.Linear(3, 2).half(), TypeError, "float16"),
         (nn.LayerNorm(3, bias=False), TypeError, "bias=False"),
-        (row(), ValueError, "holds no layers")]
+        (row(), ValueError, "holds no layers"),
+        (row(nn.Identity()), ValueError, "Identity alone is no layer here"),
+        (row, TypeError, "got the class Sequential: give an instance"),
+        (row(nn.Linear(3, 2, device="meta")), ValueError, "0.weight is on the meta device"),
+        (nn.Linear(3, 2).bfloat16(), TypeError, "module.weight must hold .* got torch.bfloat16")]
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(12))
 def test_modules_that_are_refused(number):
     module, error, words = refused()[number]
     with pytest.raises(error, match=words):

@@ -54,7 +54,7 @@ def test_the_gradient_of_a_kernel_by_differences_where_the_last_turn_is_short():
 
 
 @pytest.mark.parametrize("dtype, allowed", [
-    ("float64", 1e-12), pytest.param("float32", 1e-4, marks=pytest.mark.thorough)])
+    ("float64", 1e-12), pytest.param("float32", 1e-4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [(64, 160), (2, 20000), (130, 130)])
 def test_the_bias_of_a_convolution_sums_over_a_wide_image(size, dtype, allowed):
     """More places than 8192: the gradient of a bias is the sum over all of them."""

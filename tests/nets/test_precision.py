@@ -25,7 +25,7 @@ LONG = ("chain-convolution", "chain-max-pool", "chain-recurrent", "chain-autonom
 
 @pytest.mark.parametrize("middle, name", [
     pytest.param(m, sorted(LOSSES)[i % len(LOSSES)],
-                 marks=[pytest.mark.thorough] * m.startswith(LONG)) for i, m in enumerate(MIDDLE)])
+                 marks=[pytest.mark.slow] * m.startswith(LONG)) for i, m in enumerate(MIDDLE)])
 def test_curvature_in_single_precision(middle, name):
     loss = LOSSES[name]()
     single, double, x, y = twins(lambda r: network(middle, r), loss)

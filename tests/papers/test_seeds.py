@@ -1,7 +1,6 @@
 """Every check of a paper: every day for one seed, and on other random cases, for 200.
 
-For one paper: ``pytest -m slow tests/papers/test_seeds.py -k low-rank``; how near claims come to
-their tolerances: ``python -m harness.margins low-rank 200``, in ``tests/``.
+For one paper: ``pytest -m slow tests/papers/test_seeds.py -k low-rank``.
 """
 
 import pytest
@@ -22,7 +21,6 @@ def run(paper, seed):
 
 @pytest.mark.parametrize("paper", REGISTRY.rooms())
 def test_the_first_seed(paper):
-    """What the mutations that name an equation are noticed by."""
     assert ledger_runs.results(paper) and not ledger_runs.failures(paper)
 
 

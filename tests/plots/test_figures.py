@@ -96,7 +96,7 @@ def test_a_spectrum_of_one_sign_fills_its_panel(values, low, high):
     assert low < bottom < values.min() and values.max() < top < high
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_bound_beside_hessian():
     rng, net = np.random.default_rng(0), so.mlp([3, 4, 2], rng=0)
     x, y = rng.normal(size=(9, 3)), rng.integers(0, 2, 9)
@@ -143,7 +143,7 @@ def test_error_against_step():
     assert not faults(figure)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_rays_rates_and_matrices():
     figure, steps = new(13), np.linspace(-1, 3, 41)
     left, right = figure.subplots(1, 2)
@@ -157,7 +157,7 @@ def test_rays_rates_and_matrices():
         assert not faults(figure)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_reports_of_verify():
     figure = new(13)
     for ax in figure.subplots(1, 2, sharey=True):
@@ -165,7 +165,7 @@ def test_reports_of_verify():
     assert not faults(figure)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_line_of_a_plateau_does_not_lag_and_its_text_is_in_the_picture():
     loss = np.r_[np.full(20, 2.3), np.linspace(2.2, 1.5, 21)]
     kept = {"loss": loss.tolist(), "rate": np.geomspace(20, 0.1, 400).tolist()}

@@ -46,7 +46,7 @@ def beside_the_sources():
     return [file for pattern in ("*.nbi", "*.nbc") for file in package.rglob(pattern)]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
 def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_path):
     said = folder_of_cache(XDG_CACHE_HOME=tmp_path)
@@ -55,13 +55,13 @@ def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_pat
     assert list(said.glob("*.nbi")) and not beside_the_sources()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_folder_that_the_user_names_is_taken(tmp_path):
     said = folder_of_cache(NUMBA_CACHE_DIR=tmp_path / "mine")
     assert said.is_relative_to(tmp_path / "mine") and list(said.glob("*.nbi"))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
 @pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
 def test_without_a_folder_to_write_to_loops_live_in_memory(variable, tmp_path):
@@ -119,7 +119,7 @@ print(net.theta.tobytes().hex())
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="limits of files are Linux's")
 def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
     """File too large (27) for any file, for those of loops, and a disk or a quota that is full (28,
@@ -137,7 +137,7 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
     assert not beside_the_sources()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_code_for_other_types_is_not_taken(tmp_path):
     """Two processes that write at the same time may give their files the same number."""
     code = ("import numpy as np; from secondorder.checks import loops\n"
@@ -152,7 +152,7 @@ def test_code_for_other_types_is_not_taken(tmp_path):
     assert run(code, NUMBA_CACHE_DIR=tmp_path) == "36.0 1\n36.0 2\n", "written anew"
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("ending, damaged", [(".nbi", lambda raw: raw[: len(raw) // 2]),
                                              (".nbc", lambda raw: b"\x80nonsense" * 20)])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, ending, damaged):

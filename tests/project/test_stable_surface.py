@@ -1,10 +1,8 @@
 """The names that others rely on: each is reached as `so.name` and imported from `secondorder`, and
 callables take the arguments that are promised."""
 
-import dataclasses
 import importlib
 import inspect
-import sys
 
 import pytest
 
@@ -62,38 +60,6 @@ ARGUMENTS = {
     "verify.equation": "paper label function", "compare": "network loss x y",
     "datasets.load_digits": ""}
 
-#: The number that an argument has when it is left out: one wherever the name stands,
-EVERYWHERE = dict(l2=0.0, draws=1, max_bytes=2**30, bias=True, trainable=True, cross=False,
-                  stride=1, padding=0, recompute=False, drift_tolerance=1e-4, noise_variance=1.0,
-                  literal=False, rank=1)
-#: but here, and for arguments that stand in one place.
-DEFAULTS = {
-    "SGD": dict(learning_rate=1e-3), "Adagrad": dict(learning_rate=0.01, epsilon=1e-10,
-                                                     initial_accumulator=0.0),
-    "Momentum": dict(learning_rate=1e-3, momentum=0.9, nesterov=False),
-    "Adam": dict(learning_rate=1e-3, betas=(0.9, 0.999), epsilon=1e-8),
-    "Adadelta": dict(learning_rate=1.0, rho=0.9, epsilon=1e-6),
-    "TruncatedNewton": dict(learning_rate=1.0, damping=1.0, max_cg=50, tolerance=0.5,
-                            adapt_damping=True, max_halvings=10),
-    "ResidualPartitioning": dict(damping=0.0, safeguard=False),
-    "CubicRegularization": dict(sigma=100.0, adaptive=False),
-    "EACG": dict(learning_rate=0.1, alpha=0.02, momentum=0.0, joint=False),
-    "GaussNewton": dict(learning_rate=1.0, measure=True),
-    "optimizers.ExponentialDecay": dict(staircase=False),
-    "RevMLP": dict(bias=False), "reversible_gauss_newton.Coupling": dict(bias=False),
-    "LayerNorm": dict(epsilon=1e-5), "nets.LeakyReLU": dict(negative_slope=0.01),
-    "cnn": dict(kernel_size=3), "Chain.input_hessian_from": dict(stop=0),
-    "Chain.output_gradients": dict(stop=1), "BinaryCrossEntropy": dict(pos_weight=1.0),
-    "BoundedCriterion": dict(delta=5.0, epsilon=0.2), "TukeyBiweight": dict(c=4.685),
-    "Huber": dict(delta=1.0),
-    "exact.eigenpairs": dict(k=6, max_iterations=500, rng=0), "exact.solve": dict(damping=0.0),
-    "exact.spectral_density": dict(probes=10, steps=80), "exact.trace": dict(products=99),
-    "exact.Trace": dict(standard_error=0.0, margin=0.0),
-    "low_rank.step_length": dict(largest=sys.float_info.max),
-    "eacg.direction": dict(alpha=0.1, joint=False), "eacg.matrix": dict(alpha=0.0, joint=True),
-    "eacg.posterior": dict(joint=True),
-    "reversible_gauss_newton.linear_cka": dict(debiased=False)}
-
 
 @pytest.mark.parametrize("name", ROOMS + NAMES)
 def test_a_name_is_reached_both_ways(name):
@@ -109,52 +75,6 @@ def test_arguments_keep_their_names(place):
         thing = getattr(thing, part)
     parameters = inspect.signature(thing).parameters
     assert set(ARGUMENTS[place].split()) <= set(parameters), list(parameters)
-
-
-def numbers_by_default():
-    """Place -> {argument: number} for all that a room of formulas exports, and its methods."""
-    found = {}
-    for room in ("", "nets", "exact", "optimizers", "residual_partitioning", "low_rank", "eacg",
-                 "reversible_gauss_newton"):
-        here = getattr(so, room) if room else so
-        for name in filter(str.isidentifier, dir(here)):
-            thing = getattr(here, name)
-            if callable(thing) and not (room and getattr(so, name, None) is thing):
-                inside = vars(thing) if inspect.isclass(thing) else {}
-                methods = {method: value for method, value in inside.items()
-                           if inspect.isfunction(value) and method[0] != "_"}
-                for method, function in {"": thing, **methods}.items():
-                    place = ".".join(filter(None, (room, name, method)))
-                    if _is_formula(function):
-                        found[place] = {one.name: one.default for one
-                                        in inspect.signature(function).parameters.values()
-                                        if isinstance(one.default, (int, float))
-                                        or one.default and isinstance(one.default, tuple)}
-    return found
-
-
-def _is_formula(function):
-    rooms = tuple(f"secondorder.{room}." for room in ("nets", "exact", "optimizers", "papers"))
-    error = inspect.isclass(function) and issubclass(function, Exception)
-    return not error and inspect.unwrap(function).__module__.startswith(rooms)
-
-
-def test_what_an_argument_is_when_it_is_left_out():
-    found = numbers_by_default()
-    expected = {place: {name: DEFAULTS.get(place, {}).get(name, EVERYWHERE.get(name))
-                        for name in arguments} for place, arguments in found.items()}
-    assert found == expected
-    assert all(found[place].keys() >= numbers.keys() for place, numbers in DEFAULTS.items())
-
-
-@pytest.mark.parametrize("module", [
-    "exact.spectra.densities", "papers.eacg.options", "papers.eacg.solvers.systems",
-    "papers.low_rank.options", "papers.low_rank.quantities", "papers.residual_partitioning.fast",
-    "papers.residual_partitioning.options", "papers.reversible_gauss_newton.options"])
-def test_options_and_results_stay_as_they_were_checked(module):
-    made = [value for value in vars(importlib.import_module(f"secondorder.{module}")).values()
-            if dataclasses.is_dataclass(value)]
-    assert made and all(one.__dataclass_params__.frozen for one in made)
 
 
 def test_attributes_of_a_network():

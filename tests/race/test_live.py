@@ -44,7 +44,7 @@ def test_a_method_of_ones_own_joins(mine, tmp_path, capsys):
     assert len(record["records"]) == 3
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_table_has_the_lowest_loss_first_and_says_who_did_not_run(capsys):
     assert cli.main(["race", "--problem", "reversible", "--minutes", "0.002", "--methods",
                      "partitioning", "adam", "momentum"]) == 0

@@ -8,7 +8,7 @@ from secondorder.book import pages, reported
 from secondorder.studies import STUDIES
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_page_has_every_study_with_its_claims():
     texts = pages.rendered({}, reported.studies(["race"]))
     page = texts["race.html"]

@@ -23,7 +23,7 @@ def test_the_list_tells_every_study(capsys):
     assert "figure-2" in capsys.readouterr().out
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_one_runs_refuses_to_mix_and_resumes(tmp_path, capsys):
     out = str(tmp_path / "out")
     command = ["reproduce", "low-rank", "claim-step-cost", "--quick", "--out", out]

@@ -25,7 +25,7 @@ def test_paired_differences(shift, verdict):
     assert found.spread == pytest.approx((shift - half, shift + half))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_paired_is_students_test():
     """Held exactly where a two-sided test at 5 % rejects with a positive mean."""
     rng, seen = np.random.default_rng(0), set()
@@ -198,7 +198,7 @@ def test_p_is_that_of_students_test():
     assert paired([1.0, 1.0, 1.0]).p == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_one_of_many_parts_fails_the_whole_only_beyond_chance():
     """Six parts that lie on their margins: each fails by chance in 2.5 %, one of them in 14 %."""
     rng = np.random.default_rng(3)

@@ -312,7 +312,7 @@ def work(name):
     return optimizer, history.column("train_loss")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_process_pool_gives_the_same_numbers():
     names = ["Adam", "TruncatedNewton"]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:

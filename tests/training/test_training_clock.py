@@ -39,7 +39,7 @@ class Compiling(so.SGD):
         return super().direction(evaluation)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_history_seconds_leave_compilation_out():
     optimizer = Compiling(so.mlp([3, 2], rng=0), so.SoftmaxCrossEntropy())
     history = so.train(optimizer, x, y, epochs=2, batch_size=20, rng=0)

@@ -311,7 +311,7 @@ history = so.train(optimizer, x, y, epochs=int(sys.argv[2]), batch_size=50, rng=
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_resume_after_sigkill_is_bit_for_bit(tmp_path):
     """The same command again and again, killed each time without warning, ends where one run
     ends."""

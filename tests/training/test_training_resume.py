@@ -51,7 +51,7 @@ so.train(so.SGD(so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy()), x, y, epoch
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_two_processes_on_one_checkpoint(tmp_path):
     path = tmp_path / "c"
     with subprocess.Popen([sys.executable, "-c", WHILE_ANOTHER_RUNS, path], text=True,
@@ -68,7 +68,7 @@ def test_two_processes_on_one_checkpoint(tmp_path):
     assert len(train(path, resume=True)) == 4
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_killed_run_keeps_nobody_off(tmp_path):
     path = tmp_path / "c"
     with subprocess.Popen([sys.executable, "-c", WHILE_ANOTHER_RUNS, path], text=True,
@@ -126,7 +126,7 @@ def _take_turns(path, count):
     os._exit(0 if done else 3)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_never_two_writers_at_once(tmp_path):
     """Four processes take turns, and clear away meanwhile what killed runs left."""
     context = multiprocessing.get_context("spawn")

@@ -453,7 +453,7 @@ def test_a_bound_of_a_network_that_fails_for_one_parameter_is_found(place, monke
     assert not report.ok and "in a network with the layer inside" in str(report)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_layers_of_large_networks_are_checked_alone():
     report = verify.rule(Linear(60, 12, rng=0), draws=1)
     assert report.ok and "the check inside a network was left out" in report.notes[0]

@@ -182,7 +182,7 @@ def reversible_gauss_newton(out, training, validation, seed, say):
     x, y = training.inputs[:REVERSIBLE], training.targets[:REVERSIBLE]
     say(f"reversible network, two blocks with a bottleneck of {BOTTLENECK}, {len(x)} digits in one "
         "batch.\nA Gauss-Newton step moves the outputs alike with each inverse of the Jacobian.")
-    exact = {"learning_rate": 1.0, "measure": False}
+    exact = {"learning_rate": 1.0, "pseudo_inverse": "exact", "measure": False}
     methods = {"right inverse (the paper's)": Method(so.GaussNewton, exact, len(x), 20),
                "Moore-Penrose inverse": Method(so.GaussNewton, exact | {"inverse": "moore-penrose"},
                                                len(x), 20),

@@ -2,9 +2,14 @@ r"""Counters of LaTeX: what steps them, what sets them back, how they are printe
 
 from .stream import written
 
+MOST = 100  # counters in a printed number
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection")
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+
+
+class Endless(ValueError):
+    """A number that is printed by itself."""
 
 
 class Counters:
@@ -62,10 +67,15 @@ class Counters:
                 parts.append(text)
         self.printed[name] = parts
 
-    def the(self, name, depth=0):
-        """A counter as it is printed."""
-        if depth > 9:
-            return ""
+    def the(self, name):
+        """A counter as it is printed; Endless where it has no end."""
+        return self._the(name, (), [MOST])
+
+    def _the(self, name, within, left):
+        """The same inside others, `within`; `left` is how many may still be printed."""
+        left[0] -= 1
+        if name in within or left[0] < 0:
+            raise Endless(rf"\the{name} is defined by itself, or by more than {MOST} counters")
         default = [("arabic", name)]
         if name in ("subsection", "subsubsection"):
             default = [("the", self.within[name]), ".", *default]
@@ -74,7 +84,7 @@ class Counters:
             if isinstance(part, str):
                 texts.append(part)
             elif part[0] == "the":
-                texts.append(self.the(part[1], depth + 1))
+                texts.append(self._the(part[1], (*within, name), left))
             else:
                 texts.append(_STYLES[part[0]](self.values.get(part[1], 0)))
         return "".join(texts).lstrip(".")

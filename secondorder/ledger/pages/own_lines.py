@@ -17,7 +17,7 @@ from ...formulas.latex import told as told_numbers
 from .. import claims, comparisons
 from ..displays import printed_numbers
 from ..labels import is_number
-from .source import check_and_helpers, doc_lines, place_of, plain, tree_of
+from .source import check_and_helpers, doc_lines, doc_node, place_of, plain, tree_of
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
@@ -101,10 +101,10 @@ def marks(function):
 @functools.cache
 def mentions(function):
     """Number -> the lines of a function on which a text begins that names it, like "(36): ..."."""
-    lines_of = {}
-    doc = getattr(function, "__doc__", None)
-    for node in ast.walk(_tree(function)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != doc:
+    lines_of, tree = {}, _tree(function)
+    docs = [doc_node(node) for node in ast.walk(tree)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docs:
             for number in _NUMBER.findall(node.value):
                 lines_of.setdefault(number, []).append(node.lineno - 1)
     return {number: sorted(lines) for number, lines in lines_of.items() if is_number(number)}
@@ -128,14 +128,14 @@ def returned(function):
 def claimed(function, others=()):
     """The first line of a function that makes a claim, or has one of the others make it."""
     claiming = _CLAIMS | {one.__name__ for one in others
-                          if _CLAIMS & set(one.__code__.co_names)}
+                          if _CLAIMS & {_name(node) for node in ast.walk(_tree(one))}}
     lines = [node.lineno for node in ast.walk(_tree(function)) if isinstance(node, ast.Call)
              and (_name(node.func) in claiming or _says(node))]
     return min(lines) - 1 if lines else None
 
 
-def _name(function):
-    return getattr(function, "id", getattr(function, "attr", ""))
+def _name(node):
+    return getattr(node, "id", getattr(node, "attr", ""))
 
 
 def _says(call):

@@ -72,10 +72,20 @@ def numbered_code(lines, first):
             continue
         for decorator in node.decorator_list:
             dropped.update(range(decorator.lineno, decorator.end_lineno + 1))
-        if ast.get_docstring(node, clean=False) is not None:
-            dropped.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+        if doc := doc_node(node):
+            dropped.update(range(doc.lineno, doc.end_lineno + 1))
     return [(first + k, line.rstrip()) for k, line in enumerate(lines)
             if k + 1 not in dropped and line.strip()]
+
+
+def doc_node(node):
+    """Where the docstring of a function or a class stands in its syntax; None elsewhere, and
+    without one. (What is kept of it at run time differs between versions of Python.)
+    """
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) \
+            or ast.get_docstring(node, clean=False) is None:
+        return None
+    return node.body[0].value
 
 
 def tree_of(text):

@@ -3,7 +3,10 @@
 import numpy as np
 
 from .. import low_rank, residual_partitioning
-from ..residual_partitioning.explicit import explicit_bound
+from ..residual_partitioning.section_2_setup import by_parameter, flat
+from ..residual_partitioning.section_3_residual_partitioning import theorem_1
+from ..residual_partitioning.section_4_partitioning_variables import theorem_2
+from ..residual_partitioning.section_7_3_proof_of_theorem_2 import eq_46_fractions_at_outputs
 
 
 def by_fractions(network, loss, x, y):
@@ -11,9 +14,14 @@ def by_fractions(network, loss, x, y):
 
         W_ddot_ij = sum_s Y_ddot_si y_sj^2 / eps_sij
     """
+    at = network.evaluate(loss, x, y)
+    partitions, u = theorem_2(at)
+    f_ii = loss.hessian_diagonal(at.outputs, at.y)
     # a diagonal Hessian of the loss needs no fractions at the outputs
-    output_phi = None if loss.diagonal_hessian else "optimal"
-    return explicit_bound(network.evaluate(loss, x, y), output_phi=output_phi).curvature
+    phi = 1.0 if loss.diagonal_hessian else eq_46_fractions_at_outputs(f_ii, u[-1])
+    W_ddot = theorem_1(at, partitions, phi).W_ddot
+    return flat(part for layer, W in zip(network.layers, W_ddot) if W is not None
+                for part in by_parameter(layer, W))
 
 
 def bounding(network, loss, x, y):

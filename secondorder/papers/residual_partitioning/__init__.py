@@ -11,11 +11,11 @@ paper            here                         meaning
 ===============  ===========================  ======================================================
 y^(l)_sj         ``y`` (S, m_l)               input of layer l, sample s, unit j; 1 at j = 0, for
                                               the bias
-w^(l)_ij         ``w`` (out, 1 + in)          weight of output i from input j, bias in column 0
+w^(l)_ij         ``w`` (out, in)              weight of output i from input j; w_i0 is the bias
 \dot Y, \ddot Y  ``Y_dot, Y_ddot``            linear, quadratic coefficient of an output's change,
                                               (S, m_l)
 \dot W, \ddot W  ``W_dot, W_ddot``            coefficients of a weight's change: gradient, curvature
-                                              (out, 1 + in)
+                                              (out, 1 + in), bias in column 0
 epsilon_sij      ``eps``                      fraction of a residual that goes to weight ij, (S,
                                               out, 1 + in)
 varphi_sij       ``phi``                      fraction that goes below, to unit j, (S, out, in);
@@ -23,9 +23,9 @@ varphi_sij       ``phi``                      fraction that goes below, to unit 
 u^(l)_sj         ``u`` (S, m_l)               total gradient: how far an output can move, (11)
 P                ``trainable``                the set of layers that are trained
 lambda           ``learning_rate``            step size, a number
-Z (ours)         ``Z = Y_ddot * u``           what the fast path carries down without a division
-f(y | x_s)       ``loss.value`` (S,)          loss of sample s, a function of the outputs; ours is
-                                              over S
+Z (ours)         ``Z = Y_ddot * u``           what is carried down without a division
+f(y | x_s)       ``loss.value`` (S,)          loss of sample s, a function of the outputs; here
+                                              over S, so that the objective is the mean
 \mathcal L       ``bound.value``              objective at theta + delta; with a tilde its bound
 L                ``len(layers)``              number of layers; the outputs are y^(L)
 m_l              ``layer.in_features``        number of units that enter layer l
@@ -34,7 +34,7 @@ x_s              ``x`` (S, D)                 inputs of sample s, D of them; x_i
                                               of Lemma 3
 sigma            ``slope``, ``curvature``     activation; with one and two dots its derivatives, (S,
                                               m)
-\Delta           ``dW``, ``dY``, ``delta``    change of what stands behind it, of the same shape
+\Delta           ``dw``, ``dy``, ``delta``    change of what stands behind it, of the same shape
 p_i              ``p`` (n,)                   fractions of Lemma 3, which add up to 1
 n                ``len(p)``                   how many numbers Lemma 3 has
 eta_i            ``eta`` (n,)                 logits of the p_i in the proof of Lemma 3
@@ -47,33 +47,26 @@ D                ``in_features``              number of inputs of the network
 \ell, i, j       (indices)                    ell counts layers; i and j units; s counts samples
 ===============  ===========================  ======================================================
 
-The paper sums over samples and Algorithm 1 averages. Here f stands for the loss divided by the
-number of samples, so that sums over s are as printed and the objective is the mean.
+**What is bounded.** (4) leaves out the product of a change of weight and a change of unit. The
+bound therefore holds for the quadratic with Hessian ``bounded_hessian``, not for the true one;
+``cross=True`` restores the latter.
 
-**What is bounded.** Equation (4) drops the product of a change of weight and a change of
-activation. The bound therefore holds for the quadratic with Hessian ``bounded_hessian``, not for
-the true Hessian; ``cross=True`` restores the latter.
-
-Reading order of the formulas: ``total_gradient`` (11); ``partitions`` (5), (10), (14), (19)-(22),
-(31), (37), (46); ``coefficients`` (4), (7), (9), (15), (16), (18), (41), (45), and ``explicit``,
-which goes through a whole network with them; ``algorithm_1`` (line by line, corrected and as
-printed); ``rules`` (which inequality a rule must satisfy, and the rules of layers and losses),
-``shaped_layers`` (those of convolutions, pooling and recurrences) and ``fast`` (the corrected
-algorithm, one forward and one backward pass; ``options`` are its choices, ``compiled`` what a
-training step runs); ``hessian`` (what is bounded); ``optimizer``. ``equations`` runs every number;
-its ``EQUATIONS.md`` is the page.
+**Where to start.** Display (n) is the function ``eq_n_...``, and the files stand in the paper's
+order: ``section_2_setup`` (1); ``section_3_residual_partitioning`` (2) to (9), with Theorem 1;
+``section_4_partitioning_variables`` (10) and (11), with Theorem 2; ``section_7_1_loss`` to
+``section_7_3_proof_of_theorem_2`` (12) to (46); ``section_7_algorithm_1``, which trains. ``method``
+calls it, and ``layers`` has the layers that are named and not written out. ``equations`` runs every
+number; its ``EQUATIONS.md`` is the page.
 """
 
 from ...checks import close_names
-from .fast import Bound, bound
-from . import shaped_layers
-from .hessian import bounded_hessian
-from .optimizer import ResidualPartitioning
-from .rules import Rule, rules
+from . import layers  # noqa: F401  registers the rules of the other layers
+from .method import Bound, ResidualPartitioning, bound
+from .section_3_what_is_bounded import bounded_hessian
+from .section_7_algorithm_1 import down, up
 
 PAPER = "residual-partitioning"
 
-__all__ = ["Bound", "ResidualPartitioning", "Rule", "bound", "bounded_hessian", "rules",
-           "shaped_layers"]
+__all__ = ["Bound", "ResidualPartitioning", "bound", "bounded_hessian", "down", "up"]
 
 __getattr__ = close_names.names(__name__)

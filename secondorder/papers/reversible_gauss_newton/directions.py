@@ -17,7 +17,7 @@ from .recomputed import RunningEvaluation, recomputed_step, running_residual
 from .sweep import stored_step
 
 
-def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", strength=None,
+def direction(network, loss, x, y, inverse="right", pseudo_inverse="truncate", strength=None,
               block_weights="uniform", curvature="identity", l2=0.0, decomposition="gram",
               recompute=False, drift_tolerance=1e-4, rng=None):
     """The Gauss-Newton direction, (P,): what is added at rate 1.
@@ -36,10 +36,13 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="exact", stre
         "right": Eqs. (16)-(17), the average (55) of the blocks' right
         inverses. "moore-penrose": Eq. (5), the shortest step with the same J d, through the kernel
         J J^T (n C, n C).
-    pseudo_inverse : {"exact", "truncate", "damp", "tikhonov", "noise"}
-        How singular values s are treated, of every S = sigma(V X) or of J. truncate: zero below
-        strength * s_max or 1e-5. damp: 1 / (s + strength s_max). tikhonov: s / (s^2 + strength
-        s_max^2). noise: the pseudo-inverse of S + strength std(S) N.
+    pseudo_inverse : {"truncate", "exact", "damp", "tikhonov", "noise"}
+        How singular values s are treated: of the features S = sigma(V X) of every half-coupled
+        layer for the right inverse, of J for Moore-Penrose. truncate: those below strength * s_max
+        or below 1e-5 are left out, as in the paper's experiments. exact: all that differ from zero
+        are inverted, as in the equations; a step explodes where one is small. damp: 1 / (s +
+        strength s_max). tikhonov: s / (s^2 + strength s_max^2). noise: the pseudo-inverse of S +
+        strength std(S) N.
     strength : float, optional
         Default 0.01 for truncate and damp, 1e-4 for tikhonov, 0.1 for noise.
     block_weights : {"uniform", "shortest", "last", "full-rank"} or (L,) array with sum 1

@@ -107,6 +107,7 @@ def from_jacobian(network, saved, eps, options):
 
 def largest_eigenvalue(K):
     """Of a symmetric positive semidefinite matrix."""
-    if len(K) < 3:
+    if len(K) < 3 or not K.any():
         return float(np.linalg.eigvalsh(K)[-1])
-    return float(eigsh(K, k=1, v0=np.ones(len(K)), return_eigenvectors=False)[0])
+    start = np.random.default_rng(0).normal(size=len(K))  # ones may be in the null space
+    return float(eigsh(K, k=1, v0=start, return_eigenvectors=False)[0])

@@ -30,7 +30,8 @@ class GaussNewton(Optimizer):
         eps).
     inverse, pseudo_inverse, strength, block_weights, curvature, decomposition, recompute,
     drift_tolerance
-        As for :func:`direction`.
+        As for :func:`direction`. By default singular values below 1 % of the largest, or below
+        1e-5, are left out, as the paper does; ``pseudo_inverse="exact"`` inverts all of them.
     measure : bool
         Report the norm of the gradient and the residual of the step, which cost about a gradient
         and a half; without, both are NaN. (With ``recompute=True`` the gradient is never measured.)
@@ -51,15 +52,16 @@ class GaussNewton(Optimizer):
     - ``defect``: the residual |J d + eps| / |eps|, 0 for an exact inverse;
     - ``drift``: how far the recomputed inverse missed the input.
 
-    An optimizer gives one `RankWarning` if an exact inverse does not exist. It gives one
-    `PrecisionWarning` if the step misses more of the error than the precision allows. With
-    ``measure=False`` only the fits of the features are judged, by one random vector each.
+    An optimizer gives one `RankWarning` if an exact inverse was asked for and does not
+    exist. It gives one `PrecisionWarning` if such a step misses more of the error than the
+    precision allows. With ``measure=False`` only the fits of the features are judged, by one
+    random vector each.
     """
 
     state_names = ("seed",)
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, inverse="right",
-                 pseudo_inverse="exact", strength=None, block_weights="uniform",
+                 pseudo_inverse="truncate", strength=None, block_weights="uniform",
                  curvature="identity", decomposition="gram", recompute=False, drift_tolerance=1e-4,
                  measure=True, rng=None):
         self.options = checked(network, Options(

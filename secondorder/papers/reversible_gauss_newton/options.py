@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...checks import boolean, instance_of, one_of, positive_number, real_array
+from ...checks import boolean, instance_of, one_of, positive_number, real_array, shown
 from ...checks.randomness import generator
 from ...nets import Network
 from .gram import FORMS
@@ -21,7 +21,7 @@ class Options:
     """How a Gauss-Newton step is made; see :func:`direction`, and :func:`checked`."""
 
     inverse: str = "right"
-    pseudo_inverse: str = "exact"
+    pseudo_inverse: str = "truncate"
     strength: float | None = None
     block_weights: object = "uniform"
     curvature: str = "identity"
@@ -102,7 +102,7 @@ def _weights(options):
         return weights
     if real_array(weights, "block_weights").ndim != 1:
         raise ValueError("block_weights must be a name or one number for each block, got "
-                         f"{weights!r}")
+                         f"{shown(weights)}")
     return weights
 
 

@@ -57,7 +57,8 @@ def drift(start, result, states):
     end, largest = result.start, result.largest
     for _, saved in states:
         end, largest = saved[0].input, max(largest, float(np.abs(saved[1].output).max()))
-    return float(np.abs(end - start).max()) / largest
+    missed = float(np.abs(end - start).max())
+    return missed / largest if largest else np.inf if missed else 0.0  # a batch of zeros stays 0
 
 
 def running_residual(network, x, direction, eps):

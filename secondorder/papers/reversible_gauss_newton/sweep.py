@@ -16,7 +16,6 @@ e2_{l-1}.
 import numpy as np
 
 from .features import fit
-from .options import Options
 from .update import Update
 
 
@@ -96,7 +95,7 @@ def _fit(half, saved, targets, options):
                half.trained.bias is not None, options.decomposition, options.rng)
 
 
-def sweep(network, states, eps, options=Options(), out=None):
+def sweep(network, states, eps, options, out=None):
     """`Update` for the error `eps` (S, C) in the outputs that is to be removed, of the SUM of the
     losses. `states` come from :func:`stored` or :func:`inverted`; the direction goes to `out`.
 

@@ -94,15 +94,20 @@ def warn(step, form, stacklevel, given=()):
     return {*given, *(category for category, _ in new)}
 
 
+REMEDY = ("Small singular values make such a step explode: pseudo_inverse='truncate', the default, "
+          "leaves them out")
+
+
 def rank_message(step):
     """One sentence on what is not independent."""
     if step.ranks is None:
         return (f"the Jacobian has rank {step.rank} of {step.full_rank}: its rows are not "
-                f"independent, and the step removes the part of the error that they reach")
+                f"independent, and the step removes the part of the error that they reach. "
+                f"{REMEDY}")
     short = [f"block {l + 1}, {name} half: {rank}" for l, pair in enumerate(step.ranks)
              for name, rank in zip(("first", "second"), pair) if 0 <= rank < step.full_rank]
     return (f"the features of {step.full_rank} samples are not independent (rank in "
-            f"{'; '.join(short)}): the step is no exact right inverse there")
+            f"{'; '.join(short)}): the step is no exact right inverse there. {REMEDY}")
 
 
 def undecided_message(step):
@@ -125,4 +130,4 @@ def precision_message(step, missed, limit):
     wider = "dtype='float64' or " if dtype == np.float32 else ""
     return (f"the step misses {missed:.2g} of the error; {dtype} allows {limit:.2g}. The Jacobian "
             f"is too badly conditioned for an exact inverse: take {wider}a regularised "
-            f"pseudo_inverse")
+            f"pseudo_inverse. {REMEDY}")

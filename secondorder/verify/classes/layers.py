@@ -251,5 +251,5 @@ def sample_shape(layer, input_shape):
 
 def _sizes(sizes):
     if isinstance(sizes, str) or not hasattr(sizes, "__len__") or len(sizes) == 0:
-        raise TypeError(f"sizes must be a sequence of positive numbers, got {sizes!r}")
+        raise TypeError(f"sizes must be a sequence of positive numbers, got {checks.shown(sizes)}")
     return tuple(positive_number(size, "sizes") for size in sizes)

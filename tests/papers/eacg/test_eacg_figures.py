@@ -14,7 +14,7 @@ from secondorder.papers.eacg.studies import clock, networks, table_1, training
 from secondorder.studies import DEPENDS, DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED, Verdict
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_figures_1_and_3():
     assert set(judged("figure-1", as_printed).values()) == {HELD}
     assert set(judged("figure-3", as_printed).values()) == {HELD}

@@ -86,7 +86,7 @@ def test_optimal_rate():
     assert verdicts(judged("claim-optimal-rate", lost)) == {DID_NOT_HOLD}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_less_tuning():
     def hard_to_tune(curvature, data, rate, sigma, seed, **_):
         if curvature == "exact":
@@ -112,7 +112,7 @@ def test_less_tuning():
     assert judged("claim-less-tuning", lost) == {"a": UNDECIDED, "b": DID_NOT_HOLD}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("stuck, verdict", [("none", HELD), ("exact", DID_NOT_HOLD)])
 def test_problems_that_no_one_setting_trains(stuck, verdict):
     """Each choice of the one side leaves one set of images untrained, the other side none."""

@@ -125,7 +125,7 @@ def test_figure_3():
     assert set(judged("figure-3", accuracy((0.9, 0.89)), seeds=2).values()) == {UNDECIDED}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_competitive():
     assert set(judged("claim-competitive", better).values()) == {HELD}
     worse = judged("claim-competitive", lambda seed, method, **_: falling(
@@ -179,7 +179,7 @@ def test_bytes_are_counted_in_the_form_that_is_asked(form, monkeypatch):
         (0, "classifier", 784, "adam"), form)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_state_of_adam_is_two_vectors():
     assert memory.bytes_of(0, "compiled", "classifier", 784, "adam")["state"] == 2
     assert memory.bytes_of(0, "compiled", "classifier", 784, "partitioning")["state"] == 0
@@ -316,7 +316,7 @@ def test_printed_algorithm():
     assert set(judged("claim-printed-algorithm", make(1.5), seeds=2).values()) == {UNDECIDED}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_grey_pictures_have_the_shape_of_what_they_stand_for():
     found = networks.pictures("cifar-10-grey")
     assert found.inputs.shape[1] == 784 and found.stand_in

@@ -1,6 +1,7 @@
 """The fast directions against dense linear algebra on the exact Jacobian."""
 
 import warnings
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,15 +9,18 @@ import pytest
 
 import secondorder as so
 from harness.reversible_cases import batch, dense_right_inverse, jacobian, network, pieces
-from secondorder.papers.reversible_gauss_newton import RankWarning, RevMLP, Ridge, direction
+from secondorder.papers.reversible_gauss_newton import (RankWarning, RevMLP, Ridge,
+                                                        directions, options)
 from secondorder.papers.reversible_gauss_newton.dense import steps
-from secondorder.papers.reversible_gauss_newton.directions import update
 from secondorder.papers.reversible_gauss_newton.equations import cases
-from secondorder.papers.reversible_gauss_newton.options import Options
 from secondorder.papers.reversible_gauss_newton.recomputed import drift
 from secondorder.papers.reversible_gauss_newton.sweep import sweep
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
+# the inverse of the equations, where a test names no other
+direction = partial(directions.direction, pseudo_inverse="exact")
+Options = partial(options.Options, pseudo_inverse="exact")
+update = partial(directions.update, options=Options())
 
 
 @pytest.fixture
@@ -56,7 +60,7 @@ def test_right_inverse_is_the_average_of_dense_pseudo_inverses(shape, activation
     for _ in range(20):  # a relu may leave features that are not independent
         net = network(rng, d, blocks, bottleneck, activation=activation, bias=bias)
         x, y = batch(rng, net, samples)
-        found = update(net, SQUARED, x, y, Options())
+        found = update(net, SQUARED, x, y, options=Options())
         if found.rank == samples:
             break
     eps, J = (net(x) - y).ravel(), jacobian(net, x)
@@ -112,7 +116,7 @@ def test_more_samples_than_features_is_least_squares(bias, rng):
         F = np.hstack([F, np.ones((9, 1))])
     first = np.linalg.lstsq(F, e[:, :2], rcond=None)[0]
     close(found[pieces(net)[0][0]], -(np.concatenate([first[:3].T.ravel(), *first[3:]])), 1e-10)
-    report = update(net, SQUARED, x, y, Options())
+    report = update(net, SQUARED, x, y, options=Options())
     assert report.rank == 3 + bias and report.full_rank == 9
     assert np.isclose(report.residual, np.linalg.norm(J @ found + e.ravel()) / np.linalg.norm(e))
     assert report.residual > 0.01
@@ -133,10 +137,10 @@ def test_a_linear_first_block_is_detected_and_weights_avoid_it(rng):
         direction(net, SOFTMAX, x, y)
     assert (len(warned) == 1 and "block 1" in str(warned[0].message)
             and "block 2" not in str(warned[0].message))
-    report = update(net, SOFTMAX, x, y, Options())
+    report = update(net, SOFTMAX, x, y, options=Options())
     np.testing.assert_array_equal(report.ranks, [[4, 4], [8, 8], [8, 8]])  # half of 6, and the bias
     assert report.residual > 1e-3
-    better = update(net, SOFTMAX, x, y, Options(block_weights="full-rank"))
+    better = update(net, SOFTMAX, x, y, options=Options(block_weights="full-rank"))
     np.testing.assert_allclose(better.weights, [0, 0.5, 0.5])
     assert better.residual < 1e-8
 
@@ -146,17 +150,17 @@ def test_equal_samples_lower_the_rank_by_one(dtype, rng):
     net = network(rng, activation="tanh", bottleneck=24).astype(dtype)
     x, y = batch(rng, net, samples=5)
     x[3] = x[1]
-    report = update(net, SQUARED, x, y, Options())
+    report = update(net, SQUARED, x, y, options=Options())
     assert (report.ranks == 4).all()
-    assert update(net, SQUARED, x, y, Options(inverse="moore-penrose")).rank == 6 * 4
-    assert (update(net, SQUARED, x, y, Options(decomposition="svd")).ranks == 4).all()
+    assert update(net, SQUARED, x, y, options=Options(inverse="moore-penrose")).rank == 6 * 4
+    assert (update(net, SQUARED, x, y, options=Options(decomposition="svd")).ranks == 4).all()
 
 
 def test_blocks_that_have_no_share_have_no_rank(rng):
     net = network(rng, activation="tanh", bottleneck=24)
     x, y = batch(rng, net)
     for weights in ("last", [0, 0, 1]):
-        found = update(net, SQUARED, x, y, Options(block_weights=weights))
+        found = update(net, SQUARED, x, y, options=Options(block_weights=weights))
         assert found.ranks.tolist() == [[-1, -1], [-1, -1], [4, 4]]
 
 
@@ -261,7 +265,7 @@ def test_tikhonov_on_one_sample_with_one_output():
     found = direction(net, SQUARED, x, np.zeros((1, 1)), inverse="moore-penrose",
                       pseudo_inverse="tikhonov", strength=0.25)
     close(found, -J[0] * eps / (1.25 * J[0] @ J[0]), 1e-14)
-    made = update(net, SQUARED, x, np.zeros((1, 1)), Options("moore-penrose"))
+    made = update(net, SQUARED, x, np.zeros((1, 1)), options=Options("moore-penrose"))
     assert (made.rank, made.full_rank, made.drift) == (1, 1, 0)
 
 
@@ -303,14 +307,15 @@ def test_penalty_is_decoupled(rng):
 def test_drift_of_the_inverse_is_noticed_and_repaired(rng):
     net = RevMLP(6, 8, 40, activation="relu", init=4.0, rng=rng, dtype="float32")
     x, y = batch(rng, net)
-    stored = update(net, SQUARED, x, y, Options())
-    drifted = update(net, SQUARED, x, y, Options(recompute=True, drift_tolerance=1e9))
-    repaired = update(net, SQUARED, x, y, Options(recompute=True))
+    stored = update(net, SQUARED, x, y, options=Options())
+    drifted = update(net, SQUARED, x, y, options=Options(recompute=True, drift_tolerance=1e9))
+    repaired = update(net, SQUARED, x, y, options=Options(recompute=True))
     assert repaired.drift == drifted.drift > 1e-4 and stored.drift == 0
     np.testing.assert_array_equal(stored.direction, repaired.direction)
     assert np.abs(drifted.direction - stored.direction).max() > 0
     for tolerance, same in ((drifted.drift, drifted), (np.nextafter(drifted.drift, 0), stored)):
-        found = update(net, SQUARED, x, y, Options(recompute=True, drift_tolerance=tolerance))
+        found = update(net, SQUARED, x, y, options=Options(
+            recompute=True, drift_tolerance=tolerance))
         np.testing.assert_array_equal(found.direction, same.direction)
     assert np.isclose(repaired.residual, stored.residual, rtol=1e-3)
 
@@ -322,7 +327,7 @@ def test_the_sweep_knows_the_largest_entry_of_either_sign(rng):
     output = np.zeros_like(x)
     output[1, 0] = -50.0
     states[1][1][1] = states[1][1][1]._replace(output=output)
-    made = sweep(net, iter(states[::-1]), y)
+    made = sweep(net, iter(states[::-1]), y, Options())
     assert made.largest == 50
 
 
@@ -349,7 +354,7 @@ RIGHT_ONLY = "belongs to inverse='right'"
 
 
 @pytest.mark.parametrize("options, words", [
-    ({"strength": 0.1}, "strength belongs"),
+    ({"pseudo_inverse": "exact", "strength": 0.1}, "strength belongs"),
     ({"pseudo_inverse": "damp", "strength": -0.1}, "strength must be above 0"),
     ({"pseudo_inverse": "truncate", "strength": 1.1}, "strength must be at most 1"),
     ({"block_weights": "unifrom"}, "uniform"), ({"block_weights": [0.5, 0.5]}, r"expected \(3,\)"),

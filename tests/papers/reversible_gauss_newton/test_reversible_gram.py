@@ -13,7 +13,7 @@ def rng():
     return np.random.default_rng(11)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_eigenvalues_that_are_zero_stay_below_the_floor(rng):
     """5000 small matrices without full rank: none seems to have it, by either decomposition."""
     for _ in range(5000):

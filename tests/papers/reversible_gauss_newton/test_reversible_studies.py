@@ -35,7 +35,7 @@ def test_grams_give_the_alignment_of_two_networks():
     np.testing.assert_allclose(blocks[0][-1], nets[0].features(x))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_full_batch_is_the_same_at_every_step():
     one = training.train(1, "cifar-8", "sgd", 0.03, 3, 20, 24, 20)
     two = training.train(1, "cifar-8", "sgd", 0.03, 3, 40, 24, 20)

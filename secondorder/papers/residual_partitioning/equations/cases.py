@@ -8,12 +8,19 @@ import numpy as np
 from .... import exact
 from ....nets import (Activation, ActivationFunction, Chain, Linear, Network, SoftmaxCrossEntropy,
                       SquaredError)
-from .. import coefficients, partitions
-from ..explicit import explicit_bound, partitions_of
-from ..hessian import bounded_hessian
+from ..section_2_setup import by_parameter, flat, own_inputs
+from ..section_3_residual_partitioning import eq_9_coefficients, theorem_1
+from ..section_3_what_is_bounded import bounded_hessian
+from ..section_4_partitioning_variables import eq_10_fractions, theorem_2
+from ..section_7_3_proof_of_theorem_2 import eq_46_fractions_at_outputs
 from . import reference
 
 CURVED = ("tanh", "softplus", "sigmoid")
+
+
+def uncorrected(a):
+    """What becomes of a negative coefficient where it is kept."""
+    return a
 
 
 class Stretched(ActivationFunction):
@@ -192,12 +199,57 @@ def all_negative(rng):
                          -1000.0)
 
 
-def optimal_up_to(at, below, rng, negative_curvature="none"):
-    """An explicit bound, optimal in the first `below` layers, with random fractions above."""
-    best, drawn = partitions_of(at), partitions_of(at, rng)
+class Built(NamedTuple):
+    """`theorem_1` at an evaluation, with what went into it; gradient and curvature are (P,)."""
+
+    W_dot: list
+    W_ddot: list
+    Y_dot: list
+    Y_ddot: list
+    partitions: list
+    u: list
+    gradient: np.ndarray
+    curvature: np.ndarray
+
+
+def built(at, partitions=None, phi=None, correct=np.abs):
+    """The bound from explicit fractions; by default those of Theorem 2, at the outputs too."""
+    best, u = theorem_2(at)
+    partitions = best if partitions is None else partitions
+    if phi is None:
+        f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
+        phi = eq_46_fractions_at_outputs(f_ii, u[-1])
+    made = theorem_1(at, partitions, phi, correct)
+    W = [flat(part for layer, W in zip(at.network.layers, Ws) if W is not None
+              for part in by_parameter(layer, W)) for Ws in made[:2]]
+    return Built(*made, partitions, u, *W)
+
+
+def drawn(at, rng):
+    """Random fractions for every affine layer of a chain, as `theorem_1` takes them."""
+    return [None if isinstance(layer, Activation)
+            else arbitrary(own_inputs(layer, saved.input), layer.weight, u, rng)
+            for layer, saved, u in zip(at.network.layers, at.saved, reference.total_gradients(at))]
+
+
+def arbitrary(y, w, u, rng):
+    """Random (eps, phi): Dirichlet fractions over the terms that are not zero."""
+    fractions = arbitrary_fractions(reference.terms(y, w, u), rng)
+    return fractions[..., : y.shape[1]], fractions[..., y.shape[1]:]
+
+
+def arbitrary_fractions(x, rng):
+    """Dirichlet fractions over the entries of x (..., n) that are not zero."""
+    p = (rng.gamma(1.0, size=x.shape) + 1e-3) * (x != 0)
+    return reference.ratio(p, p.sum(axis=-1, keepdims=True))
+
+
+def optimal_up_to(at, below, rng, correct=uncorrected):
+    """A bound that is optimal in the first `below` layers, with random fractions above."""
+    best, above = theorem_2(at)[0], drawn(at, rng)
     f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
-    phi = partitions.arbitrary_output(f_ii, reference.total_gradients(at)[-1], rng)
-    return explicit_bound(at, best[:below] + drawn[below:], phi, negative_curvature)
+    phi = arbitrary_fractions(reference.total_gradients(at)[-1] * f_ii, rng)
+    return built(at, best[:below] + above[below:], phi, correct)
 
 
 def bounded(at):
@@ -214,43 +266,59 @@ class AffineCase(NamedTuple):
     """One affine layer with everything that its equations mention, all entries non-zero."""
 
     layer: Linear
-    y: np.ndarray       # (S, in)
+    x: np.ndarray       # (S, in)
+    y: np.ndarray       # (S, k), x with y_s0 in front
     u: np.ndarray       # (S, in), positive
     Y_dot: np.ndarray   # (S, out), both signs
     Y_ddot: np.ndarray  # (S, out), positive
-    dW: np.ndarray      # (out, 1 + in)
-    dY: np.ndarray      # (S, in)
-    partition: partitions.Partition
+    dw: np.ndarray      # (out, k)
+    dy: np.ndarray      # (S, in)
+    eps: np.ndarray     # (S, out, k)
+    phi: np.ndarray     # (S, out, in)
+
+    @property
+    def w(self):
+        """(out, in)."""
+        return self.layer.weight
+
+    @property
+    def u_above(self):
+        """Total gradients of the outputs, by their sums."""
+        return np.abs(self.terms).sum(axis=2)
 
     @property
     def best(self):
         """The fractions of (10)."""
-        return partitions.optimal(self.layer, self.y, self.u)
+        return eq_10_fractions(self.y, self.w, self.u, self.u_above)
 
-    def below(self, partition=None):
+    def at_best(self):
+        """The same case with these fractions."""
+        eps, phi = self.best
+        return self._replace(eps=eps, phi=phi)
+
+    def below(self):
         """The coefficients (9) of the layer's weights and inputs."""
-        return coefficients.affine(self.layer, self.y, self.Y_dot, self.Y_ddot,
-                                   self.partition if partition is None else partition)
+        return eq_9_coefficients(self.y, self.w, self.Y_dot, self.Y_ddot, self.eps, self.phi)
 
     @property
     def terms(self):
-        """The numbers that share a simplex, (S, out, 1 + 2 in)."""
-        return reference.terms(self.layer, self.y, self.u)
+        """The numbers that share a simplex, (S, out, k + in)."""
+        return reference.terms(self.y, self.w, self.u)
 
 
 def affine(rng, samples=4, n_in=3, n_out=2, first=False, size=1.0, **options):
-    """A random :class:`AffineCase`, arbitrary partition; `first`: u = dY = phi = 0; y, u and Y_dot
-    are of about `size`.
+    """A random :class:`AffineCase`; `first`: u = dy = phi = 0; y, u and Y_dot are of about `size`.
     """
     layer = Linear(n_in, n_out, init=1.5, rng=rng, **options)
-    y, dY = size * rng.normal(size=(2, samples, n_in))
+    x, dy = size * rng.normal(size=(2, samples, n_in))
     u = size * rng.uniform(0.2, 3.0, size=(samples, n_in))
     if first:
-        u, dY = np.zeros_like(u), np.zeros_like(dY)
+        u, dy = np.zeros_like(u), np.zeros_like(dy)
     Y_dot = size * rng.normal(size=(samples, n_out))
     Y_ddot = rng.uniform(0.1, 2.0, size=(samples, n_out))
-    dW = rng.normal(size=(n_out, 1 + n_in)) * layer.trainable
-    return AffineCase(layer, y, u, Y_dot, Y_ddot, dW, dY, partitions.arbitrary(layer, y, u, rng))
+    y = own_inputs(layer, x)
+    dw = rng.normal(size=(n_out, y.shape[1]))
+    return AffineCase(layer, x, y, u, Y_dot, Y_ddot, dw, dy, *arbitrary(y, layer.weight, u, rng))
 
 
 AFFINE_ROWS = {"four samples": {}, "one sample": {"samples": 1}, "eleven samples": {"samples": 11},
@@ -273,19 +341,11 @@ def affine_and_first(rng):
 
 def in_proportion(a):
     """One sample, one output, changes in proportion to optimal fractions: equalities hold."""
-    y, u, only = a.y[:1], a.u[:1], np.eye(len(a.dW))[:1]
-    signs = np.sign(np.hstack([np.ones((1, 1)), y]))
-    return AffineCase(a.layer, y, u, a.Y_dot[:1] * only, a.Y_ddot[:1] * only,
-                      0.7 * signs * np.ones_like(a.dW),
-                      0.7 * u * np.sign(a.layer.weight[:1]), partitions.optimal(a.layer, y, u))
-
-
-def proportional_change(a):
-    """The change of the only output of :func:`in_proportion`, and the right side of (7)."""
-    one = in_proportion(a)
-    return (reference.parts(one.layer, one.y, one.dW, one.dY)[0, 0].sum(),
-            coefficients.squared_change_bound(one.layer, one.y, one.dW, one.dY,
-                                              one.partition)[0, 0])
+    only = np.eye(len(a.dw))[:1]
+    one = a._replace(x=a.x[:1], y=a.y[:1], u=a.u[:1], Y_dot=a.Y_dot[:1] * only,
+                     Y_ddot=a.Y_ddot[:1] * only, dw=0.7 * np.sign(a.y[:1]) * np.ones_like(a.dw),
+                     dy=0.7 * a.u[:1] * np.sign(a.w[:1]))
+    return one.at_best()
 
 
 def steps(rng, size, count=40):

@@ -1,11 +1,36 @@
-"""Claims that many checks make, and the name of the case that they are made on."""
+"""Claims that many checks make, the name of the case that they are made on, and the conditions
+that several displays share.
+"""
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Counterexample, Equal
-from .. import coefficients, theorems, total_gradient
+from ....ledger import AtMost, Condition, Counterexample, Equal
+from .. import section_3_residual_partitioning as section_3
 from . import cases, reference
 
+# -- conditions ------------------------------------------------------------------------------------
+
+WITHOUT_PRODUCTS = Condition("products of changes are dropped", (
+    "The model drops the products of a change of weight and a change of activation, as (4) does. "
+    "Its Hessian is `bounded_hessian`, not the loss's Hessian."))
+FIRST_ORDER = Condition("changes are of first order", (
+    "Changes of units are meant to first order in the changes of the parameters, as in (4)."))
+CORRECTED = Condition("negative coefficients are corrected", (
+    "Below a curved activation a coefficient that is negative is replaced by its absolute value, "
+    "or by zero. The paper says this in Algorithm 1 only."))
+NOTHING_CORRECTED = Condition("no coefficient is corrected", (
+    "Below the activations the coefficients are taken with their signs. Or no coefficient that "
+    "the absolute value meets is negative, as with piecewise-linear activations."))
+NONE_NEGATIVE = Condition("no coefficient below an activation is negative", (
+    "Below the activations no second coefficient is negative before its absolute value is taken, "
+    "as with piecewise-linear activations. To take them with their signs is not enough: where one "
+    "is negative, the layer below has its largest sum at these fractions, and no least."))
+NOT_NEGATIVE = Condition("no second coefficient is negative", (
+    "The second coefficients Y_ddot of the layer's outputs are not negative. (The paper's note "
+    "below (9) can be read as asking this of the first coefficients, which take both signs.)"))
+
+
+# -- claims ----------------------------------------------------------------------------------------
 
 def in_case(name, *claims):
     """The claims, each with the name of its case."""
@@ -20,71 +45,31 @@ def is_bound(what, curvature, H, tolerance=1e-12):
     return AtMost(what, 0.0, reference.least_eigenvalue(curvature, H), tolerance, scale=curvature)
 
 
-def is_refused(check, *arguments):
-    """Whether a check of the room refuses partitioning variables."""
-    try:
-        check(*arguments)
-    except ValueError:
-        return True
-    return False
-
-
-def last_times(factor, fractions):
-    """Fractions of which those of the last sample are multiplied."""
-    fractions = fractions.copy()
-    fractions[-1] *= factor
-    return fractions
-
-
-def by_differences(a, row, number, *names):
+def by_differences(a, row, number, below, *names):
     """(9) and (18): coefficients against differences of the right side of an equation."""
-    below, expected = a.below(), coefficients.AffineBound(*reference.affine_coefficients(a))
+    expected = section_3.Coefficients(*reference.affine_coefficients(a))
     return [Equal(f"{name} against differences of the right side of ({number})",
                   getattr(below, name), getattr(expected, name), 1e-12, case=row)
             for name in names]
 
 
-def own_terms(a):
-    """y (S, 1 + in) with the bias in column 0; zero if the layer is not trained."""
-    return total_gradient.input_with_bias(a.layer, a.y) * a.layer.trainable
-
-
-def by_total_gradient(a):
-    """The fractions of (10), (32), (38) of one layer, with its total gradient by sums."""
-    return theorems.fractions_of_total_gradient(own_terms(a), a.layer.weight, a.u,
-                                                np.abs(a.terms).sum(axis=2))
-
-
-def quadratics_bounded(rng, first):
-    """(8) and (17): the claims of :func:`both_sides` for all rows."""
-    rows = cases.affine_rows(rng, first=first)
-    a = rows["four samples"]
-    return [*(claim for name, one in rows.items() for claim in both_sides(one, rng, name)),
-            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.partition.eps)]
-
-
-def right_side(a, partition, dW, dY):
-    """sum_ij W_ij + sum_sj Y_sj at a change."""
-    below = a.below(partition)
-    return theorems.bound_of_outputs(theorems.quadratic(below.W_dot, below.W_ddot, dW),
-                                     theorems.quadratic(below.Y_dot, below.Y_ddot, dY))
-
-
-def both_sides(a, rng, row):
-    """Linear parts agree, the quadratic part is bounded, tightly for changes in proportion."""
+def quadratics_bounded(a, rng, row, right_side):
+    """(8) and (17): linear parts agree, the quadratic part is bounded, tightly for changes in
+    proportion; ``right_side(a, dw, dy)`` is what the package makes of it.
+    """
     def sides(a):
         return np.array([reference.quadratics(a, *step, *a.below()) for step in changes])
 
-    changes = list(zip(rng.normal(size=(20, *a.dW.shape)) * a.layer.trainable,
-                       rng.normal(size=(20, *a.dY.shape)) * (a.u > 0)[None]))
+    changes = list(zip(rng.normal(size=(20, *a.dw.shape)),
+                       rng.normal(size=(20, *a.dy.shape)) * (a.u > 0)[None]))
     claims = []
-    for name, partition in (("arbitrary", a.partition), ("optimal", a.best)):
-        left, right = sides(a._replace(partition=partition)).transpose(1, 2, 0)
+    for name, one in (("arbitrary", a), ("optimal", a.at_best())):
+        left, right = sides(one).transpose(1, 2, 0)
         claims += in_case(
             f"{row}, {name} fractions",
             Equal("linear parts of both sides", left[0], right[0], 1e-12),
             Equal("right side of the quadratics, one by one against linear and quadratic parts",
-                  [right_side(a, partition, *change) for change in changes], right.sum(axis=0),
+                  [right_side(one, *change) for change in changes], right.sum(axis=0),
                   1e-12, scale=np.abs(right).sum(axis=0).max()),
             AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0)))
     left, right = sides(a._replace(Y_ddot=-a.Y_ddot)).sum(axis=2).T
@@ -92,7 +77,7 @@ def both_sides(a, rng, row):
     if row == "fixed":
         return claims
     one = cases.in_proportion(a)
-    changes = [(one.dW, one.dY)]
+    changes = [(one.dw, one.dy)]
     left, right = sides(one)[0]
     return [*claims, Equal("one output, changes in proportion to optimal fractions: quadratic "
                            "parts of both sides", left[1], right[1], 1e-12, case=row)]

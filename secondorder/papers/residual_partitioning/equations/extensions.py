@@ -1,4 +1,5 @@
-"""Beyond the paper's text: the sum of the bound, where it is tight, other layers, and images.
+"""Beyond the paper's text: the sum of the bound, where it is tight, other layers; other starts at
+the loss, the true Hessian, and the penalty.
 
 The formulas are written in the paper's notation, with Z = Y_ddot u.
 """
@@ -6,16 +7,21 @@ The formulas are written in the paper's notation, with Z = Y_ddot u.
 from itertools import product
 
 import numpy as np
+from scipy import optimize
 
-from ....ledger import Case, Equal, Property, Stated, equation
-from ....nets import Activation, AvgPool2d, Chain, Conv2d, Flatten, Linear, Network, Skip
-from .. import PAPER, Bound, theorems
-from ..fast import bound_at
-from ..rules import ActivationRule, ChainRule, LinearRule, SkipRule
-from ..explicit import explicit_bound
-from ..shaped_layers import ConvolutionRule, PoolingRule
-from . import cases, dense_reference, reference
+from ....ledger import AtMost, Case, Equal, Property, Stated, equation
+from ....nets import (Activation, AvgPool2d, BoundedCriterion, Chain, Conv2d, Flatten, Linear,
+                      Network, Skip, SoftmaxCrossEntropy, TukeyBiweight)
+from .. import PAPER, Bound, ResidualPartitioning
+from ..layers import (down_chain, down_convolution, down_pooling, down_skip, up_chain,
+                      up_convolution, up_pooling, up_skip)
+from ..method import bound_at
+from ..section_3_residual_partitioning import NEGATIVE_CURVATURE, products_left_out_of_4, theorem_1
+from ..section_7_algorithm_1 import (activation, algorithm_1, diagonal, down_linear, jensen,
+                                     pairwise, up_linear, weights)
+from . import cases, reference
 from .claims import in_case, is_bound
+from .reference import Reading
 
 ACTIVATIONS = ("tanh", "softplus", "sigmoid", "relu")
 
@@ -37,38 +43,39 @@ def claims_of_a_bound(rng, make, crossed=ACTIVATIONS):
     `crossed` are the activations with which the true Hessian is compared; it takes time.
     """
     claims = []
-    for activation, loss in zip(ACTIVATIONS, ("squared", "softmax", "softmax", "squared")):
-        at, name = make(rng, activation, loss), f"{activation}, {loss}"
+    for curved, loss in zip(ACTIVATIONS, ("squared", "softmax", "softmax", "squared")):
+        at, name = make(rng, curved, loss), f"{curved}, {loss}"
         for way in ("abs", "max"):
-            fast, explicit = bound_at(at, "jensen", way), dense_reference.bound(at, way)
+            explicit = reference.dense_bound(at, way)
+            made = algorithm_1(at, "jensen", NEGATIVE_CURVATURE[way])
             claims += in_case(
                 f"{name}, {way}",
                 Equal("total gradients of the outputs, with one matrix a layer",
-                      fast.total_gradients[-1], explicit.u, 1e-12),
-                Equal("curvature from explicit fractions", fast.curvature, explicit.curvature,
+                      made.u[-1], explicit.u, 1e-12),
+                Equal("curvature from explicit fractions", made.W_ddot, explicit.curvature,
                       1e-12),
-                Equal("sum rule", fast.curvature.sum(), explicit.total, 1e-12),
-                is_bound("0 against the least eigenvalue of bound minus model", fast.curvature,
+                Equal("sum rule", made.W_ddot.sum(), explicit.total, 1e-12),
+                is_bound("0 against the least eigenvalue of bound minus model", made.W_ddot,
                          explicit.H))
-        if activation in crossed:
+        if curved in crossed:
             claims += in_case(name, is_bound(
                 "with cross terms: 0 against the least eigenvalue of bound minus true Hessian",
                 bound_at(at, "pairwise", cross=True).curvature, cases.true_hessian(at)))
-    return [*claims, Case(x=at.x, u_L=fast.total_gradients[-1], Z_L=fast.carried[-1],
-                          curvature=fast.curvature)]
+    return [*claims, Case(x=at.x, u_L=made.u[-1], Z_L=made.Z[-1], curvature=made.W_ddot)]
 
 
 def by_carried(at, Z, way):
     """Right side of the sum rule, from the Z carried to activations' outputs, u by loops."""
     u = reference.total_gradients(at)
-    activations = []
+    total = np.sum(Z[-1] * u[-1])
     for k, layer in enumerate(at.network.layers):
         if isinstance(layer, Activation):
             f, y = layer.function, at.saved[k].input
-            bent = np.abs(f.slope(y)) * Z[k + 1] + at.deltas[k] * f.curvature(y) * u[k]
+            slope = np.abs(f.slope(y))
+            bent = slope * Z[k + 1] + at.deltas[k] * f.curvature(y) * u[k]
             corrected = np.abs(bent) if way == "abs" else np.maximum(bent, 0)
-            activations.append((corrected, f.slope(y), Z[k + 1], u[k]))
-    return float(theorems.sum_rule(Z[-1], u[-1], activations))
+            total += np.sum((corrected - slope * Z[k + 1]) * u[k])
+    return float(total)
 
 
 @equation(PAPER, "extension-sum-rule",
@@ -81,8 +88,7 @@ def by_carried(at, Z, way):
                   |\dot{\sigma}_\ell(y_{sj}^{(\ell)})| Z_{sj}^{(\ell+1)}\right) u_{sj}^{(\ell)}
                   \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
-          implements=(theorems.sum_rule, LinearRule.backward, ActivationRule.backward,
-                      SkipRule.backward),
+          implements=(weights, activation, Stated(down_skip, "0")),
           uses=("algorithm-1", "25"))
 def extension_sum_rule(rng):
     claims = []
@@ -90,23 +96,23 @@ def extension_sum_rule(rng):
     for fixed, ats in zip(("", ", one layer fixed"), chains):
         for (name, at), (output, way) in product(ats.items(),
                                                  (("jensen", "abs"), ("pairwise", "max"))):
-            fast = bound_at(at, output, way)
+            made = algorithm_1(at, output, NEGATIVE_CURVATURE[way])
             claims += in_case(f"{name}{fixed}, {way}", Equal(
-                "chains, from the Z and u that are carried", fast.curvature.sum() * at.samples,
-                by_carried(at, fast.carried, way), 1e-12))
+                "chains, from the Z and u that are carried", made.W_ddot.sum() * at.samples,
+                by_carried(at, made.Z, way), 1e-12))
     for loss, way in product(cases.LOSSES, ("abs", "max")):
         at = skip_case(rng, rng.choice(cases.CURVED), loss)
         claims.append(Equal("through skip connections, from explicit arrays",
                             bound_at(at, "jensen", way).curvature.sum(),
-                            dense_reference.bound(at, way).total, 1e-12, case=f"{loss}, {way}"))
+                            reference.dense_bound(at, way).total, 1e-12, case=f"{loss}, {way}"))
     return [*claims,
-            Case(curvature=fast.curvature, u_L=fast.total_gradients[-1], Z_L=fast.carried[-1])]
+            Case(curvature=made.W_ddot, u_L=made.u[-1], Z_L=made.Z[-1])]
 
 
 def bounds_and_models(at, changes):
     """Bound and model, half a squared error, where all parameters change by the same amount."""
-    p_tangent, fast = reference.derivative_along_ones(at), bound_at(at)
-    return ([fast.value(np.full(at.network.size, c)) for c in changes],
+    p_tangent, bound = reference.derivative_along_ones(at), bound_at(at)
+    return ([bound.value(np.full(at.network.size, c)) for c in changes],
             [np.mean(np.sum((at.outputs + c * p_tangent - at.y) ** 2, axis=1)) / 2
              for c in changes])
 
@@ -117,14 +123,14 @@ def bounds_and_models(at, changes):
           formula=r"w, y^{(1)} > 0, \; m_L = 1, \; \Delta w_{ij}^{(\ell)} = c: \quad "
                   r"\tilde{\mathcal{L}}_1(\Delta w) = \tilde{\mathcal{L}}(\Delta w)",
           kind="identity", verdict="holds",
-          ours=True, implements=(Bound.value, LinearRule.backward), uses=("3", "theorem-2"))
+          ours=True, implements=(Bound.value, weights), uses=("3", "theorem-2"))
 def extension_tightness(rng):
     claims = []
-    for activation in ("relu", "identity"):
-        at = cases.evaluation(rng, activation, positive=True, sizes=(3, 4, 3, 1))
+    for kind in ("relu", "identity"):
+        at = cases.evaluation(rng, kind, positive=True, sizes=(3, 4, 3, 1))
         changes = rng.choice([-1.0, 1.0], 4) * rng.uniform(0.2, 2.0, 4)
         claims.append(Equal("bound against model, changes of both signs",
-                            *bounds_and_models(at, changes), 1e-12, case=activation))
+                            *bounds_and_models(at, changes), 1e-12, case=kind))
     at = cases.evaluation(rng, "softplus", positive=True, sizes=(3, 4, 2))
     at = cases.with_residual(at, rng.uniform(0.5, 2.0, at.outputs.shape))
     step = np.full(at.network.size, rng.uniform(0.2, 2.0))
@@ -140,7 +146,7 @@ def extension_tightness(rng):
           formula=r"y = y_a + y_b: \quad u = u_a + u_b, \quad \varphi_a = u_a / u, \quad Z_a = Z_b "
                   r"= Z",
           kind="inequality", verdict="holds", ours=True,
-          implements=(SkipRule.forward, SkipRule.backward, ChainRule.forward, ChainRule.backward),
+          implements=(up_skip, down_skip, up_chain, down_chain),
           uses=("algorithm-1", "lemma-3"))
 def extension_skip(rng):
     at = skip_case(rng, rng.choice(cases.CURVED))
@@ -148,7 +154,7 @@ def extension_skip(rng):
     grouped = Network([Chain(layers[:2]), *layers[2:]]).evaluate(at.loss_function, at.x, at.y)
     return [*claims_of_a_bound(rng, skip_case),
             Equal("grouped into a chain of its own: the same curvature",
-                  bound_at(grouped, "jensen").curvature, dense_reference.bound(at).curvature,
+                  bound_at(grouped, "jensen").curvature, reference.dense_bound(at).curvature,
                   1e-12)]
 
 
@@ -159,31 +165,30 @@ def extension_skip(rng):
                   r"u_{sj}^{(\ell)}, \quad Z_{sj}^{(\ell)} = \sum_i Z_{si}^{(\ell+1)} "
                   r"|w_{ij}^{(\ell)}|",
           kind="inequality", verdict="holds", ours=True,
-          implements=(LinearRule.forward, LinearRule.backward,
-                      Stated(explicit_bound, "curvature")),
+          implements=(up_linear, down_linear, Stated(theorem_1, "W_ddot")),
           uses=("11", "algorithm-1"))
 def extension_fixed_layers(rng):
     claims, empty = [], []
     for fixed in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2)):
         at = cases.by_chance(rng, fixed=fixed, scale=2.0)
-        fast, W_ddot = bound_at(at, "jensen"), reference.algorithm(at)[1]
+        made, W_ddot = algorithm_1(at, "jensen"), reference.algorithm(at)[1]
         claims += in_case(
             f"fixed layers {fixed}",
-            Equal("curvature from explicit fractions against loops", explicit_bound(at).curvature,
+            Equal("curvature from explicit fractions against loops", cases.built(at).curvature,
                   W_ddot, 1e-12),
-            Equal("curvature of the fast path against loops", fast.curvature, W_ddot, 1e-12),
-            is_bound("0 against the least eigenvalue of bound minus model", fast.curvature,
+            Equal("curvature of the algorithm against loops", made.W_ddot, W_ddot, 1e-12),
+            is_bound("0 against the least eigenvalue of bound minus model", made.W_ddot,
                      cases.bounded(at)),
-            Equal("total gradient of the outputs against loops", fast.total_gradients[-1],
+            Equal("total gradient of the outputs against loops", made.u[-1],
                   reference.total_gradients(at)[-1], 1e-13))
         if len(fixed) == 2:
             claims += in_case(f"fixed layers {fixed}", is_bound(
                 "one trained layer: 0 against the least eigenvalue of bound minus true Hessian",
-                fast.curvature, cases.true_hessian(at)))
+                made.W_ddot, cases.true_hessian(at)))
         expected = [k <= 2 * min({0, 1, 2} - set(fixed)) for k in range(6)]
-        empty.append([u is None for u in fast.total_gradients] == expected)
+        empty.append([u is None for u in made.u] == expected)
     return [*claims, Property("u is None exactly where nothing below is trained", all(empty)),
-            Case(x=at.x, u_L=fast.total_gradients[-1], curvature=fast.curvature)]
+            Case(x=at.x, u_L=made.u[-1], curvature=made.W_ddot)]
 
 
 # -- convolutions and pooling ---------------------------------------------------------------------
@@ -220,7 +225,7 @@ def tight(rng):
           statement="A weight that is used at many places has fractions of its own at each: the "
                     "sum over places joins the sum over samples.",
           kind="inequality", verdict="holds", ours=True,
-          implements=(ConvolutionRule.forward, ConvolutionRule.backward),
+          implements=(up_convolution, down_convolution),
           uses=("theorem-2", "algorithm-1"))
 def extension_convolution(rng):
     return [*claims_of_a_bound(rng, image_case, crossed=("sigmoid",)), tight(rng)]
@@ -245,6 +250,153 @@ def pooling_case(rng, activation, loss):
                   Z_{s m}^{(\ell)} &= \frac{1}{K} \sum_{p, k \, : \, \pi(p,k) = m}
                   Z_{s p}^{(\ell+1)} \end{aligned}""",
           kind="inequality", verdict="holds", ours=True,
-          implements=(PoolingRule.forward, PoolingRule.backward), uses=("algorithm-1",))
+          implements=(up_pooling, Stated(down_pooling, "0")), uses=("algorithm-1",))
 def extension_pooling(rng):
     return [*claims_of_a_bound(rng, pooling_case, crossed=("sigmoid",)), tight(rng)]
+
+
+# -- starts at the loss, the true Hessian, the penalty ---------------------------------------------
+
+@equation(PAPER, "extension-pairwise",
+          statement="Row sums of the loss's absolute Hessian, weighted by u, start the bound for "
+                    "every loss. Their sum is never above Jensen's start. Where the Hessian is "
+                    "diagonal they are |f_ii| u.",
+          formula=r"Z_{si}^{(L)} = \sum_{i'} \left| \frac{\partial^2 f}{\partial y_{si}^{(L)} "
+                  r"\partial y_{si'}^{(L)}} \right| u_{si'}^{(L)}",
+          kind="inequality", verdict="holds", ours=True,
+          implements=(pairwise, jensen, diagonal),
+          uses=("lemma-3", "algorithm-1"))
+def extension_pairwise(rng):
+    claims = []
+    for loss, samples in product((SoftmaxCrossEntropy(), BoundedCriterion()), (1, 11, 5)):
+        name = f"{type(loss).__name__}, {samples} samples"
+        start = cases.evaluation(rng, "tanh", "softmax", samples, sizes=(3, 4, 5), scale=3.0)
+        at = start.network.evaluate(loss, start.x, start.y)
+        u, Z = reference.total_gradients(at)[-1], algorithm_1(at, "pairwise").Z[-1]
+        F = loss.hessian(at.outputs, at.y)
+        loops = [[sum(abs(F[s, i, k]) * u[s, k] for k in range(5)) for i in range(5)]
+                 for s in range(len(u))]
+        least = [np.linalg.eigvalsh(np.diag(Z[s] / u[s]) - F[s])[0] for s in range(len(Z))]
+        claims += in_case(
+            name, Equal("Z against row sums by loops", Z, loops, 1e-13),
+            AtMost("0 against the least eigenvalue of Z / u minus the Hessian", 0.0, least,
+                   scale=F))
+        if loss.convex:
+            p = np.exp(at.outputs) / np.exp(at.outputs).sum(axis=1, keepdims=True)
+            closed = p * ((1 - 2 * p) * u + np.sum(p * u, axis=1, keepdims=True))
+            start_of_paper = algorithm_1(at, "jensen").Z[-1]
+            claims += in_case(
+                name, Equal("closed form for the softmax", Z, closed, 1e-12),
+                Equal("Jensen's start against loops", start_of_paper,
+                      reference.start_of(at, u, Reading()), 1e-12),
+                AtMost("sum of u Z, sample by sample, against Jensen's", np.sum(u * Z, axis=1),
+                       np.sum(u * start_of_paper, axis=1)))
+    return [*claims, *diagonal_losses(rng), Case(F=F, u_L=u, Z_L=Z)]
+
+
+def diagonal_losses(rng):
+    """Losses with a diagonal Hessian: entries of 10, and entries of both signs below one."""
+    claims = []
+    for loss, samples in product((cases.Steep(), TukeyBiweight(1.0)), (11, 5)):
+        start = cases.evaluation(rng, "sigmoid", samples=samples, scale=2.0)
+        at = start.network.evaluate(loss, start.x, start.y)
+        u, made = reference.total_gradients(at)[-1], algorithm_1(at, "diagonal")
+        loops = reference.start_of(at, u, Reading(start="diagonal"))
+        claims += in_case(
+            f"{type(loss).__name__}, {samples} samples",
+            Equal("diagonal loss: Z against |f_ii| u by loops", made.Z[-1], loops, 1e-13),
+            Equal("diagonal loss: pairwise and diagonal are the same",
+                  bound_at(at, "pairwise").curvature, made.W_ddot, 1e-13),
+            Equal("diagonal loss: W_ddot by loops, no partition", made.W_ddot,
+                  reference.algorithm(at, Reading(start="diagonal"))[1], 1e-12),
+            is_bound("diagonal loss: 0 against the least eigenvalue of bound minus model",
+                     made.W_ddot, cases.bounded(at)))
+    return claims
+
+
+@equation(PAPER, "extension-cross-terms",
+          statement="Bounding the products that Eq. (4) drops makes the bound one on the true "
+                    "second-order model.",
+          formula=r"\ddot{W}_{ij} \mathrel{+}= \frac{1}{S} \sum_s |\dot{Y}_{si}^{(\ell+1)}| "
+                  r"u_{sj}^{(\ell)} \; (j \ge 1), \quad Z_{sj}^{(\ell)} \mathrel{+}= \sum_i "
+                  r"|\dot{Y}_{si}^{(\ell+1)}|",
+          kind="inequality", verdict="holds", ours=True,
+          implements=(products_left_out_of_4, down_linear),
+          uses=("4", "9", "theorem-2"))
+def extension_cross_terms(rng):
+    claims = []
+    ats = cases.variety(rng, samples=3, scale=rng.uniform(1, 3)) | {
+        f"{name}, last layer fixed": at for name, at in
+        cases.variety(rng, cases.CURVED, samples=3, fixed=(2,)).items()} | cases.rows(rng)
+    for name, at in ats.items():
+        H = cases.true_hessian(at)
+        for output in ("auto", "pairwise"):
+            claims += in_case(f"{name}, {output}", is_bound(
+                "0 against the least eigenvalue of bound minus true Hessian",
+                bound_at(at, output, cross=True).curvature, H))
+    crossed = Reading(start="diagonal", cross=True)
+    for name, at in cases.rows(rng, leave_out=("no activation",), activation="leaky_relu",
+                               output="identity", loss="steep").items():
+        if isinstance(at.loss_function, SoftmaxCrossEntropy):
+            continue  # the dead unit's loss is drawn
+        right = reference.algorithm(at, crossed)[1]
+        for form, one, tolerance in (("", at, 1e-12), ("nested chains, ", cases.nested(at), 1e-12),
+                                     ("float32, ", cases.single_precision(at), 1e-4)):
+            claims.append(Equal(f"{form}with what the products add, by loops",
+                                bound_at(one, cross=True).curvature, right, tolerance, case=name))
+    at, small = cases.evaluation(rng, "tanh", fixed=(1, 2)), cases.product_of_weights()
+    H = cases.true_hessian(small)
+    without, crossed = (bound_at(small, cross=cross).curvature for cross in (False, True))
+    return [*claims,
+            Equal("only the first layer trained: the products add nothing",
+                  bound_at(at, cross=True).curvature,
+                  cases.built(at, phi=1.0).curvature, 1e-12),
+            is_bound("y = w2 w1 x at zero: 0 against the least eigenvalue", crossed, H),
+            AtMost("y = w2 w1 x at zero: without the products it is far below 0",
+                   reference.least_eigenvalue(without, H), -1.0),
+            Case(theta=small.network.theta, without=without, crossed=crossed, true_hessian=H)]
+
+
+@equation(PAPER, "extension-penalty",
+          statement="A squared penalty is separable and enters exactly. The rate scales the data's "
+                    "curvature only. Then every new parameter lies, at every rate, between two "
+                    "ends. One is zero, the other what the data's own step at that rate would "
+                    "give.",
+          formula=r"""\begin{aligned}
+                  \Delta w &= -\frac{\dot{W} + \mu w}{\ddot{W} / \lambda + \mu} \\
+                  w + \Delta w &= \frac{\ddot{W}}{\ddot{W} + \lambda \mu}
+                  \left(w - \lambda \frac{\dot{W}}{\ddot{W}}\right)
+                  \end{aligned}""",
+          kind="identity", verdict="holds", ours=True,
+          implements=(Bound.value, ResidualPartitioning.direction),
+          uses=("3", "claim-learning-rate"))
+def extension_penalty(rng):
+    at = cases.by_chance(rng)
+    net, l2, rate = at.network, rng.uniform(0.05, 0.5), rng.uniform(3.0, 30.0)
+    plain, with_penalty = bound_at(at, "jensen"), bound_at(at, "jensen", l2=l2)
+    steps = cases.steps(rng, net.size, 6)
+    gained = [with_penalty.value(d) - plain.value(d) for d in steps]
+    penalties = [l2 / 2 * sum((w + v) ** 2 for w, v in zip(net.theta, d)) for d in steps]
+    g, h = reference.algorithm(at)
+    step = rate * ResidualPartitioning(net, at.loss_function, rate, l2=l2,
+                                       output="jensen").direction(at)
+
+    def model(d):
+        value = g @ d + h @ d**2 / (2 * rate) + l2 / 2 * np.sum((net.theta + d) ** 2)
+        return value, g + h * d / rate + l2 * (net.theta + d)
+
+    least = optimize.minimize(model, np.zeros(net.size), jac=True, method="BFGS",
+                              options={"gtol": 1e-12, "maxiter": 2000}).x
+    alone, new = net.theta - rate * g / h, net.theta + step
+    return [Equal("the bound with penalty minus the bound without, against the penalty itself",
+                  gained, penalties, 1e-10),
+            Equal("step against a numerical minimiser of its model", step, least, 1e-6),
+            Equal("step against its formula", step, -(g + l2 * net.theta) / (h / rate + l2), 1e-10),
+            Equal("step: slope of its model", model(step)[1], np.zeros_like(step), 1e-12,
+                  scale=l2 * net.theta),
+            Equal("new parameters against the data's own step's, shrunk", new,
+                  alone / (1 + rate * l2 / h), 1e-10),
+            AtMost("size of the new parameters against the data's own step's", np.abs(new),
+                   np.abs(alone)),
+            AtMost("0 against new parameter times the data's own step's", 0.0, new * alone),
+            Case(theta=net.theta, W_dot=g, W_ddot=h, rate=rate, l2=l2, new=new, data_alone=alone)]

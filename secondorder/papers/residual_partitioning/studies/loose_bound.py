@@ -8,7 +8,7 @@ from secondorder.studies import (Run, both, diverged, exactly, least, legend_und
                                  paired, study, undecided)
 
 from .. import PAPER, ResidualPartitioning, bound
-from ..hessian import bounded_hessian_product
+from ..section_3_what_is_bounded import bounded_product
 from . import networks
 from .networks import BATCH
 
@@ -36,7 +36,7 @@ def looseness(seed, kind, data, output, hidden, after):
                           out=np.zeros_like(quadratic.gradient))
             at = network.evaluate(loss, *watched)
             ratios.append(float(d @ (quadratic.curvature * d)
-                                / (d @ bounded_hessian_product(at, d))))
+                                / (d @ bounded_product(at, d))))
         batch = next(rows)
         optimizer.step(x[batch], y[batch])
     return {"ratios": ratios}

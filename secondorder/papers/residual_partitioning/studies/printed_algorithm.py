@@ -6,7 +6,8 @@ from secondorder.studies import (LINE_STYLES, Run, counted, diverged, legend_bel
                                  study)
 
 from .. import PAPER, ResidualPartitioning
-from ..algorithm_1 import algorithm_1_as_printed
+from ..section_2_setup import ratio
+from ..section_7_algorithm_1 import algorithm_1_as_printed
 from . import networks
 
 RATES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
@@ -33,7 +34,8 @@ def lowest_loss(seed, kind, data, form, rate, steps, every):
             if form == "printed":
                 at = network.evaluate(loss, x[batch], y[batch])
                 with np.errstate(over="ignore", invalid="ignore"):  # evaluated next, and refused
-                    network.theta = network.theta + algorithm_1_as_printed(at, rate).delta
+                    network.theta = (network.theta
+                                     - rate * ratio(at.gradient, algorithm_1_as_printed(at)))
             else:
                 optimizer.step(x[batch], y[batch])
         except FloatingPointError as error:

@@ -6,7 +6,7 @@ import secondorder as so
 from secondorder.studies import Run, diverged, exactly, headline, legend_below, study, undecided
 
 from .. import PAPER, ResidualPartitioning
-from ..hessian import bounded_hessian_product
+from ..section_3_what_is_bounded import bounded_product
 from . import networks
 
 KINDS, RATES = ("autoencoder", "classifier"), (0.3, 1.0, 1.9)
@@ -36,7 +36,7 @@ def steps_kept(seed, kind, rate, cross, steps):
         step, reached = network.theta - theta, network.evaluate(loss, *at).loss
         network.theta = theta  # the models are those of the point where the step began
         here, slope = network.evaluate(loss, *at), gradient @ step
-        curvatures = {"bounded": step @ bounded_hessian_product(here, step),
+        curvatures = {"bounded": step @ bounded_product(here, step),
                       "true": step @ so.exact.hessian_vector_product(network, loss, *at, step)}
         decreases = {name: -slope - curvature / 2 for name, curvature in curvatures.items()}
         decreases["loss"] = start - reached

@@ -293,11 +293,12 @@ def gaps(at, eps_of, rates, kinds):
 
 
 def fast_direction(at, single=False, **options):
-    """The fast path's direction for the half squared error, of a `Small` or a `Row`; `single`: of
-    the same network in float32.
+    """The fast path's direction for the half squared error, of a `Small` or a `Row`, exact unless
+    the options say otherwise; `single`: of the same network in float32.
     """
     net = at.net.astype("float32") if single else at.net
-    return directions.update(net, SquaredError(), at.x, at.y, Options(**options)).direction
+    return directions.update(net, SquaredError(), at.x, at.y,
+                             Options(**{"pseudo_inverse": "exact"} | options)).direction
 
 
 def blocks_of(at, direction):

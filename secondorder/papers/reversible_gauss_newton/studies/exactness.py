@@ -12,7 +12,8 @@ from .training import LOSS, TASKS, TITLES, rounded, shown, split
 
 #: As printed, with the tolerance of the experiments, and the public code's first block: linear,
 #: with a bias, so that its features have the rank d/2 + 1 at most.
-KINDS = {"exact": {}, "gn": {"pseudo_inverse": "truncate"}, "code": {}}
+KINDS = {kind: {"pseudo_inverse": form}
+         for kind, form in (("exact", "exact"), ("gn", "truncate"), ("code", "exact"))}
 
 
 def steps(seed, task, kind, samples, width, batch, rate, count):

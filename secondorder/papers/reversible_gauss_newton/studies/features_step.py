@@ -18,4 +18,5 @@ class FeaturesGaussNewton(so.optimizers.Optimizer):
         blocks = so.Network(network.copy().layers[:-1], dtype=network.dtype)
         eps = evaluation.loss_function.gradient(evaluation.outputs, evaluation.y)
         target = blocks(x) - at_features(network, eps)
-        return direction(blocks, so.SquaredError(), x, target, inverse="moore-penrose")
+        return direction(blocks, so.SquaredError(), x, target, inverse="moore-penrose",
+                         pseudo_inverse="exact")

@@ -25,8 +25,9 @@ LOSS = so.SoftmaxCrossEntropy()
 TESTS = 2000  # images of the test set at most
 OWN_EVERY = 5  # of so many steps the change of one's own batch and of another is measured
 METHODS = {"gn": (so.GaussNewton, {"pseudo_inverse": "truncate", "measure": False}),
-           "exact": (so.GaussNewton, {"measure": False}),
-           "mp": (so.GaussNewton, {"inverse": "moore-penrose", "measure": False}),
+           "exact": (so.GaussNewton, {"pseudo_inverse": "exact", "measure": False}),
+           "mp": (so.GaussNewton, {"inverse": "moore-penrose", "pseudo_inverse": "exact",
+                                   "measure": False}),
            "mp-features": (FeaturesGaussNewton, {}),
            "adam": (so.Adam, {}), "sgd": (so.SGD, {})}
 NAMES = {"gn": "Gauss-Newton, 1 %", "exact": "Gauss-Newton, exact", "mp": "Moore-Penrose",

@@ -1,0 +1,150 @@
+"""Equations (10), (11) and Theorem 2: the chosen fractions, and the total gradient."""
+
+import numpy as np
+
+from .... import exact
+from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
+from .. import PAPER
+from ..section_3_residual_partitioning import NEGATIVE_CURVATURE
+from ..section_4_partitioning_variables import (eq_10_fractions, eq_11_activation, eq_11_affine,
+                                                theorem_2)
+from ..section_7_3_proof_of_theorem_2 import eq_46_fractions_at_outputs
+from ..section_7_algorithm_1 import forward_pass
+from . import cases, reference
+from .claims import NONE_NEGATIVE
+from .reference import minimise_over_fractions, sum_of_curvatures
+
+
+def bent_the_wrong_way(rng):
+    """An output far below its target: other fractions save a third of the sum or more."""
+    theta = np.array([0.5, 0.25, 1.0, 0.0]) * (1 + 0.05 * rng.uniform(-1, 1, 4))
+    return cases.one_unit(theta, 40.0, "softplus")
+
+
+def sum_and_least(at, rng, way="abs"):
+    """Sum of all W_ddot at the fractions of (10) and (46), and the least that is found."""
+    least, _ = minimise_over_fractions(*sum_of_curvatures(at, way), rng)
+    return float(cases.built(at, correct=NEGATIVE_CURVATURE[way]).curvature.sum()), least
+
+
+def signs_kept(rng):
+    """One bent tanh unit, coefficients with their signs: the sum at these fractions, and at others
+    of the first layer, one of them nearly 0.
+    """
+    at = cases.bent_unit()
+    best, _ = theorem_2(at)
+    sums = []
+    for p in (0.5, rng.uniform(0.55, 0.9), 0.999):
+        first = np.array([[[p, 1 - p]]]), best[0][1]
+        built = cases.built(at, [first, *best[1:]], correct=cases.uncorrected)
+        sums.append(float(built.curvature.sum()))
+    at_these = float(cases.built(at, correct=cases.uncorrected).curvature.sum())
+    return at_these, sums
+
+
+@equation(PAPER, "10", "theorem-2",
+          statement="For changes of equal size these fractions make the bound least. The fraction "
+                    "of a weight is the size of its input, of an input its weight times its total "
+                    "gradient. Both are over the output's total gradient. At the loss they are the "
+                    "fractions of (46). (The formula serves the first layer too, where phi = 0; a "
+                    "layer that is not trained has no eps.)",
+          formula=r"\varepsilon_{sij}^{*(\ell)} = \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} "
+                  r"\quad \varphi_{sij}^{*(\ell)} = \frac{|w_{ij}^{(\ell)}| "
+                  r"u_{sj}^{(\ell)}}{u_{si}^{(\ell+1)}} \quad \text{for } 1 < \ell < L, \quad \ell "
+                  r"\in P",
+          uses=("25", "32", "38", "44", "46"),
+          kind="optimality", verdict="conditional", condition=NONE_NEGATIVE,
+          implements=(Stated(eq_10_fractions, "0", "1"), Stated(theorem_2, "0", "1"),
+                      eq_46_fractions_at_outputs))
+def equation_10(rng):
+    claims = []
+    for name, a in cases.affine_and_first(rng).items():
+        claims.append(Equal("eps and phi against |y| / u and |w| u / u, by loops",
+                            np.concatenate(a.best, axis=2), reference.shares(a.terms), 1e-13,
+                            case=name))
+    sizes = (2, 2, 2, 3)
+    for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
+        at = cases.evaluation(rng, activation, loss, samples=2, sizes=sizes)
+        claims.append(Equal("sum of all W_ddot against its numerical minimum",
+                            *sum_and_least(at, rng), 1e-7, case=f"{activation}, {loss}"))
+    for way in NEGATIVE_CURVATURE:
+        positive = cases.all_positive(rng, sizes)
+        claims += [Equal("sum of all W_ddot against its numerical minimum",
+                         *sum_and_least(positive, rng, way), 1e-7,
+                         case=f"softplus, none negative, {way}"),
+                   Counterexample(AtMost(
+                       "softplus, negative ones corrected: the sum against other fractions' least",
+                       *sum_and_least(bent_the_wrong_way(rng), rng, way), 1e-3, case=way))]
+    at_these, (at_half, *at_others) = signs_kept(rng)
+    claims += [Counterexample(AtMost("one tanh unit, a negative coefficient with its sign: the sum "
+                                     "at these fractions against others", at_these, at_others)),
+               Equal("the same: these fractions are halves", at_these, at_half, 1e-12),
+               AtMost("the same: the sum at others against these, which give the largest",
+                      at_others, at_these),
+               AtMost("the same: a fraction near 0, a sum far below", at_others[1],
+                      100 * at_these)]
+    built = cases.built(at)
+    eps, phi = built.partitions[2]
+    return [*claims, Equal("all u against loops", np.concatenate(built.u, axis=1),
+                           np.concatenate(reference.total_gradients(at), axis=1), 1e-13),
+            Case(y=at.saved[2].input, u=built.u[2], u_above=built.u[3], eps=eps, phi=phi,
+                 W_ddot=built.curvature)]
+
+
+# -- the total gradient ----------------------------------------------------------------------------
+
+def sums_over_paths(at):
+    """u at all layers: row sums of the Jacobian of the network of absolute values.
+
+    Weights, inputs of layers and slopes are replaced by their absolute values; every parameter
+    starts a path.
+    """
+    net, M = at.network, [np.zeros((*at.x.shape, at.network.size))]
+    for layer, where, saved in zip(net.layers, net.slices, at.saved):
+        if hasattr(saved, "slope"):
+            M.append(np.abs(saved.slope)[:, :, None] * M[-1])
+            continue
+        below = np.einsum("ij,sjp->sip", np.abs(layer.weight), M[-1])
+        if layer.trainable:
+            units = np.eye(layer.out_features)
+            below[:, :, where] += [np.hstack([np.kron(units, np.abs(x)),
+                                              units[:, :layer.size - layer.weight.size]])
+                                   for x in saved.input]
+        M.append(below)
+    return np.concatenate([J.sum(axis=2) for J in M], axis=1)
+
+
+@equation(PAPER, "11",
+          statement="The total gradient of a unit, by a forward pass. It is zero at the input, "
+                    "and an activation shrinks it by the slope. An affine layer sums the size of "
+                    "its inputs and weighted total gradients. (In the case of an activation i = "
+                    "j; an affine layer that is not trained lacks the first sum.)",
+          formula=r"""u_{si}^{(1)} \equiv 0 \quad u_{si}^{(\ell+1)} \equiv \begin{cases}
+                  |\dot{\sigma}_{\ell}(y_{sj}^{(\ell)})| u_{sj}^{(\ell)} & \text{for activation
+                  layers } \ell \\
+                  \sum_{j=0}^{m_{\ell}} |y_{sj}^{(\ell)}| + \sum_{j=1}^{m_{\ell}} |w_{ij}^{(\ell)}|
+                  u_{sj}^{(\ell)} & \text{for affine layers } \ell
+                  \end{cases}""",
+          kind="definition", verdict="holds",
+          implements=(eq_11_affine, eq_11_activation), uses=())
+def equation_11(rng):
+    claims = []
+    for name, at in cases.rows_and_sin(rng).items():
+        us = forward_pass(at.network.layers, at.saved)  # None stands for 0
+        passes = [np.zeros_like(saved.input) if u is None else u
+                  for saved, u in zip(at.saved, us)] + us[-1:]
+        rounded = theorem_2(cases.single_precision(at))[1]
+        for form, sums, tolerance in (("all layers", theorem_2(at)[1], 1e-13),
+                                      ("the forward pass", passes, 1e-13),
+                                      ("float32", rounded, 1e-5)):
+            claims.append(Equal("u at all layers against sums over all paths of absolute "
+                                f"products, {form}", np.concatenate(sums, axis=1),
+                                sums_over_paths(at), tolerance, case=name))
+        claims.append(Property("float32: u stays float32",
+                               {u.dtype.name for u in rounded}, {"float32"}))
+    at = cases.evaluation(rng, "relu", positive=True)
+    u = theorem_2(at)[1]
+    return [*claims, Equal("positive weights, inputs and slopes: u of the outputs against row sums "
+                           "of the Jacobian",
+                           u[-1], exact.jacobian(at.network, at.x).sum(axis=2), 1e-13),
+            Case(x=at.x, u_2=u[1], u_L=u[-1])]

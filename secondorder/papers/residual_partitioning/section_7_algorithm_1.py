@@ -1,0 +1,196 @@
+"""Algorithm 1, at the end of section 7: one training step.
+
+The paper carries Y_ddot u down to every affine layer and then calls sum_i (Y_ddot u)_i |w_ij| the
+Y_ddot of the inputs. By (9) and (10) it is their Y_ddot u:
+
+    Y_ddot_sj u_sj = sum_i Y_ddot_si w_ij^2 / phi_sij u_sj = sum_i (Y_ddot_si u_si) |w_ij|.
+
+So Z = Y_ddot u is carried throughout, and nothing is divided by a u that may be 0. In print u^(0)
+stands for u^(1), the backward lines leave out the bias j = 0, and the forward lines the loop over
+s. ``algorithm_1`` is corrected, and trains; ``algorithm_1_as_printed`` stands at the end.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...compiled import summing as loop
+from ...nets import Activation, Linear
+from ...nets.rules import LayerRules
+from .section_2_setup import by_parameter, flat, own_inputs, ratio
+from .section_3_residual_partitioning import minimiser, products_left_out_of_4, quadratic
+from .section_4_partitioning_variables import eq_11_activation, eq_11_affine
+
+up, down = LayerRules("residual partitioning"), LayerRules("residual partitioning")
+
+
+class Passes(NamedTuple):
+    """What both passes give: u and Z of all layers' inputs and of the outputs, and W_ddot (P,).
+
+    None stands for a u that is 0, as nothing below is trained, and for a Z that is not needed.
+    """
+
+    u: list
+    Z: list
+    W_ddot: np.ndarray
+
+
+def algorithm_1(evaluation, output, correct=np.abs, cross=False):
+    """Algorithm 1 without its last lines: u upwards; Z, and with it W_ddot, downwards.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    output : str
+        Which function of `OUTPUTS` starts the way down; the paper's is "jensen".
+    correct : callable
+        Of `NEGATIVE_CURVATURE`; the paper's is `numpy.abs`.
+    cross : bool
+        Whether the products that (4) leaves out are bounded, too. Ours.
+
+    Returns
+    -------
+    Passes
+    """
+    layers, saved = evaluation.network.layers, evaluation.saved
+    u = forward_pass(layers, saved)
+    Z = OUTPUTS[output](evaluation.loss_function, evaluation.outputs, evaluation.y, u[-1])
+    Z, W_ddot = backward_pass(layers, saved, u, evaluation.deltas, Z, correct, cross)
+    return Passes(u, Z, flat(W_ddot))
+
+
+def forward_pass(layers, saved, u=None):
+    """u of the layers' inputs and, last, of the outputs."""
+    us = [u]
+    for layer, own_saved in zip(layers, saved):
+        moves = us[-1] is not None or layer.size
+        us.append(up(layer)(layer, own_saved, us[-1]) if moves else None)
+    return us
+
+
+def backward_pass(layers, saved, us, Y_dots, Z, correct, cross):
+    """Z of the layers' inputs and, last, of the outputs; W_ddot, an array a parameter.
+
+    `Y_dots` are the gradients of every sample's loss in the layers' outputs.
+    """
+    Zs, W_ddot = [Z], []
+    for layer, own_saved, u, Y_dot in reversed(list(zip(layers, saved, us, Y_dots))):
+        if u is None and not layer.size:
+            Zs.append(None)
+            continue
+        Z, own = down(layer)(layer, own_saved, u, Y_dot, Zs[-1], correct, cross)
+        Zs.append(Z)
+        W_ddot = [*own, *W_ddot]
+    return Zs[::-1], W_ddot
+
+
+# -- the lines of the backward pass ----------------------------------------------------------------
+
+def jensen(loss, p, y, u):
+    """Z_si = sqrt(f_ii) sum_i' u_si' sqrt(f_i'i'): (45) at the phi of (46), times u."""
+    r = np.sqrt(loss.hessian_diagonal(p, y))
+    return r * (r * u).sum(axis=1, keepdims=True)
+
+
+def diagonal(loss, p, y, u):
+    """Z_si = |f_ii| u_si, where the loss's Hessian is diagonal: there is nothing to split. Ours."""
+    return np.abs(loss.hessian_diagonal(p, y)) * u
+
+
+def pairwise(loss, p, y, u):
+    """Z_si = sum_i' |f_ii'| u_si', for every loss; the sum of u Z is never above Jensen's. Ours."""
+    return np.einsum("sij,sj->si", np.abs(loss.hessian(p, y)), u)
+
+
+OUTPUTS = {"diagonal": diagonal, "jensen": jensen, "pairwise": pairwise}
+
+
+def weights(Z, y):
+    """W_ddot_ij = (1/S) sum_s Z_si |y_sj|, (out, k), with y_s0 in column 0 of y (S, k)."""
+    return (Z / len(Z)).T @ np.abs(y)
+
+
+def inputs(Z, w):
+    """Z_sj = sum_i Z_si |w_ij|, (S, in)."""
+    return Z @ np.abs(w)
+
+
+def activation(Z, Y_dot, slope, curvature, u, correct=np.abs):
+    """Z_sj = | |slope_sj| Z_sj + Y_dot_sj curvature_sj u_sj |, (S, m)."""
+    return correct(np.abs(slope) * Z + Y_dot * curvature * u)
+
+
+@loop
+def update(W_dot, W_ddot, rate, l2, damping):
+    """The last lines, dw_j = -lambda W_dot_j / W_ddot_j, and what (3) promises of this step.
+
+    A penalty (l2/2) w^2 enters (3) exactly. Its gradient is in W_dot; its curvature joins W_ddot /
+    lambda, as there is nothing about it for lambda to scale. A parameter stays where W_ddot +
+    damping is 0: there the bound has no bottom.
+
+    Returns
+    -------
+    (P,) array, float, int
+        dw / lambda; L(0) - L_1 at dw; how many parameters stay.
+    """
+    step, decrease, idle = np.zeros_like(W_dot), 0.0, 0
+    for j in range(W_dot.size):
+        if W_ddot[j] + damping == 0:
+            idle += 1
+        else:
+            step[j] = minimiser(W_dot[j], W_ddot[j] + damping + rate * l2)
+            decrease -= quadratic(W_dot[j], W_ddot[j] + l2, rate * step[j])
+    return step, decrease, idle
+
+
+# -- which line for which layer; the other layers' are in `layers` ---------------------------------
+
+@up.register(Linear)
+def up_linear(layer, saved, u):
+    return eq_11_affine(own_inputs(layer, saved.input), layer.weight, u)
+
+
+@down.register(Linear)
+def down_linear(layer, saved, u, Y_dot, Z, correct, cross):
+    W_ddot = weights(Z, own_inputs(layer, saved.input))
+    if u is None:
+        return None, by_parameter(layer, W_ddot)
+    Z_in = inputs(Z, layer.weight)
+    if cross and layer.trainable:
+        of_weights, of_inputs = products_left_out_of_4(Y_dot, u)
+        W_ddot[:, layer.bias is not None:] += of_weights
+        Z_in = Z_in + of_inputs
+    return Z_in, by_parameter(layer, W_ddot)
+
+
+@up.register(Activation)
+def up_activation(layer, saved, u):
+    return eq_11_activation(saved.slope, u)
+
+
+@down.register(Activation)
+def down_activation(layer, saved, u, Y_dot, Z, correct, cross):
+    return activation(Z, Y_dot, saved.slope, saved.curvature, u, correct), ()
+
+
+# -- as printed ------------------------------------------------------------------------------------
+
+def algorithm_1_as_printed(evaluation):
+    """W_ddot (P,) of the printed lines, for a chain of trained `Linear` and `Activation` layers.
+
+    On the way down there is one u_sj too many at every affine layer. Steps are too small where
+    u > 1; where u < 1 the result need not bound anything. Two lines can be read in two ways; this
+    is the reading that is nearest to the right one.
+    """
+    layers, saved = evaluation.network.layers, evaluation.saved
+    u = forward_pass(layers, saved)
+    Z = jensen(evaluation.loss_function, evaluation.outputs, evaluation.y, u[-1])
+    Y_ddot, W_ddot = ratio(Z, u[-1]), []
+    for l in reversed(range(len(layers))):
+        if isinstance(layers[l], Activation):
+            Y_ddot = np.abs(Y_ddot * saved[l].slope**2 + evaluation.deltas[l] * saved[l].curvature)
+        else:
+            own = weights(Y_ddot * u[l + 1], own_inputs(layers[l], saved[l].input))
+            W_ddot = [*by_parameter(layers[l], own), *W_ddot]
+            Y_ddot = inputs(Y_ddot * u[l + 1], layers[l].weight)  # this is Y_ddot u, not Y_ddot
+    return flat(W_ddot)

@@ -1,0 +1,77 @@
+"""What a message shows of a value is short, whatever the value is."""
+
+import numpy as np
+import pytest
+
+import secondorder as so
+from secondorder.checks import shown
+
+NET, LOSS = so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy()
+X, Y, BIG = np.ones((5, 3)), np.zeros(5, int), np.ones((100, 100))
+
+
+@pytest.mark.parametrize("value, text", [
+    (1.5, "1.5"), ([1, "two"], "[1, 'two']"), (np.zeros(2), "array([0., 0.])"),
+    (BIG, "an array of shape (100, 100), float64"),
+    ([BIG, 1], "[an array of shape (100, 100), float64, 1]"),
+    (np.ma.array(BIG), "a MaskedArray of shape (100, 100), float64"),
+    pytest.param(10**5000, "a whole number of 16610 bits", id="long"),
+    (list(range(10**6)), "[0, 1, 2, 3, 4, 5, 6, 7, ...]"),
+    ({"a": BIG}, "{'a': an array of shape (100, 100), float64}")])
+def test_a_value_is_shown_briefly(value, text):
+    assert shown(value) == text
+
+
+@pytest.mark.parametrize("value", ["x" * 10**6, [[["x" * 10**4] * 99] * 99] * 99,
+                                   so.mlp([3] * 200, rng=0), {str(i): BIG for i in range(999)}])
+def test_no_value_makes_a_long_text(value):
+    assert len(shown(value)) < 600 and "..." in shown(value)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: so.exact.hessian(NET, X.repeat(99, 1), Y, LOSS), "loss must be a Loss instance"),
+    (lambda: so.datasets.scale(BIG), "data must be a Dataset"),
+    (lambda: so.exact.eigenpairs(NET, LOSS, X, Y, k=BIG), "k must be a whole number"),
+    (lambda: so.exact.gradient(NET, LOSS, X, Y, l2=BIG), "l2 must be a number"),
+    (lambda: so.Network([BIG]), "layers: expected Layer instances"),
+    (lambda: so.mlp([3, BIG, 2]), "must be a whole number"),
+    (lambda: so.Linear(3, 2, rng=BIG), "rng must be None"),
+    (lambda: so.plots.matrices({"H": [BIG]}, ax=BIG), "figure|ax|matrices|H"),
+    (lambda: so.train(so.SGD(NET, LOSS), X, Y, epochs=BIG), "epochs must be a whole number"),
+    (lambda: so.train(NET, LOSS, X, Y), r"as in so.train\(so.Adam\(network, loss\), x, y\), got N"),
+    (lambda: so.SGD(NET, LOSS, learning_rate=10**400), "learning_rate must be below 1e308"),
+    (lambda: so.SGD(NET, LOSS).load_state_dict(BIG), "state must be"),
+    (lambda: so.SGD(NET, LOSS).direction(BIG), "evaluation"),
+    (lambda: so.exact.hessian(NET, LOSS, X, Y, layer=["x" * 10**5]), "layer"),
+    (lambda: so.from_torch(BIG), "module must be a torch.nn.Module"),
+    (lambda: so.Activation("x" * 10**5), "unknown")])
+def test_no_message_prints_an_array(call, words):
+    with pytest.raises((TypeError, ValueError), match=words) as refused:
+        call()
+    assert len(str(refused.value)) < 700
+
+
+@pytest.mark.parametrize("labels", [Y.astype(float), np.array(list("abcab"))])
+def test_labels_of_another_kind_are_told_how_to_become_labels(labels):
+    with pytest.raises(TypeError, match=r"astype\(int\).*unique\(labels, return_inverse=True\)"):
+        so.exact.gradient(NET, LOSS, X, labels)
+
+
+@pytest.mark.parametrize("kind", ["requires_grad", "bfloat16", "meta"])
+def test_a_tensor_that_numpy_cannot_read_is_named(kind):
+    torch = pytest.importorskip("torch")
+    x = torch.ones(5, 3, **{"requires_grad": {"requires_grad": True}, "meta": {"device": "meta"},
+                            "bfloat16": {"dtype": torch.bfloat16}}[kind])
+    for name, call in [("x", lambda: NET(x)), ("theta", lambda: setattr(NET, "theta", x[:, 0])),
+                       ("targets", lambda: so.exact.gradient(NET, so.SquaredError(), X, x[:, :2])),
+                       ("arrays: 0.weight", lambda: so.from_arrays({"0.weight": x}, ["linear"]))]:
+        if (kind, name[:6]) != ("requires_grad", "arrays"):
+            with pytest.raises((TypeError, ValueError), match=f"^{name} "):
+                call()
+
+
+@pytest.mark.parametrize("rows", [list, tuple, lambda rows: [list(rows)]])
+def test_a_list_of_masked_rows_is_refused(rows):
+    masked = rows([np.ma.array([1.0, 2, 3], mask=[0, 1, 0])] * 5)
+    with pytest.raises(TypeError, match="x must be a plain array, got a masked one"):
+        NET(masked)
