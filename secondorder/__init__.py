@@ -27,10 +27,9 @@ _ROOMS = ("datasets", "eacg", "edition", "exact", "ledger", "low_rank", "nets", 
           "plots", "residual_partitioning", "reversible_gauss_newton", "training", "verify")
 #: Rooms that stand in a folder of their own kind; all others stand beside this file.
 _PAPERS = ("eacg", "low_rank", "residual_partitioning", "reversible_gauss_newton")
-_NAMES = {"compiled.forms": ("literal",),
-          "nets": ("Activation", "ActivationFunction", "AvgPool2d", "BinaryCrossEntropy",
+_NAMES = {"nets": ("Activation", "ActivationFunction", "AvgPool2d", "BinaryCrossEntropy",
                    "BoundedCriterion", "Chain", "Conv2d", "Flatten", "Huber", "Layer", "LayerNorm",
-                   "Linear", "Loss", "MaxPool2d", "Network", "PoissonNLL", "Recurrent", "Skip",
+                   "Linear", "Loss", "MaxPool2d", "Network", "PoissonNLL", "Recurrent", "Reshape", "Skip",
                    "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "cnn", "from_arrays",
                    "from_torch", "load", "mlp", "rnn", "save"),
           "low_rank": ("CubicRegularization",),

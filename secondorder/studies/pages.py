@@ -56,10 +56,8 @@ def page(paper):
 
 
 def runs_text(record):
-    """How many runs a record has, how long they took and, where they tell, which form made them."""
-    known = {form: count for form, count in record.get("forms", {}).items() if form != "not told"}
-    forms = "".join(f", {count} by the {form} form" for form, count in known.items())
-    return f"{record['runs']} runs{forms}, {duration(record['run_seconds'])} of one core"
+    """How many runs a record has, and how long they took."""
+    return f"{record['runs']} runs, {duration(record['run_seconds'])} of one core"
 
 
 def _note(row):

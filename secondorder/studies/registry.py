@@ -11,10 +11,9 @@ from ..ledger import PAPERS
 from ..ledger.labels import canonical
 from ..ledger.registry import TITLES, paper_meant
 
-#: What ends the letter of a claim on a method's cost -> the form of the code that runs. The claim
-#: is judged in the literal form, where all methods run as they are written. In the compiled form
-#: one method may be tuned further than another: it has a claim of ours beside it.
-FORMS = {"": "literal", "-compiled": "compiled"}
+#: What ends the letter of a claim on a method's cost -> what its recorded runs call the code that
+#: is written as the paper's formulas, and that runs.
+FORMS = {"": "literal"}
 
 
 @dataclass(frozen=True)

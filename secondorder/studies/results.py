@@ -82,15 +82,6 @@ class Results:
         """Of all runs together."""
         return sum(self.times())
 
-    @property
-    def forms(self):
-        """Form of the code, literal or compiled -> how many runs it made; "not told" by runs of
-        versions that did not write it down. What a run asks for counts, `form` among its arguments.
-        """
-        told = [run["arguments"].get("form") or run.get("environment", {}).get("form", "not told")
-                for run in self._runs.values()]
-        return {form: told.count(form) for form in sorted(set(told))}
-
     def _matching(self, wanted):
         asked = json.dumps(wanted)
         if asked not in self._found:

@@ -10,7 +10,6 @@ from dataclasses import asdict
 
 from .. import files
 from ..checks import whole_number
-from ..compiled import forms
 from ..files.environment import environment
 from . import results as files_of_runs
 from .data import missing
@@ -71,7 +70,7 @@ class Sweep:
         for done, (run, outcome) in enumerate(self._outcomes(runs), 1):
             result, seconds = outcome
             files_of_runs.write(self._path(study, run), run, result, seconds,
-                                environment() | {"form": forms.name()})
+                                environment())
             self._take(study, run, results)
             left = (time.monotonic() - began) / done * (total - done)
             ending = f"  diverged: {result[DIVERGED]}" if DIVERGED in result else ""
@@ -86,8 +85,7 @@ class Sweep:
             for run in runs:
                 yield run, timed(run.function, run.arguments)
             return
-        pending = {self.executor.submit(_timed_in, forms.is_literal(), run.function,
-                                        run.arguments): run for run in runs}
+        pending = {self.executor.submit(timed, run.function, run.arguments): run for run in runs}
         try:
             for future in concurrent.futures.as_completed(pending):
                 yield pending[future], future.result()
@@ -114,12 +112,6 @@ def _is_of_the_workers(error):
     """Whether an error is none of the run's own: its process, or the scheduler, is gone."""
     gone = concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError
     return isinstance(error, gone) or type(error).__name__ == "KilledWorker"  # distributed's
-
-
-def _timed_in(literal, function, arguments):
-    """`timed` in the form, literal or compiled, that was asked for where the sweep was begun."""
-    with forms.literal(literal):
-        return timed(function, arguments)
 
 
 def timed(function, arguments):
@@ -175,7 +167,7 @@ def reproduce(study, sweep, quick=False, seeds=None):
     draw(study, results, picture, settings, "quick setting" if quick else "")
     record = {"paper": study.paper, "key": study.key, "shows": study.shows, "settings": settings,
               "quick": quick, "stand_ins": absent, "deviation": study.deviation,
-              "runs": len(results), "forms": results.forms, "run_seconds": results.seconds,
+              "runs": len(results), "run_seconds": results.seconds,
               "figure": picture.name, "environment": environment(),
               "claims": [{"letter": letter, "claim": text, **asdict(verdicts[letter])}
                          for letter, text in study.claims.items()]}

@@ -10,7 +10,6 @@ import pytest
 from harness import derivations
 import secondorder as so
 from harness.cases import network, relative, targets
-from harness.forms import form  # noqa: F401  both forms
 from secondorder.nets import Activation, Chain, Evaluation, Linear, Network, Reshape, Skip, Tanh
 
 

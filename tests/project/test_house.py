@@ -8,14 +8,14 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "secondorder"
 #: From the ground up; a part knows those before it. Names of one line know each other.
-FLOORS = ("formulas files", "compiled", "checks", "nets", "exact", "datasets", "optimizers",
+FLOORS = ("formulas files", "kernels", "checks", "nets", "exact", "datasets", "optimizers",
           "plots", "ledger", "verify", "rooms", "bridges", "training", "studies", "comparison",
           "secondorder", "rooms' studies", "edition lessons bench race", "book", "cli", "__main__")
 RANK = {name: k for k, floor in enumerate(FLOORS) for name in (
     [floor] if "'" in floor else floor.split())}
 ROOMS = ("residual_partitioning", "low_rank", "eacg", "reversible_gauss_newton")
 #: What runs when it is called, not when it is loaded: part, and the part above that it calls.
-CALLED = {("compiled", "secondorder"), ("checks", "secondorder"), ("files", "secondorder")}
+CALLED = {("kernels", "secondorder"), ("checks", "secondorder"), ("files", "secondorder")}
 #: Folders that may hold more than 15 files, and how many.
 WIDE = {"papers/" + room: 20 for room in ROOMS}
 

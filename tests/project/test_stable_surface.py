@@ -15,7 +15,7 @@ NAMES = ("Activation", "ActivationFunction", "Adadelta", "Adagrad", "Adam", "Avg
          "GaussNewton", "Layer", "LayerNorm", "Linear", "Loss", "MaxPool2d", "Momentum", "Network",
          "Recurrent", "ResidualPartitioning", "RevMLP", "SGD", "Skip", "SoftmaxCrossEntropy",
          "SquaredError", "TruncatedNewton", "TukeyBiweight", "cnn", "compare", "from_arrays",
-         "from_torch", "literal", "load", "mlp", "rnn", "train")
+         "from_torch", "load", "mlp", "rnn", "train")
 #: Callable -> arguments that it takes by these names.
 ARGUMENTS = {
     "mlp": "activation output bias init rng dtype",

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from harness.cases import network, relative
-from harness.forms import form  # noqa: F401  both forms
 
 import secondorder as so
 from secondorder.papers.low_rank import curvature, joint_rates, optimizer, steps

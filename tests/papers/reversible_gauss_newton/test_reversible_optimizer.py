@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from harness.forms import form  # noqa: F401  both forms
 
 import secondorder as so
 from harness.reversible_cases import batch, network

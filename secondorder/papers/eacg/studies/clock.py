@@ -36,13 +36,12 @@ def update_seconds(repeat, case, criterion, methods, batch, rounds, steps, form)
         optimizers[f"{method} {curvature}"] = training.in_form(form, network, loss, method,
                                                                curvature, 1e-3, 0.02)
     seconds = {name: [] for name in optimizers}
-    with so.literal(form == "literal"):
-        for name, optimizer in rounds * list(optimizers.items()):
-            optimizer.step(x, y)  # the caches hold the other methods' arrays
-            began = time.process_time()
-            for _ in range(steps):
-                optimizer.step(x, y)
-            seconds[name].append((time.process_time() - began) / steps)
+    for name, optimizer in rounds * list(optimizers.items()):
+        optimizer.step(x, y)  # the caches hold the other methods' arrays
+        began = time.process_time()
+        for _ in range(steps):
+            optimizer.step(x, y)
+        seconds[name].append((time.process_time() - began) / steps)
     return {name: float(np.median(values)) for name, values in seconds.items()}
 
 

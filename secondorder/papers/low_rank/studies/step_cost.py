@@ -17,8 +17,7 @@ CASES = {f"{inputs}{more}": (inputs, form) for inputs in WIDTHS
 
 def step_ratio(seed, form, inputs, layers, width, rounds):
     """Median of the ratio of CPU seconds, cubic step over step of gradient descent, in turns."""
-    with so.literal(form == "literal"):
-        return ratio_of_seconds(seed, inputs, layers, width, rounds)
+    return ratio_of_seconds(seed, inputs, layers, width, rounds)
 
 
 def ratio_of_seconds(seed, inputs, layers, width, rounds):

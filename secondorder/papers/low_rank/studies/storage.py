@@ -25,11 +25,10 @@ def peaks(seed, route, form, samples, inputs, layers, width):
                      dtype="float32")
     x, y = rng.random((samples, inputs)).astype("float32"), rng.integers(0, 10, samples)
     loss = so.SoftmaxCrossEntropy()
-    with so.literal(form == "literal"):
-        evaluation = network.evaluate(loss, x, y)
-        direction = -evaluation.gradient
-        return {"curvature": peak(lambda: ROUTES[route](evaluation, direction)),
-                "gradient": direction.nbytes}
+    evaluation = network.evaluate(loss, x, y)
+    direction = -evaluation.gradient
+    return {"curvature": peak(lambda: ROUTES[route](evaluation, direction)),
+            "gradient": direction.nbytes}
 
 
 def peak(function):

@@ -21,8 +21,7 @@ def bytes_of(seed, form, kind, inputs, method):
     two steps, arrays for reuse included; ``first`` and ``warm``: peak of the first step and of a
     later one, over what there was before the method was made.
     """
-    with so.literal(form == "literal"):
-        return _bytes_of(seed, kind, inputs, method)
+    return _bytes_of(seed, kind, inputs, method)
 
 
 def _bytes_of(seed, kind, inputs, method):

@@ -25,8 +25,7 @@ COMPILED = tuple(f"{name}-compiled" for name in FULL["shapes"])
 
 def step(seed, form, inputs, blocks, width, batch, method, rounds):
     """Least CPU seconds of a step, and most bytes held in it, network included, in one form."""
-    with so.literal(form == "literal"):
-        return _step(seed, inputs, blocks, width, batch, method, rounds)
+    return _step(seed, inputs, blocks, width, batch, method, rounds)
 
 
 def _step(seed, inputs, blocks, width, batch, method, rounds):
