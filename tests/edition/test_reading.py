@@ -227,6 +227,8 @@ def test_time_grows_as_the_text_does(piece, tmp_path):
 @pytest.mark.parametrize("text", [
     "{" * 400_000, "$" * 400_000, "$$" + "x_i + " * 70_000, "\\[a\\]" * 6000,
     "\\begin{align}" + "a\\\\" * 100_000, "\\begin{quote}" * 30_000,
+    "\\newcommand{\\a}[1} " * 90_000 + "\\begin{document}$$a$$\\end{document}",
+    "\\AtBeginDocument{" + "\\def\\a{b}" * 190_000 + "}\\begin{document}{\\end{document}",
     "\\def\\a{bb}\\def\\b{\\a\\a}\\def\\c{\\b\\b\\b\\b}" + "\\c" * 200_000])
 def test_hostile_texts_end_soon(text, tmp_path):
     begin = time.process_time()
