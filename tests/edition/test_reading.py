@@ -307,6 +307,12 @@ DOCUMENTS = {
     "report": (r"\documentclass{report}\begin{document}" + X + r"\chapter{A}\section{B}" + X
         + r"\chapter{C}" + X + r"\appendix\chapter{D}" + X + r"\end{document}",
         [("1", "x"), ("1.1", "x"), ("2.1", "x"), ("A.1", "x")]),
+    "a report of KOMA-Script": (r"\documentclass{scrreprt}\begin{document}" + X + r"\chapter{A}" + X
+        + r"\end{document}", [("0.1", "x"), ("1.1", "x")]),
+    "only set back": (r"\documentclass{article}\counterwithin*{equation}{section}\begin{document}"
+        r"\section{A}" + X + r"\section{B}" + X + r"\end{document}", [("1", "x"), ("1", "x")]),
+    "memoir": (r"\documentclass{memoir}\begin{document}" + X + r"\chapter{A}" + X
+        + r"\chapter*{B}" + X + r"\end{document}", [("1", "x"), ("1.1", "x"), ("1.2", "x")]),
     "a delimited macro": (r"\documentclass{article}\usepackage{amsmath}"
         r"\def\ba#1\ea{\begin{align}#1\end{align}}\begin{document}"
         r"\ba a&=b\\c&=d\ea" + X + r"\end{document}",
