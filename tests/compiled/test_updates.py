@@ -8,7 +8,6 @@ import pytest
 import secondorder as so
 from secondorder.compiled import updates
 from secondorder.optimizers import stepping
-from secondorder.papers.residual_partitioning.compiled import partition_step
 
 DTYPES = (np.dtype("float64"), np.dtype("float32"))
 # class, settings, the memory whose size a whole step looks at
@@ -129,15 +128,12 @@ class Scaled(so.Loss):
 
 
 @pytest.mark.parametrize("size", [4, 8, 26])
-@pytest.mark.parametrize("name", [*UPDATES, "partitioning"])
+@pytest.mark.parametrize("name", list(UPDATES))
 def test_sums_do_not_depend_on_where_the_arrays_lie(name, size):
     """Neighbours in memory, in any order: a loop may not take its sums in another one."""
-    if name == "partitioning":
-        update, memory, numbers = partition_step, 1, (0.1, 0.2, np.zeros(3))
-    else:
-        fused = made(name, size, DTYPES[0]).fused
-        update, memory = getattr(updates, fused.name), 2 * len(fused.memory)
-        numbers = fused.numbers(made(name, size, DTYPES[0])) if fused.numbers else ()
+    fused = made(name, size, DTYPES[0]).fused
+    update, memory = getattr(updates, fused.name), 2 * len(fused.memory)
+    numbers = fused.numbers(made(name, size, DTYPES[0])) if fused.numbers else ()
     rng, found, count = np.random.default_rng(0), set(), 3 + memory
     values = rng.uniform(0.1, 1, size=(count, size))
     for _ in range(60):

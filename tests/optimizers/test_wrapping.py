@@ -15,8 +15,8 @@ from test_optimizers import METHODS, batches
 
 ALL = METHODS | {
     "partitioning": (so.ResidualPartitioning, {"learning_rate": 0.5}),
-    "partitioning-plain": (so.ResidualPartitioning,
-                           {"learning_rate": 0.5, "penalty": "plain", "damping": 0.1}),
+    "partitioning-damped": (so.ResidualPartitioning,
+                           {"learning_rate": 0.5, "damping": 0.1}),
 }
 #: Method -> how often its step calls what each method calls once, beyond that.
 MORE = {so.TruncatedNewton: {"evaluation": 1, "forward": 1, "batch": 1}}
@@ -112,7 +112,6 @@ def test_a_direction_that_depends_on_the_rate_uses_the_scheduled_one():
     assert np.array_equal(direction(ExponentialDecay(8.0, 0.5, every=1), 2), direction(2.0, 0))
     assert not np.allclose(direction(8.0, 0), direction(2.0, 0), rtol=1e-3)
     net, loss = so.mlp([3, 4, 2], rng=0), so.SquaredError()
-    assert not so.ResidualPartitioning(net, loss, l2=0.5, penalty="plain").depends_on_rate
     assert not so.ResidualPartitioning(net, loss).depends_on_rate
     assert not so.Adam(net, loss, l2=0.5).depends_on_rate
 

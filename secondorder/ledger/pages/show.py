@@ -144,7 +144,9 @@ def _formulas(entry, tex):
     if not entry.corrected:
         if not terminal.drawable(entry.formula):
             return ["formula (in LaTeX):", *_indented(inspect.cleandoc(entry.formula).splitlines())]
-        return ["formula:", *_indented(terminal.draw(entry.formula, numbers=bears))]
+        lines = ["formula:", *_indented(terminal.draw(entry.formula, numbers=bears))]
+        unknown = terminal.unknown(entry.formula)
+        return lines + [f"(as in LaTeX: {', '.join(unknown)})"] * bool(unknown)
     (printed, corrected), marked = marks.marked_pair(entry.formula, entry.corrected)
     above, below = (terminal.draw(nodes, numbers=bears) for nodes in (printed, corrected))
     if len(above) + len(below) > SCREEN // 3 and any("^" in line for line in below):
