@@ -15,14 +15,24 @@ class Undescribed(Exception):
     """A value has no plain description, such as a function or a generator."""
 
 
+#: What other libraries call an argument -> its name here.
+ELSEWHERE = {"lr": "learning_rate", "weight_decay": "l2"}
+
+
 def arguments(cls, positional, named):
     """Name -> description of the arguments of a call of `cls`, defaults included, but for what
     stands elsewhere or cannot be described; empty if they do not fit (making the object says so).
+    TypeError for a name of another library's.
     """
+    known = {}
     try:
         signature = inspect.signature(cls.__init__)
+        known = signature.parameters
         bound = signature.bind(None, *positional, **named)
     except (TypeError, ValueError):
+        for other in set(named).intersection(ELSEWHERE).difference(known):
+            if ELSEWHERE[other] in known:
+                raise TypeError(f"{cls.__name__} takes {ELSEWHERE[other]}=, not {other}=") from None
         return {}
     bound.apply_defaults()
     given = {}
