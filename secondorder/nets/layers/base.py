@@ -367,6 +367,8 @@ class Layer:
     def flat_parameter_gradients(self, saved, y_bar, out=None):
         """theta_bars (S, size): the arrays of `parameter_gradients` beside each other."""
         out = np.empty((len(y_bar), self.size), y_bar.dtype) if out is None else out
+        if not out.shape[-1]:
+            return out
         views = self.split(out)
         rows = self.parameter_gradients(saved, y_bar, *self._given(views))
         fill(self, views, rows, "parameter_gradients")
