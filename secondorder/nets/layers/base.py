@@ -412,6 +412,7 @@ def _whole(name, first, second):
     def whole(self, saved, *bars):
         return first(self, saved, *bars), *second(self, saved, *bars)
 
+    whole.made_of = first, second
     whole.__name__, whole.__doc__ = name, f"Both halves.\n\n{first.__doc__}\n{second.__doc__}"
     return whole
 
