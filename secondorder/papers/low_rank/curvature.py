@@ -89,7 +89,8 @@ def along(evaluation, direction):
     """
     chain, second_order, tangent = evaluation.network.chain, 0.0, None
     pieces = [direction[where] if where.stop > where.start else None for where in chain.slices]
-    for layer, saved, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):
+    held = chain._held(evaluation.saved)
+    for layer, saved, piece, bar in zip(chain.parts, held, pieces, evaluation.deltas):
         if tangent is not None or piece is not None:
             tangent, own = rule_along(layer).along(layer, saved, tangent, piece, bar)
             second_order += own

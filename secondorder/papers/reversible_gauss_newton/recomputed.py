@@ -67,6 +67,7 @@ def running_residual(network, x, direction, eps):
     for layer, where in zip(network.layers, network.slices):
         y, saved = layer.forward(x)
         if tangent is not None or layer.size:
-            tangent = layer.tangent(saved, tangent, direction[where] if layer.size else None)
+            piece = direction[where] if layer.size else None
+            tangent, _ = layer.flat_tangent(saved, tangent, piece)
         x = y
     return tangent + eps

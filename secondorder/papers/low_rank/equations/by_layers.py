@@ -72,7 +72,7 @@ class ByLayers:
     def first(self, of):
         """dv/dx or dv/dw, of = "x" or "w": indices of v, then those of x or w."""
         rows = (self.chain.input_gradient(self.saved, self.y_bars) if of == "x"
-                else self.chain.parameter_gradients(self.saved, self.y_bars))
+                else self.chain.flat_parameter_gradients(self.saved, self.y_bars))
         return rows.reshape(*self.y_shape, *self._shape(of))
 
     def second(self, left, right):
@@ -88,14 +88,19 @@ class ByLayers:
 
     def _along(self, moved, right, still):
         """Rows, one an output: the derivative of `first(right)` along a move of (x, w)."""
+        _, moves = self.chain.tangents(self.saved, *moved)
+
+        def back(y_bars):
+            bars = self.chain.output_gradients(self.saved, y_bars)
+            return self.chain.backward_tangent_from(self.saved, moves, bars, still, needed=True)
+
         if right == "x":
-            return self.chain.backward_tangent(self.saved, *moved, self.y_bars, still)[0].reshape(
-                len(still), -1)
+            return back(self.y_bars)[0].reshape(len(still), -1)
         rows = []  # parameters' parts are summed over rows, so that outputs stand one by one
         for n in range(len(still)):
             alone = np.where(np.arange(len(still))[:, None] == n,
                              self.y_bars.reshape(len(still), -1), 0).reshape(self.y_bars.shape)
-            rows.append(self.chain.backward_tangent(self.saved, *moved, alone, still)[1])
+            rows.append(back(alone)[1])
         return np.array(rows)
 
     def _shape(self, of):
