@@ -111,11 +111,13 @@ class Evaluation:
         return gradient
 
     def objective_gradient(self, l2):
-        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,)."""
+        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,); read-only."""
         if not l2:
             return self.gradient
         self.require_current()
-        return self.gradient + self.network.dtype.type(l2) * self.network.theta
+        gradient = self.gradient + self.network.dtype.type(l2) * self.network.theta
+        gradient.flags.writeable = False
+        return gradient
 
 
 def quiet():
