@@ -15,7 +15,7 @@ GRADE = ("ea-cg", "12", "eq_12_inverse")
 
 
 # %%
-def inverse(A, B, alpha):
+def eq_12_inverse(A, B, alpha):
     """The approximate inverse (n m, n m), from A (m, m), B (n, n)."""
     return ...
 
@@ -24,4 +24,4 @@ def inverse(A, B, alpha):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], inverse, implementation=GRADE[2]))
+    print(so.verify.equation(GRADE[0], GRADE[1], eq_12_inverse, implementation=GRADE[2]))

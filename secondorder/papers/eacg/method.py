@@ -354,6 +354,10 @@ class EACG(Optimizer):
         self.buffer = None
         self.seed, self.draws = int(generator(rng).integers(2**62)), 0
 
+    def _gradient_norm(self, evaluation):
+        evaluation.deltas  # (8b) wants them too: asked for first, they are made once
+        return super()._gradient_norm(evaluation)
+
     def direction(self, evaluation):
         settings = checked(self.curvature, self.solver, self.alpha, self.max_cg, self.tolerance)
         rng = None

@@ -214,12 +214,12 @@ def test_each_form_has_its_own_claim_about_seconds():
 
 def test_the_literal_timing_takes_the_solvers_of_the_paper():
     def options(form, method):
-        return training.in_form(form, network, loss, method, "pch-1", 0.1, 0.02).options
+        return training.in_form(form, network, loss, method, "fisher", 0.1, 0.02)
 
     network, loss = networks.network_of("Q", 0), so.SoftmaxCrossEntropy()
-    kfi, ea_cg = (options("literal", method) for method in ("kfi-rank-one", "ea-cg"))
-    assert (kfi.solver, kfi.literal) == ("kfi-rank-one", True)
-    assert (ea_cg.solver, ea_cg.literal, ea_cg.max_cg) == ("ea-cg", True, 20)
+    found = [options("literal", method) for method in ("kfi", "kfi-rank-one", "ea-cg")]
+    assert [one.solver for one in found] == ["kfi-printed", "kfi-rank-one", "ea-cg-printed"]
+    assert all((one.max_cg, one.curvature) == (20, "fisher-empirical") for one in found)
     assert options("compiled", "ea-cg").solver == "ea-closed"
     sgd = training.in_form("literal", network, loss, "sgd", "none", 0.1, 0.0)
     assert isinstance(sgd, so.Momentum)

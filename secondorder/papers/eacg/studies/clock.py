@@ -2,16 +2,16 @@
 
 Training tells losses by epoch; an update's seconds are measured apart, in turns and five times
 over, so that no method is timed beside other work than its rivals. A claim about seconds stands if
-it comes out alike in all repeats. It is judged in the literal form, where KFI solves with the
-matrices of Eq. (12) as in the paper. In the compiled form KFI does without those of wide inputs,
-and EA-CG takes its closed form: claims of ours tell who is the faster then.
+it comes out alike in all repeats. It is judged by the paper's solvers, which are called the literal
+form here: EA-CG on arrays as large as the weights, KFI with the matrices of Eq. (12). In the other,
+called compiled, KFI does without those of wide inputs, and EA-CG takes its closed form: claims of
+ours tell who is the faster then.
 """
 
 import time
 
 import numpy as np
 
-import secondorder as so
 from secondorder.studies import FORMS, Run, both, crossing, diverged, repeated
 
 from . import networks, training

@@ -97,8 +97,8 @@ def package_name(curvature):
 
 
 def in_form(form, network, loss, method, curvature, rate, alpha):
-    """The same; in the literal form with the solvers that the paper describes: EA-CG by 20 products
-    of conjugate gradients at most, and KFI with the matrices of Eq. (12).
+    """The same; in the literal form with the solvers as the paper describes them: EA-CG by 20
+    products of conjugate gradients at most, and KFI with the matrices of Eq. (12).
     """
     if form == "compiled" or method in ("sgd", "adam"):
         return optimizer_of(network, loss, method, curvature, rate, alpha)
