@@ -34,7 +34,9 @@ def elementwise(function):
 
 
 class Kernel:
-    """A loop that is compiled at its first call; numba is imported then."""
+    """A loop that is compiled at its first call; numba is imported then. What was compiled takes
+    its place in the module where it stands.
+    """
 
     def __init__(self, function, fastmath):
         functools.update_wrapper(self, function)
@@ -48,6 +50,9 @@ class Kernel:
         with _placing:
             if self._run is None:
                 self._run = _compiled(_with_compiled_calls(self.function), self.fastmath)
+                there = self.function.__globals__
+                if there.get(self.__name__) is self:
+                    there[self.__name__] = self._run
         return self._run
 
     def __reduce__(self):  # a copy, a pickle: the same loop

@@ -68,8 +68,8 @@ class Evaluation:
             self.outputs, self.saved = network.chain.forward(self.x)
             checks.outputs(self.outputs, self.saved, network)
             self.losses = loss.value(self.outputs, self.y)
-        checks.result_of(loss, "value", self.losses, self.outputs[:, 0])
-        self.loss = _mean(self.losses)
+            checks.result_of(loss, "value", self.losses, self.outputs[:, 0])
+            self.loss = _mean(self.losses)
         if not cmath.isfinite(self.loss):
             checks.losses(self.losses, loss)
 
@@ -125,8 +125,8 @@ def quiet():
 
 def _mean(losses):
     """Mean of the losses, a Python number, added up in float64 at least."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.add.reduce(losses, dtype=np.result_type(losses, np.float64)).item() / len(losses)
+    wide = np.complex128 if losses.dtype.kind == "c" else np.float64
+    return np.add.reduce(losses, dtype=wide).item() / len(losses)
 
 
 def _own(array, source):

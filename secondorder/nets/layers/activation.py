@@ -23,21 +23,6 @@ class ActivationSaved:
         return self.function.curvature(self.input)
 
 
-def bent(saved, y_bar, y_bar_tangent, x_tangent):
-    """y_bar_tangent_sj slope_sj + y_bar_sj curvature_sj x_tangent_sj, the second term only where
-    the function is curved and the input moves.
-    """
-    slope = saved.slope
-    if x_tangent is None or getattr(saved.function, "piecewise_linear", False):
-        return y_bar_tangent * slope
-    if slope.dtype.kind == "c":
-        return y_bar_tangent * slope + y_bar * saved.curvature * x_tangent
-    x_bar_tangent = np.empty(np.broadcast_shapes(y_bar_tangent.shape, x_tangent.shape), slope.dtype)
-    kernels.bent(*[a.reshape(-1) for a in (y_bar_tangent, slope, y_bar, saved.curvature, x_tangent,
-                                           x_bar_tangent)])
-    return x_bar_tangent
-
-
 class Activation(Layer):
     """y = s(x), entry by entry.
 
@@ -77,7 +62,14 @@ class Activation(Layer):
 
     def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
         """x_bar_tangent_sj = y_bar_tangent_sj slope_sj + y_bar_sj curvature_sj x_tangent_sj"""
-        return bent(saved, y_bar, y_bar_tangent, moved.x_tangent)
+        slope, x_tangent = saved.slope, moved.x_tangent
+        if getattr(self.function, "piecewise_linear", False):
+            return y_bar_tangent * slope
+        curvature = self.function.curvature(saved.input)
+        x_bar_tangent = np.empty(y_bar_tangent.shape, slope.dtype)
+        kernels.bent(*[a.reshape(-1) for a in (y_bar_tangent, slope, y_bar, curvature, x_tangent,
+                                               x_bar_tangent)])
+        return x_bar_tangent
 
     def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=()):
         """There are no parameters."""

@@ -68,11 +68,18 @@ def _loops(x):
     return isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.dtype.itemsize <= 8
 
 
-def _filled(loop, x, *numbers, results=1):
-    """Arrays like x that a loop fills from x."""
-    made = [np.empty(x.shape, x.dtype) for _ in range(results)]
-    loop(x.reshape(-1), *map(x.dtype.type, numbers), *[a.reshape(-1) for a in made])
-    return made
+def _both(loop, x, *numbers):
+    """Value and slope that a loop makes from x."""
+    y, slope = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
+    loop(x.reshape(-1), *numbers, y.reshape(-1), slope.reshape(-1))
+    return y, slope
+
+
+def _curvature(loop, x):
+    """The curvature that a loop makes from x."""
+    curvature = np.empty(x.shape, x.dtype)
+    loop(x.reshape(-1), curvature.reshape(-1))
+    return curvature
 
 
 def value_and_slope(function, x):
@@ -128,7 +135,7 @@ class LeakyReLU(ActivationFunction):
     def value_and_slope(self, x):
         """x times the slope, where an infinite x stays infinite only if the slope is not 0."""
         if _loops(x):
-            return _filled(kernels.leaky, x, self.negative_slope, results=2)
+            return _both(kernels.leaky, x, x.dtype.type(self.negative_slope))
         x, slope = _floating(x), self.slope(x)
         return x * slope, slope
 
@@ -165,12 +172,12 @@ class Tanh(ActivationFunction):
 
     def curvature(self, x):
         if _loops(x):
-            return _filled(kernels.tanh_curvature, x)[0]
+            return _curvature(kernels.tanh_curvature, x)
         return -2 * np.tanh(x) * self.slope(x)
 
     def value_and_slope(self, x):
         if _loops(x):
-            return _filled(kernels.tanh, x, results=2)
+            return _both(kernels.tanh, x)
         return self.value(x), self.slope(x)
 
 
@@ -198,12 +205,12 @@ class Sigmoid(ActivationFunction):
 
     def curvature(self, x):
         if _loops(x):
-            return _filled(kernels.sigmoid_curvature, x)[0]
+            return _curvature(kernels.sigmoid_curvature, x)
         return self.slope(x) * (1 - 2 * logistic(x))
 
     def value_and_slope(self, x):
         if _loops(x):
-            return _filled(kernels.sigmoid, x, results=2)
+            return _both(kernels.sigmoid, x)
         return self.value(x), self.slope(x)
 
 
@@ -220,12 +227,12 @@ class Softplus(ActivationFunction):
 
     def curvature(self, x):
         if _loops(x):
-            return _filled(kernels.softplus_curvature, x)[0]
+            return _curvature(kernels.softplus_curvature, x)
         return logistic(x) * logistic(-np.asarray(x))
 
     def value_and_slope(self, x):
         if _loops(x):
-            return _filled(kernels.softplus, x, results=2)
+            return _both(kernels.softplus, x)
         return self.value(x), self.slope(x)
 
 

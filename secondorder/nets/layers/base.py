@@ -214,11 +214,13 @@ class Layer:
         """Cut a flat vector (..., size) into views shaped like the parameters, then one flat vector
         for every layer inside; None for what has no place in it, and for all if `vector` is None.
         """
+        cuts = self.cuts
         if vector is None:
-            return (None,) * len(self.cuts)
+            return (None,) * len(cuts)
+        if vector.ndim == 1:
+            return [cut and vector[cut[0]:cut[1]].reshape(cut[2]) for cut in cuts]
         axes = vector.shape[:-1]
-        return tuple([cut and vector[..., cut[0]:cut[1]].reshape(axes + cut[2])
-                      for cut in self.cuts])
+        return [cut and vector[..., cut[0]:cut[1]].reshape(axes + cut[2]) for cut in cuts]
 
     def sublayers(self):
         """This layer and all layers inside it."""
@@ -365,6 +367,8 @@ class Layer:
     def flat_parameter_gradients(self, saved, y_bar, out=None):
         """theta_bars (S, size): the arrays of `parameter_gradients` beside each other."""
         out = np.empty((len(y_bar), self.size), y_bar.dtype) if out is None else out
+        if not out.shape[-1]:
+            return out
         views = self.split(out)
         rows = self.parameter_gradients(saved, y_bar, *self._given(views))
         fill(self, views, rows, "parameter_gradients")

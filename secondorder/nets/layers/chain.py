@@ -67,6 +67,11 @@ class Chain(Layer):
             start = slices[-1].stop
         return slices
 
+    @property
+    def length(self):
+        """`size`, as it stands in `cuts`."""
+        return max((cut[1] for cut in self.cuts if cut), default=0)
+
     def output_shape(self, input_shape):
         for layer in self.layers:
             input_shape = layer.output_shape(input_shape)
@@ -109,7 +114,7 @@ class Chain(Layer):
     def parameter_gradient(self, saved, y_bar, out=None):
         """theta_bar (..., size) of all layers, first to last; in `out`, if that is given."""
         axes = y_bar.shape[: y_bar.ndim - saved.output.ndim]
-        out = np.empty(axes + (self.size,), y_bar.dtype) if out is None else out
+        out = np.empty(axes + (self.length,), y_bar.dtype) if out is None else out
         self.flat_backward(saved, y_bar, out, needed=False)
         return out
 
@@ -132,7 +137,7 @@ class Chain(Layer):
     def parameter_gradient_from(self, saved, bars, out=None):
         """theta_bar (..., size) from the gradients `bars` in the outputs of all layers."""
         axes = bars[-1].shape[: bars[-1].ndim - saved.output.ndim]
-        out = np.empty(axes + (self.size,), bars[-1].dtype) if out is None else out
+        out = np.empty(axes + (self.length,), bars[-1].dtype) if out is None else out
         for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
             if piece is not None:
                 layer.parameter_gradient(own, y_bar, piece)
@@ -148,7 +153,7 @@ class Chain(Layer):
 
     def parameter_gradients_from(self, saved, bars, out=None):
         """theta_bars (S, size) from the gradients `bars` in the outputs of all layers."""
-        out = np.empty((len(bars[-1]), self.size), bars[-1].dtype) if out is None else out
+        out = np.empty((len(bars[-1]), self.length), bars[-1].dtype) if out is None else out
         for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
             if piece is not None:
                 layer.flat_parameter_gradients(own, y_bar, piece)
@@ -226,7 +231,7 @@ class Chain(Layer):
         """
         if out is None:
             axes = y_bar_tangent.shape[: y_bar_tangent.ndim - saved.output.ndim]
-            out = np.empty(axes + (self.size,), y_bar_tangent.dtype)
+            out = np.empty(axes + (self.length,), y_bar_tangent.dtype)
         return self._back_along(saved, moved, bars, y_bar_tangent, out, needed), out
 
     def _back_along(self, saved, moved, bars, y_bar_tangent, out, needed):

@@ -97,6 +97,10 @@ class Conv2d(Layer):
         return tuple((n + 2 * p - k) // s + 1 for n, k, s, p in
                      zip(image, self.kernel, self.strides, self.paddings))
 
+    def _images(self, x):
+        """Images behind each other in memory, (N, C, H, W)."""
+        return np.ascontiguousarray(x).reshape(-1, *x.shape[-3:])
+
     def _parts(self, images, places):
         """Images n (N, C, H, W), some at a time: where they stand, and an array for their windows
         z_nep, with e = (c l k) and p counting places row by row.
@@ -118,7 +122,7 @@ class Conv2d(Layer):
         """y_sopq = sum_clk W_oclk z_scpqlk; x or `weight` may have directions in front."""
         if weight.ndim > 4 and x.ndim > 4:
             return np.stack([self.convolve(*pair) for pair in zip(x, weight)])
-        images, places = x.reshape(-1, *x.shape[-3:]), self._places(x.shape[-2:])
+        images, places = self._images(x), self._places(x.shape[-2:])
         W = weight.reshape(*weight.shape[:-3], 1, -1).swapaxes(-3, -2)  # (..., 1, o, e)
         y = np.empty(W.shape[:-3] + (len(images), W.shape[-2], places[0] * places[1]), x.dtype)
         for where, z in self._windows(images, places):
@@ -146,7 +150,7 @@ class Conv2d(Layer):
         bars = y_bar.reshape(*y_bar.shape[:2], -1)
         rows = np.empty(y_bar.shape[:2] + self.weight[0].shape, y_bar.dtype)
         flat = rows.reshape(*y_bar.shape[:2], -1)
-        for where, z in self._windows(x, places):
+        for where, z in self._windows(self._images(x), places):
             np.matmul(bars[where], z.swapaxes(-1, -2), out=flat[where])
         return rows
 
@@ -157,7 +161,7 @@ class Conv2d(Layer):
             return np.stack([self.correlate_all(*pair) for pair in zip(bars, x)])
         places, total = y_bar.shape[-2:], 0
         bars = y_bar.reshape(*y_bar.shape[:-2], -1)
-        for where, z in self._windows(x, places):
+        for where, z in self._windows(self._images(x), places):
             total = total + (bars[..., where, :, :] @ z.swapaxes(-1, -2)).sum(axis=-3)
         return total.reshape(y_bar.shape[:-4] + self.weight.shape)
 
@@ -197,8 +201,11 @@ class Conv2d(Layer):
     def second_tangent(self, saved, moved, x_second):
         """y_second_sopq = sum_clk W_oclk z_second_scpqlk + 2 sum_clk V_oclk z_tangent_scpqlk"""
         V, x_tangent = moved.theta_tangents[0], moved.x_tangent
-        x_second = np.zeros_like(saved.input) if x_second is None else x_second
-        y_second = self.convolve(x_second, self.weight)
+        if x_second is None:
+            axes = () if V is None else V.shape[:-4]
+            y_second = np.zeros(axes + saved.output.shape, saved.output.dtype)
+        else:
+            y_second = self.convolve(x_second, self.weight)
         if V is not None and x_tangent is not None:
             y_second = y_second + 2 * self.convolve(x_tangent, V)
         return y_second

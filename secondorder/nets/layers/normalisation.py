@@ -56,7 +56,7 @@ class LayerNorm(Layer):
         super().__init__(trainable)
         self.shape = checks.shape(shape, "shape")
         self.epsilon = epsilon
-        self.axes = tuple(range(-len(self.shape), 0))
+        self.axes, self.entries = tuple(range(-len(self.shape), 0)), math.prod(self.shape)
         self.declare("weight", np.ones(self.shape))
         self.declare("bias", np.zeros(self.shape))
 
@@ -83,7 +83,7 @@ class LayerNorm(Layer):
 
     def _rows(self, *arrays):
         """Blocks as rows, those of several directions behind each other."""
-        return [a.reshape(-1, math.prod(self.shape)) for a in arrays]
+        return [a.reshape(-1, self.entries) for a in arrays]
 
     def _back(self, saved, z_bar):
         """x_bar = r (P z_bar - z mean(z z_bar)): dz/dx is symmetric."""
@@ -125,7 +125,7 @@ class LayerNorm(Layer):
     def parameter_bars(self, saved, y_bar, out=(None, None)):
         """w_bar = sum_s y_bar_s z_s;  b_bar = sum_s y_bar_s, over all blocks"""
         axes = self._in_front(saved)
-        return ((y_bar * saved.normalised).sum(axis=axes), y_bar.sum(axis=axes))
+        return np.add.reduce(y_bar * saved.normalised, axis=axes), np.add.reduce(y_bar, axis=axes)
 
     def _in_front(self, saved):
         """The axes of samples and of blocks."""
@@ -134,7 +134,7 @@ class LayerNorm(Layer):
     def parameter_gradients(self, saved, y_bar, out=(None, None)):
         """w_bar_s = y_bar_s z_s;  b_bar_s = y_bar_s, over all blocks of sample s"""
         axes = self._in_front(saved)[1:]
-        return (y_bar * saved.normalised).sum(axis=axes), y_bar.sum(axis=axes)
+        return np.add.reduce(y_bar * saved.normalised, axis=axes), np.add.reduce(y_bar, axis=axes)
 
     def tangent(self, saved, x_tangent, v=None, c=None):
         """y_tangent = w z_tangent + v z + c  with  z_tangent = r (P x_tangent - z mean(z
@@ -201,7 +201,7 @@ class LayerNorm(Layer):
         """
         w_bar_tangent, b_bar_tangent = self.parameter_bars(saved, y_bar_tangent)
         if moved.left is not None:
-            w_bar_tangent = w_bar_tangent + (y_bar * moved.left).sum(axis=self._in_front(saved))
+            w_bar_tangent += np.add.reduce(y_bar * moved.left, axis=self._in_front(saved))
         return w_bar_tangent, b_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):

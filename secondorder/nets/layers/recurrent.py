@@ -199,7 +199,8 @@ class Recurrent(Layer):
         for t in range(T):
             a[t] += v[t] @ W.T
             v[t + 1], slopes[t] = value_and_slope(self.function, a[t])
-        return v[T], RecurrentSaved(x, v[T], v, ActivationSaved(self.function, a, v[1:], slopes))
+        y = v[T]
+        return y, RecurrentSaved(x, y, v, ActivationSaved(self.function, a, v[1:], slopes))
 
     def input_gradient(self, saved, y_bar):
         """x_bar_t = U^T a_bar_t at every step, or x_bar = v_bar_0"""
@@ -275,14 +276,15 @@ class Recurrent(Layer):
         """
         W, (_, V, _) = self.weight_hh, self.named(moved.theta_tangents)
         a_tangents, _ = moved.left
-        slopes, curvatures = saved.slopes, saved.curvatures
+        slopes = saved.slopes
         a_bars = np.empty(slopes.shape, slopes.dtype)
         a_bar_tangents = np.empty(a_tangents.shape, slopes.dtype)
         v_bar, v_bar_tangent = y_bar, y_bar_tangent
         for t in reversed(range(len(slopes))):
+            curvature = self.function.curvature(saved.inner.input[t])
             a_bars[t] = slopes[t] * v_bar
             a_bar_tangents[..., t, :, :] = (slopes[t] * v_bar_tangent
-                                            + curvatures[t] * a_tangents[..., t, :, :] * v_bar)
+                                            + curvature * v_bar * a_tangents[..., t, :, :])
             v_bar_tangent = a_bar_tangents[..., t, :, :] @ W
             if V is not None:
                 v_bar_tangent += a_bars[t] @ V

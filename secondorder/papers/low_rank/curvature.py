@@ -76,13 +76,7 @@ def directional_curvature_at(evaluation, direction, form="exact", l2=0.0):
 
 
 def curvature_exact(evaluation, direction):
-    """Eq. (38)-(39), corrected: by one tangent and the gradients that the evaluation holds.
-
-    Its compiled form are the walks `tangents` and `second_tangents` over the network's table.
-    """
-    if evaluation.work is not None:
-        a, h = evaluation.along(direction)
-        return a / evaluation.samples, h / evaluation.samples
+    """Eq. (38)-(39), corrected: by one tangent and the gradients that the evaluation holds."""
     loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
     tangent, second_order = along(evaluation, direction)
     h = second_order + inner(tangent, loss.hessian_product(p, y, tangent))
