@@ -68,13 +68,13 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the
         layer's own, a size is not a positive number, or the layer does not write one of `passes`.
     """
-    judged = _judged(layer, passes)
+    _require_layer(layer)
     samples = whole_number(samples, "samples", 2)  # in one row no leak shows
-    shape, sizes = sample_shape(layer, input_shape), _sizes(sizes)
+    sizes, rng = _sizes(sizes), generator(rng)
     recorder = Recorder(_name(layer), tolerance)
-    rng = generator(rng)
     if not _was_made(recorder, layer):
         return recorder.report
+    judged, shape = _judged(layer, passes), sample_shape(layer, input_shape)
     subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
     if subject is None:
         _tell_guess(recorder, layer, input_shape, shape)
@@ -98,12 +98,16 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     return recorder.sorted_report()
 
 
-def _judged(layer, passes):
-    """The passes that are judged, `forward` first; TypeError or ValueError if there are none."""
+def _require_layer(layer):
+    """TypeError unless it is an instance of a subclass of Layer."""
     if isinstance(layer, type) or not isinstance(layer, Layer):
         what = f"the class {layer.__name__}: call it first" if isinstance(layer, type) \
             else checks.shown(layer)
         raise TypeError(f"layer must be an instance of a subclass of secondorder.Layer, got {what}")
+
+
+def _judged(layer, passes):
+    """The passes that are judged, `forward` first; TypeError or ValueError if there are none."""
     known = written(layer)
     if "forward" not in known:
         raise TypeError(f"layer {type(layer).__name__} does not define forward(x)")
