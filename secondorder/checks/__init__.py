@@ -6,11 +6,12 @@ thing) or ValueError (out of range) with the argument's name, what was given and
 FloatingPointError if it is not finite.
 """
 
-from .arrays import (LARGE, all_finite, batch, class_targets, finite, finite_mean, finite_result,
+from .arrays import (all_finite, batch, class_targets, finite, finite_result,
                      fitting, labels, like, losses, outputs, place_not_finite, plain_array,
-                     real_array, result_of, rows, targets, targets_between)
+                     real_array, result_of, targets, targets_between)
 from .brief import shown
-from .networks import (NoModel, check_activation, check_loss, declared, free_layers, initialised,
+from .networks import (NoModel, check_activation, check_loss, declared, evaluated, free_layers,
+                       initialised,
                        input_shape, kept_shape, layers, memory_names, names_of_its_own, no_model,
                        not_laid_out, parameter, promised, require_real, some_parameters,
                        stated_shape, unchanged, vector_shape)
@@ -20,9 +21,9 @@ from .values import (boolean, check_l2, classes, converted, copied, did_you_mean
                      path, plain, positive_number, positive_weights,
                      real_number, require_bytes, shape, shapes_alike, whole_number, widths)
 
-__all__ = ["LARGE", "NoModel", "all_finite", "batch", "boolean", "check_activation", "check_l2",
+__all__ = ["NoModel", "all_finite", "batch", "boolean", "check_activation", "check_l2",
            "check_loss", "class_targets", "classes", "converted", "copied", "declared",
-           "did_you_mean", "executor", "finite", "finite_mean", "finite_result", "fitting",
+           "did_you_mean", "evaluated", "executor", "finite", "finite_result", "fitting",
            "fraction", "free_layers", "function_of", "increasing", "initial_values", "initialised",
            "input_shape", "instance_of", "interval", "kept_shape", "labels",
            "layers", "like", "lookup", "losses", "memory_names", "names_of_its_own",
@@ -30,5 +31,5 @@ __all__ = ["LARGE", "NoModel", "all_finite", "batch", "boolean", "check_activati
            "outputs", "own_array", "parameter", "path",
            "place_not_finite", "plain", "plain_array", "positive_number", "positive_weights",
            "promised", "real_array", "real_number", "require_bytes", "require_real", "result_of",
-           "rows", "shape", "shapes_alike", "shown", "some_parameters", "stated_shape", "targets",
+           "shape", "shapes_alike", "shown", "some_parameters", "stated_shape", "targets",
            "targets_between", "unchanged", "vector_shape", "whole_number", "widths"]

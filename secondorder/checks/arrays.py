@@ -1,27 +1,20 @@
 """Checks of arrays: plain ones, batches and targets, and what a pass made."""
 
-import functools
+import math
 
 import numpy as np
 
-from ..compiled import forms
-
-LARGE = 2**12  # entries from which an array of flags is worth avoiding
-
 
 def all_finite(array):
-    """Whether an array holds neither NaN nor infinite entries; a large one without flags."""
-    if (array.size < LARGE or array.dtype.kind != "f" or not array.flags.c_contiguous
-            or forms.is_literal()):
-        return bool(np.isfinite(array).all())
-    return _losses().all_finite(array.reshape(-1))
-
-
-@functools.cache
-def _losses():
-    from ..compiled import losses  # here, so that numba is loaded by the first large array
-
-    return losses
+    """Whether an array holds neither NaN nor infinite entries: one product tells, unless squares
+    overflow.
+    """
+    if array.dtype.kind == "f":
+        flat = array.reshape(-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if math.isfinite(flat.dot(flat)):
+                return True
+    return bool(np.isfinite(array).all())
 
 
 def plain_array(value, name):
@@ -91,7 +84,13 @@ def batch(x, shape, dtype, name="x"):
     pass where `dtype` is complex), ValueError for another shape, no sample, NaN or infinite
     entries, numbers too large for `dtype`.
     """
-    x = x if type(x) is np.ndarray else plain_array(x, name)
+    if (type(x) is np.ndarray and x.dtype == dtype and x.shape == (len(x), *shape) and len(x)
+            and all_finite(x)):
+        return x
+    return _batch(plain_array(x, name), shape, dtype, name)
+
+
+def _batch(x, shape, dtype, name):
     if x.dtype.kind not in ("buifc" if dtype.kind == "c" else "buif"):
         raise TypeError(f"{name} must hold real numbers, got dtype {x.dtype}")
     if x.ndim != 1 + len(shape) or x.shape[1:] != shape:
@@ -182,25 +181,6 @@ def class_targets(target, shape, dtype, owner):
     return target
 
 
-def rows(p, *others):
-    """Raise unless outputs p are an array (S, C) of floats and all `others`, targets or vectors
-    that go with them, are arrays of the same shape: a smaller one would be broadcast.
-    """
-    if getattr(p, "ndim", None) != 2:
-        raise ValueError(f"p must be an array (S, C) of outputs, got {_form(p)}")
-    if p.dtype.kind not in "fc":
-        raise TypeError(f"p must hold floating-point numbers, got {p.dtype}")
-    for other in others:
-        if getattr(other, "shape", None) != p.shape:
-            raise ValueError(f"targets and vectors must be arrays of the shape {p.shape} of the "
-                             f"outputs, got {_form(other)}")
-
-
-def _form(value):
-    shape = getattr(value, "shape", None)
-    return f"a {type(value).__name__}" if shape is None else f"shape {shape}"
-
-
 # -- what a pass made ------------------------------------------------------------------------------
 
 
@@ -210,8 +190,8 @@ def outputs(p, saved, network):
     """
     if p.dtype == network.dtype and all_finite(p):
         return p
-    outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(own_saved, "output", None))
-               for i, (layer, own_saved) in enumerate(zip(network.layers, saved))]
+    outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(own, "output", None))
+               for i, (layer, own) in enumerate(zip(network.layers, saved.held))]
     for name, y in [*outputs, ("the outputs of the network", p)]:
         if y is not None and y.dtype != network.dtype:
             raise TypeError(f"{name} must hold {network.dtype} like the network, got {y.dtype}")
@@ -245,18 +225,10 @@ def result_of(loss, name, array, target):
                         f"{array.dtype}")
 
 
-def losses(values, loss, p):
-    """Raise unless a loss returned finite values, one for each row of the outputs p (S, C)."""
-    result_of(loss, "value", values, p[:, 0])
-    if not np.isfinite(values).all():
-        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+def losses(values, loss):
+    """Raise FloatingPointError: a loss, or the mean of all, is not finite."""
+    for bad in np.flatnonzero(~np.isfinite(values)):
         raise FloatingPointError(f"{type(loss).__name__}: the loss of sample {bad} is "
                                  f"{values[bad]} although the outputs are finite")
-
-
-def finite_mean(mean, loss):
-    """Return the mean of the losses; FloatingPointError unless it is finite."""
-    if not np.isfinite(mean):
-        raise FloatingPointError(f"{type(loss).__name__}: the mean of the losses is not finite "
-                                 "although they are")
-    return mean
+    raise FloatingPointError(f"{type(loss).__name__}: the mean of the losses is not finite "
+                             "although they are")

@@ -19,12 +19,12 @@ INSTEAD = {
         "Laplace": "exact.posterior, or eacg.posterior with Kronecker factors",
         "Sequential": "Network (of a list of layers)", "fit": "train",
         "CrossEntropyLoss": "SoftmaxCrossEntropy", "MSE": "SquaredError", "MSELoss": "SquaredError",
-        "KFAC": "EACG(network, loss, curvature='fisher', solver='kfi')",
+        "KFAC": "EACG(network, loss, curvature='fisher-sampled', solver='kfi')",
         "KFRA": "EACG(network, loss, curvature='gauss-newton', solver='kfi')",
         "Newton": "TruncatedNewton", "HessianFree": "TruncatedNewton"},
     "secondorder.exact": {
         "hvp": "hessian_vector_product", "ggn": "gauss_newton",
-        "ggn_vector_product": "GaussNewtonOperator(network, loss, x, y) @ v",
+        "ggn_vector_product": "gauss_newton_vector_product",
         "fvp": "FisherOperator(network, loss, x, y) @ v",
         "hessian_diagonal": "diagonal(network, loss, x, y)",
         "hessian_trace": "trace(network, loss, x, y)", "eigsh": "eigenpairs",
@@ -33,9 +33,9 @@ INSTEAD = {
         "saliency": "diagonal or solve, whose examples have it",
         "empirical_fisher": "fisher(network, loss, x, y, kind='empirical')"},
     "secondorder.papers.eacg": {
-        "kfac": "matrix(network, loss, x, y, curvature='fisher') for the matrix, direction(..., "
-                "curvature='fisher', solver='kfi') for the step, EACG(network, loss, "
-                "curvature='fisher', solver='kfi') for the method",
+        "kfac": "matrix(network, loss, x, y, curvature='fisher-sampled') for the matrix, "
+                "direction(..., curvature='fisher-sampled', solver='kfi') for the step, "
+                "EACG(network, loss, curvature='fisher-sampled', solver='kfi') for the method",
         "kfra": "matrix(network, loss, x, y, curvature='gauss-newton'), or EACG(network, loss, "
                 "curvature='gauss-newton', solver='kfi')",
         "pch": "matrix(network, loss, x, y, curvature='pch-1'), or bias_curvatures",

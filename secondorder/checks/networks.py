@@ -27,6 +27,14 @@ def check_activation(activation, names):
                          "value(x), slope(x) and curvature(x)")
 
 
+def evaluated(network, loss):
+    """Raise TypeError or ValueError unless these are a network with outputs (S, C), and a loss."""
+    if not hasattr(network, "chain"):
+        raise TypeError(f"network must be a Network, got {type(network).__name__}")
+    check_loss(loss)
+    vector_shape(network.output_shape)
+
+
 def promised(loss, flag, what, instead=""):
     """Raise ValueError unless a loss has a flag that `what` needs; `instead` ends the message."""
     if not getattr(loss, flag, False):

@@ -9,10 +9,12 @@ otherwise (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS).
 
 import contextlib
 import os
+import signal
 import sys
+import threading
 import warnings
 
-from . import printable, signals
+from . import printable
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 EPILOG = """\
@@ -44,11 +46,15 @@ def main(arguments=None):
 def _main(arguments):
     command, traceback = "", False
     try:
-        with signals.handled(), _warnings_in_one_line():
-            with signals.deferred():  # an import that is broken off halfway fails in strange ways
+        with _signals_raise(), _warnings_in_one_line():
+            try:
                 options = parser().parse_args(arguments)
-            command, traceback = f" {options.command}", options.traceback
-            status = options.run(options)
+            except SystemExit:
+                print(end="", flush=True)  # the help, for which the same holds as below
+                raise
+            command = f" {options.command}" if options.command else ""
+            traceback = options.traceback
+            status = options.run(options) or 0
             print(end="", flush=True)  # here, where an error of writing can still be reported
             return status
     except BrokenPipeError:
@@ -71,20 +77,53 @@ def _main(arguments):
 
 def process():
     """The command as a process of its own: signals while it ends are too late to matter."""
-    import signal
-
     status = 1
     try:
         status = main()
     finally:
-        for name in signals.NAMES:
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), signal.SIG_IGN)
+        for number in (signal.SIGINT, *_ends()):
+            signal.signal(number, signal.SIG_IGN)
     if status > 128:  # what a signal broke off may complain while Python takes itself apart
         _flush_or_drop_output()
         sys.stderr.flush()
         os._exit(status)
     sys.exit(status)
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal, of that number, asks the command to end."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.number = int(number)
+
+
+def _terminate(number, frame):
+    raise Terminated(number)
+
+
+def _ends():
+    """The signals that end a command as Ctrl-C does."""
+    return [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@contextlib.contextmanager
+def _signals_raise():
+    """Within this block SIGTERM and SIGHUP raise `Terminated`, but for those that are ignored, as
+    under ``nohup``; in the main thread, which alone hears signals.
+    """
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in _ends()}
+    for number, handler in before.items():
+        if handler not in (signal.SIG_IGN, None):
+            signal.signal(number, _terminate)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)
 
 
 def _told(error):
@@ -148,8 +187,9 @@ def parser():
         description="An executable edition of papers on second-order training of neural networks.")
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
-                                  required=True, parser_class=parsing.CommandParser)
+                                  parser_class=parsing.CommandParser)
     for command in (tour, equations, edition, reproduce, train, compare, race, book, grade,
                     data, bench):
         command.add(commands)
+    top.set_defaults(run=lambda _: top.print_help(), traceback=False)  # alone: what there is
     return top

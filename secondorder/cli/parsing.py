@@ -53,6 +53,13 @@ def directory(text):
     return text
 
 
+def file_name(text):
+    """The name of a file, which has to be something."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected the name of a file, given ''")
+    return text
+
+
 def positive_or_all(text):
     """A whole number from 1, or ``all``."""
     return text if text == "all" else _whole(text, 1, "a whole number or 'all'")

@@ -6,8 +6,8 @@ import sys
 from secondorder import files
 from secondorder.checks import lookup
 
-from . import own, signals
-from .parsing import natural, positive_number, tell_written
+from . import own
+from .parsing import directory, natural, positive_number, tell_written
 
 EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
@@ -53,7 +53,8 @@ def add(commands):
                         "so.optimizers.Optimizer: they join; repeatable")
     parser.add_argument("--seed", type=natural, default=1, metavar="N",
                         help="seed of split, weights and batches (default: 1)")
-    parser.add_argument("--out", metavar="DIR", help="write race.json and race.png there")
+    parser.add_argument("--out", type=directory, metavar="DIR",
+                        help="write race.json and race.png there")
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
     parser.set_defaults(run=run)
@@ -61,11 +62,11 @@ def add(commands):
 
 def run(options: argparse.Namespace):
     """Race, and tell what came in; also where it is interrupted."""
-    with signals.deferred():
-        from secondorder.race import live
-        from secondorder.race.entrants import ENTRANTS
-        from secondorder.race.problems import PROBLEMS
-        from secondorder.studies.data import missing
+    from secondorder.race import live
+    from secondorder.race.entrants import ENTRANTS
+    from secondorder.race.problems import PROBLEMS
+    from secondorder.studies.data import missing
+
     problem = named(PROBLEMS, options.problem, "problem")
     entrants = [named(ENTRANTS, name, "method") for name in options.methods or ENTRANTS]
     for place in options.load:
@@ -78,10 +79,8 @@ def run(options: argparse.Namespace):
             for result in live.race(problem.key, entrants, options.minutes,
                                     lambda line: print(line, file=sys.stderr), options.seed):
                 results.append(result)
-                signals.check()
         finally:
-            with signals.deferred():
-                tell(results, title, out, options.json, earlier)
+            tell(results, title, out, options.json, earlier)
     return 0
 
 

@@ -8,9 +8,8 @@ import time
 from secondorder import files
 from secondorder.checks import lookup
 
-from . import signals
 from .memory import require_memory
-from .parsing import (add_table_options, directory, fraction_below_one, natural,
+from .parsing import (add_table_options, directory, file_name, fraction_below_one, natural,
                       non_negative_number, positive, positive_number, positive_or_all, setting,
                       table_options, tell_written)
 
@@ -33,7 +32,8 @@ Inputs are scaled to [-1, 1] where the format sets their range. Other inputs, an
 regression, are standardised by the training part.
 
 --out writes history.json, parameters.npz and learning-curves.png. It also writes what was recorded
-before a signal (Ctrl-C, SIGTERM), or before the loss stopped being finite. It replaces the files of
+before a signal (Ctrl-C, SIGTERM), which ends the run after the running step, or before the loss
+stopped being finite. It replaces the files of
 an earlier `train` and names them; it refuses to replace any other file.
 
 --checkpoint FILE --resume continues a run of the same command with the same bits, whatever ended
@@ -82,10 +82,11 @@ WITH_VALUE = {
     "--dtype": {"default": "float64", "choices": ("float64", "float32"),
                 "help": "precision (default: float64)"},
     "--seed": {"type": natural, "default": 0,
-               "help": "seed of split, weights and batches (default: 0)"},
+               "help": "seed of split, weights, batches, and of what the optimizer draws "
+                       "(default: 0)"},
     "--out": {"type": directory, "metavar": "DIR",
               "help": "write history, parameters and figure into this directory"},
-    "--checkpoint": {"type": directory, "metavar": "FILE",
+    "--checkpoint": {"type": file_name, "metavar": "FILE",
                      "help": "after every epoch, save in this file all that --resume needs"},
 }
 
@@ -114,36 +115,15 @@ def run(options):
 
     import secondorder as so
     from secondorder.files.environment import environment
-    from secondorder.training import History
 
-    with signals.deferred():  # imports that are broken off halfway fail in strange ways
-        from matplotlib.figure import Figure  # noqa: F401
-
-        from secondorder import plots  # noqa: F401
-        from secondorder.compiled import passes, updates  # noqa: F401
     started = time.perf_counter()
-    for_split, for_weights, for_batches = np.random.default_rng(options.seed).spawn(3)
+    for_split, for_weights, for_batches, for_method = np.random.default_rng(options.seed).spawn(4)
     (x, y), validation, classes = _data(options, for_split)
     loss = _loss(options, classes)
     outputs = y.shape[1] if y.ndim == 2 else classes
     require_memory(options, x.shape[1], outputs, len(x))
     network = _network(options, x.shape[1], outputs, for_weights)
-    optimizer = _optimizer(options, network, loss)
-    recorded = History(type(optimizer).__name__)  # for a signal that comes just after training
-    parameters = {}  # at the last record
-
-    def callback(record):
-        parameters["theta"] = network.theta.copy()
-        recorded.records.append(record)
-        signals.check()
-
-    def last_will():
-        """Called in another thread while a step goes on: what was recorded, and no figure."""
-        if out is not None and recorded.records:
-            recorded.stopped = "interrupt"
-            files.write_json(out / WRITTEN[0], results_of(recorded), command="train")
-            files.write_arrays(out / WRITTEN[1], command="train", **parameters)
-
+    optimizer = _optimizer(options, network, loss, for_method)
     def results_of(history):
         return {"command": "train", "settings": _settings(options), "network": repr(network),
                 "parameters": network.size, "environment": environment(), **history.to_dict(),
@@ -158,24 +138,18 @@ def run(options):
 
     with files.own_outputs(options.out, WRITTEN, "train") as (out, earlier):
         _require_own_place(options, out)
-        finished = False
         try:
-            with signals.last_will(last_will):
-                history = so.train(optimizer, x, y, epochs=options.epochs,
-                                   batch_size=options.batch_size, last_batch=options.last_batch,
-                                   validation=validation, rng=for_batches, callback=callback,
-                                   checkpoint=options.checkpoint, resume=options.resume,
-                                   recipe=_recipe(options))
-            with signals.deferred():
-                finished = True
-                finish(history)
+            history = so.train(optimizer, x, y, epochs=options.epochs,
+                               batch_size=options.batch_size, last_batch=options.last_batch,
+                               validation=validation, rng=for_batches,
+                               checkpoint=options.checkpoint, resume=options.resume,
+                               recipe=_recipe(options))
         except BaseException as error:  # keep what was recorded; the error itself is for main
-            with signals.deferred():
-                history = getattr(error, "history", recorded)
-                if history.records and not finished:
-                    history.stopped = history.stopped or "interrupt"
-                    finish(history)
+            history = getattr(error, "history", None)
+            if history is not None and history.records:
+                finish(history)
             raise
+        finish(history)
     return _status(history)
 
 
@@ -190,13 +164,9 @@ def _require_own_place(options, out):
 
 
 def _status(history):
-    """1, with a line that says so, where the loss has risen to more than twice what it was."""
+    """1 where the loss, as training warned, has risen to more than twice what it was."""
     first, last = history.records[0].train_loss, history.records[-1].train_loss
-    if last <= 2 * max(first, 0):
-        return 0
-    print(f"the run diverged: the training loss rose from {first:.4g} to {last:.4g}",
-          file=sys.stderr)
-    return 1
+    return int(last > 2 * max(first, 0))
 
 
 def _settings(options):
@@ -269,8 +239,10 @@ def _loss(options, classes):
     return loss
 
 
-def _optimizer(options, network, loss):
-    """The optimizer, around its base if it takes one; --set goes to the optimizer itself."""
+def _optimizer(options, network, loss, rng):
+    """The optimizer, around its base if it takes one; --set goes to the optimizer itself. What it
+    draws comes from `rng`.
+    """
     import secondorder as so
 
     method = getattr(so, lookup(OPTIMIZERS, options.optimizer, "optimizer"))
@@ -283,11 +255,17 @@ def _optimizer(options, network, loss):
         alone = {name: value for name, value in OPTIMIZERS.items() if name != options.optimizer}
         base = getattr(so, lookup(alone, options.base or "sgd", "base"))
         _require_reversible(options, base)
-        return method(base(network, loss, l2=options.l2, **rate), **dict(options.set))
+        return method(base(network, loss, l2=options.l2, **rate, **_drawn(base, rng)),
+                      **dict(options.set))
     if options.base is not None:
         raise ValueError(f"--base is for cubic-regularization, not for {options.optimizer}")
     _require_reversible(options, method, **dict(options.set))
-    return method(network, loss, l2=options.l2, **rate, **dict(options.set))
+    return method(network, loss, l2=options.l2, **rate, **_drawn(method, rng) | dict(options.set))
+
+
+def _drawn(method, rng):
+    """The argument `rng` of a method that draws."""
+    return {"rng": rng} if "rng" in inspect.signature(method).parameters else {}
 
 
 def _require_reversible(options, method, inverse="right", **others):

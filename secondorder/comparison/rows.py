@@ -114,7 +114,7 @@ def rows(loss, outputs):
         Row("PCH-1", "ea-cg (8)", kronecker("pch-1"), (POSITIVE,)),
         Row("PCH-2", "ea-cg (8)", kronecker("pch-2"), (POSITIVE,)),
         Row("KFRA", "ea-cg u-kfra", kronecker("gauss-newton"), (POSITIVE,)),
-        Row("KFAC", "ea-cg u-kfi", kronecker("fisher-exact" if likelihood else "fisher"),
+        Row("KFAC", "ea-cg u-kfi", kronecker("fisher-exact" if likelihood else "fisher-empirical"),
             (POSITIVE,)),
         Row("|H|", "exact", absolute_hessian, (POSITIVE, ABOVE)),
         Row("identity", "gradient descent", identity, (POSITIVE,))]

@@ -3,7 +3,6 @@
 import numpy as np
 
 from .. import checks
-from ..compiled import forms
 from ..nets import Network
 from .symmetric import slices
 
@@ -128,7 +127,7 @@ class Chunks:
         futures, where = [], None
         try:
             for where, call in zip(places, calls):
-                futures.append(self.executor.submit(_attempt_in, forms.is_literal(), *call))
+                futures.append(self.executor.submit(_attempt, *call))
             for where in places:
                 outcome = futures.pop(0).result()
                 if not (isinstance(outcome, tuple) and len(outcome) == 2):
@@ -169,12 +168,6 @@ def note_of(name):
 def _by_rows(value):
     """An array in C order; anything else as it is."""
     return np.asarray(value, order="C") if isinstance(value, np.ndarray) else value
-
-
-def _attempt_in(literal, task, *arguments):
-    """`_attempt` in the form, literal or compiled, that was asked for where the task was made."""
-    with forms.literal(literal):
-        return _attempt(task, *arguments)
 
 
 def _attempt(task, *arguments):

@@ -5,16 +5,18 @@ P parameters, C outputs. With ``batch_size`` the samples are worked through in c
 of one, and by an ``executor`` where one is given (see :mod:`secondorder.exact.chunks`).
 """
 
-import contextlib
+import math
+from itertools import accumulate
 
 import numpy as np
 
-from ..checks import check_l2, finite, instance_of, own_array, plain_array, require_bytes
-from ..compiled.arrays import fresh
-from ..nets import Network
-from ..nets.evaluation import run
+from ..checks import all_finite, check_l2, finite, instance_of, own_array, require_bytes
+from ..nets import Evaluation, Network
+from ..nets.evaluation import quiet
 from .chunks import Chunks
-from .columns import hessian_rows
+from .symmetric import slices
+
+NUMBERS = 2**20  # of all layers' tangents that are held at a time: they stay in the cache
 
 
 def check_vector(network, v, name="v"):
@@ -35,24 +37,15 @@ def evaluate(network, loss, x, y):
     return network.evaluate(loss, x, y)
 
 
-def product_sum(network, loss, x, y, rows_of, rows, *others):
-    """What ``rows_of(evaluation, rows, *others)`` gives, (K, P): a task for :class:`Chunks`."""
-    with evaluated(network, loss, x, y) as evaluation:
-        return rows_of(evaluation, rows, *others)
+def evaluated(network, loss, x, y):
+    """As `evaluate`, for what is used at once: it keeps no copies of x, y and theta."""
+    check_network(network)
+    return Evaluation(network, loss, x, y, lasting=False)
 
 
 def outputs_of(network, loss, x, y):
     """The network's outputs (S, C): a task for :class:`Chunks`."""
     return network.forward(x)[0]
-
-
-@contextlib.contextmanager
-def evaluated(network, loss, x, y):
-    """As `evaluate`, within a ``with``: its arrays are lent, and used again after that."""
-    check_network(network)
-    x = plain_array(x, "x")
-    with network.workspaces.lend(len(x) if x.ndim else 0) as workspace:
-        yield network.evaluate(loss, x, y, workspace)
 
 
 def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
@@ -83,10 +76,6 @@ def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
         The executor failed.
     """
     l2 = check_l2(l2)
-    if batch_size is None and executor is None:
-        with evaluated(network, loss, x, y) as evaluation:
-            total = evaluation.own_gradient_sum()
-            return _mean(evaluation, total, network.theta, l2, "the gradient")
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     total = chunks.total(gradient_sum, shape=(network.size,))
     return mean_of(network, total, chunks.samples, network.theta, l2, "the gradient")
@@ -94,81 +83,127 @@ def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
 
 def gradient_sum(network, loss, x, y):
     """Gradient of the sum of the losses, (P,)."""
-    with evaluated(network, loss, x, y) as evaluation:
-        return evaluation.own_gradient_sum()
+    return evaluated(network, loss, x, y).gradient_sum
 
 
-def mean_of(network, total, samples, penalised, l2, what, new=fresh):
-    """total / samples + l2 * penalised, in the array `total` (P,) of the caller's sum."""
-    with np.errstate(over="ignore", invalid="ignore"):
+def mean_of(network, total, samples, penalised, l2, what):
+    """total / samples + l2 * penalised, in the array `total` (..., P) of the caller's sum."""
+    with quiet():
         total *= total.dtype.type(1) / samples
         if l2:
-            total += np.multiply(penalised, l2, out=new("l2", total.shape, total.dtype))
+            total += l2 * penalised
     return network.require_finite(total, what)
 
 
-def _mean(evaluation, total, penalised, l2, what, new=fresh):
-    """`mean_of` for what an evaluation gave; in one pass where its passes are compiled."""
-    if evaluation.work is not None and total.flags.carray and penalised.flags.carray:
-        finite = evaluation.work.mean(total, l2, penalised)
-        return total if finite else evaluation.network.require_finite(total, what)
-    return mean_of(evaluation.network, total, evaluation.samples, penalised, l2, what, new)
+# -- products with vectors -------------------------------------------------------------------------
 
 
-def hessian_vector_product_at(evaluation, v, l2=0.0, workspace=None, out=None):
-    """Hessian of the objective times v (P,), at an :class:`~secondorder.nets.Evaluation`.
+def hessian_product_sum(evaluation, v):
+    """Hessian of the sum of the losses times v (P,), or times every v of (K, P).
 
-    One forward R-pass, the loss's Hessian on the output tangent, one backward R-pass (Pearlmutter
-    1994); no approximation. What is made on the way goes to `workspace`; the result is `out`, or
-    an array of its own.
+    The product is the derivative of the gradient along v: tangents of all layers' inputs going
+    forward; then, going back, the loss's Hessian on the output tangent, and `backward_tangent` of
+    every layer (Pearlmutter 1994). No approximation.
     """
     evaluation.require_current()
-    product = np.empty_like(v) if out is None else out
-    with _room(evaluation, workspace) as room:
-        if evaluation.work is not None:
-            evaluation.write_hessian_product(v, product, room)
-        else:
-            chain, saved = evaluation.network.chain, evaluation.saved
-            tangents = chain.input_tangents(saved, None, v)
-            y_bar_tangent = _curved(evaluation, tangents[-1])
-            product[...] = chain.backward_tangent_from(saved, tangents, v, evaluation.deltas,
-                                                       y_bar_tangent)[1]
-        return _mean(evaluation, product, v, l2, "the Hessian-vector product", room)
+    chain, saved = evaluation.network.chain, evaluation.saved
+    with quiet():
+        p_tangent, moved = chain.tangents(saved, None, v)
+        p_bar_tangent = loss_product(evaluation, p_tangent)
+        return chain.backward_tangent_from(saved, moved, evaluation.deltas, p_bar_tangent)[1]
 
 
-def gauss_newton_product_at(evaluation, v, middle=None, l2=0.0, workspace=None, out=None):
+def gauss_newton_product_sum(evaluation, v, middle=None):
+    """Sum over samples of J^T M J times v (P,), or times every v of (K, P), with ``middle(t)`` =
+    M t for tangents t (S, C), or (K, S, C), of the outputs; the loss's Hessian without `middle`.
+    """
+    evaluation.require_current()
+    chain, saved = evaluation.network.chain, evaluation.saved
+    with quiet():
+        p_tangent, _ = chain.tangents(saved, None, v)
+        p_bar = loss_product(evaluation, p_tangent) if middle is None else middle(p_tangent)
+        return chain.parameter_gradient(saved, p_bar)
+
+
+def loss_product(evaluation, t):
+    """The Hessian of every sample's loss times a tangent t (S, C) of the outputs, or (K, S, C)."""
+    loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
+    if t.ndim == p.ndim or loss.many_directions:
+        return loss.hessian_product(p, y, t)
+    return np.stack([loss.hessian_product(p, y, one) for one in t])
+
+
+def hessian_rows(evaluation, rows):
+    """Hessian of the sum of the losses times every row of `rows` (K, P): (K, P)."""
+    return by_rows(hessian_product_sum, evaluation, rows)
+
+
+def gauss_newton_rows(evaluation, rows):
+    """Sum over samples of J^T H_loss J times every row of `rows` (K, P): (K, P)."""
+    return by_rows(gauss_newton_product_sum, evaluation, rows)
+
+
+def fisher_rows(evaluation, rows, F=None):
+    """Sum over samples of J^T F J, F (S, C, C) the Fisher matrix in the outputs, times each row."""
+    F = evaluation.loss_function.fisher(evaluation.outputs) if F is None else F
+    return by_rows(gauss_newton_product_sum, evaluation, rows,
+                   lambda t: np.einsum("sij,...sj->...si", F, t))
+
+
+def score_rows(evaluation, rows, *scores):
+    """Sum over samples of J^T g g^T J, a mean over the `scores` g (S, C), times every row (K, P).
+
+    Without scores g is the gradient of the loss with the targets that are given.
+    """
+    if not scores:
+        scores = (evaluation.loss_function.gradient(evaluation.outputs, evaluation.y),)
+
+    def middle(t):
+        return sum(g * np.einsum("sc,...sc->...s", g, t)[..., None] for g in scores) / len(scores)
+
+    return by_rows(gauss_newton_product_sum, evaluation, rows, middle)
+
+
+def by_rows(product, evaluation, rows, *others):
+    """``product(evaluation, v, *others)`` for all v of `rows` (K, P): as many at a time as the
+    cache has room for.
+    """
+    together = max(1, NUMBERS // (evaluation.samples * sum(widths(evaluation.network))))
+    if len(rows) == 1:
+        return product(evaluation, rows[0], *others)[None]
+    if together == 1:
+        return np.stack([product(evaluation, v, *others) for v in rows])
+    if len(rows) <= together:
+        return product(evaluation, rows, *others)
+    return np.concatenate([product(evaluation, rows[some], *others)
+                           for some in slices(len(rows), together)])
+
+
+def widths(network):
+    """How many numbers each layer makes of one sample."""
+    shapes = accumulate(network.layers, lambda shape, layer: layer.output_shape(shape),
+                        initial=network.input_shape)
+    return [math.prod(shape) for shape in shapes][1:]
+
+
+def product_sum(network, loss, x, y, rows_of, rows, *others):
+    """What ``rows_of(evaluation, rows, *others)`` gives, (K, P): a task for :class:`Chunks`."""
+    return rows_of(evaluated(network, loss, x, y), rows, *others)
+
+
+def hessian_vector_product_at(evaluation, v, l2=0.0):
+    """Hessian of the objective times v (P,), at an :class:`~secondorder.nets.Evaluation`."""
+    total = hessian_product_sum(evaluation, v)
+    return mean_of(evaluation.network, total, evaluation.samples, v, l2,
+                   "the Hessian-vector product")
+
+
+def gauss_newton_product_at(evaluation, v, middle=None, l2=0.0):
     """(mean of J^T M J + l2 I) v, with ``middle(t)`` = M t for tangents t (S, C) of the outputs;
     the loss's Hessian without `middle`.
-
-    One forward R-pass and one backward pass. What is made on the way goes to `workspace`; the
-    result is `out`, or an array of its own.
     """
-    evaluation.require_current()
-    product = np.empty_like(v) if out is None else out
-    with _room(evaluation, workspace) as room:
-        if evaluation.work is not None:
-            evaluation.write_gauss_newton_product(v, middle, product, room)
-        else:
-            chain, saved = evaluation.network.chain, evaluation.saved
-            t = chain.tangent(saved, None, v)
-            y_bar = _curved(evaluation, t) if middle is None else middle(t)
-            product[...] = chain.parameter_gradient(saved, y_bar)
-        return _mean(evaluation, product, v, l2, "the product", room)
-
-
-@contextlib.contextmanager
-def _room(evaluation, workspace):
-    """The workspace, or one that is lent."""
-    network, samples = evaluation.network, evaluation.samples
-    lent = network.workspaces.lend(samples) if workspace is None \
-        else contextlib.nullcontext(workspace)
-    with lent as room, np.errstate(over="ignore", invalid="ignore"):
-        yield room
-
-
-def _curved(evaluation, t):
-    """The Hessian of the loss times a tangent t (S, C) of the outputs."""
-    return evaluation.loss_function.hessian_product(evaluation.outputs, evaluation.y, t)
+    total = gauss_newton_product_sum(evaluation, v, middle)
+    return mean_of(evaluation.network, total, evaluation.samples, v, l2, "the product")
 
 
 def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
@@ -185,14 +220,35 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, exec
     ValueError, TypeError, RuntimeError
         As :func:`gradient`, and if v has another shape or dtype.
     """
-    l2 = check_l2(l2)
-    v = check_vector(network, v)
-    if batch_size is None and executor is None:
-        with evaluated(network, loss, x, y) as evaluation:
-            return hessian_vector_product_at(evaluation, v, l2)
+    return _product(hessian_rows, network, loss, x, y, v, l2, batch_size, executor,
+                    "the Hessian-vector product")
+
+
+def gauss_newton_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
+    """Generalised Gauss-Newton matrix times the vector v (P,): (mean of J^T H_loss J + l2 I) v.
+
+    Parameters
+    ----------
+    network, loss, x, y, v, l2, batch_size, executor
+        As for :func:`hessian_vector_product`.
+
+    Raises
+    ------
+    ValueError, TypeError, RuntimeError
+        As :func:`hessian_vector_product`.
+    """
+    return _product(gauss_newton_rows, network, loss, x, y, v, l2, batch_size, executor,
+                    "the Gauss-Newton product")
+
+
+def _product(rows_of, network, loss, x, y, v, l2, batch_size, executor, what):
+    l2, v = check_l2(l2), check_vector(network, v)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    total = chunks.total(product_sum, hessian_rows, v[None], shape=(1, v.size))[0]
-    return mean_of(network, total, chunks.samples, v, l2, "the Hessian-vector product")
+    total = chunks.total(product_sum, rows_of, v[None], shape=(1, v.size))[0]
+    return mean_of(network, total, chunks.samples, v, l2, what)
+
+
+# -- second derivative along a line ----------------------------------------------------------------
 
 
 def two_jet_at(evaluation, v, l2=0.0):
@@ -207,11 +263,12 @@ def jet_sums(evaluation, v):
     """
     network, loss = evaluation.network, evaluation.loss_function
     p, y = evaluation.outputs, evaluation.y
-    p_tangent = network.chain.tangent(evaluation.saved, None, v)
-    p_second = network.chain.second_tangent(evaluation.saved, None, None, v)
-    first = loss.gradient(p, y)
-    second_order = p_tangent * loss.hessian_product(p, y, p_tangent) + first * p_second
-    terms, wide = (evaluation.losses, first * p_tangent, second_order), _wide(network)
+    with quiet():
+        p_tangent, moved = network.chain.tangents(evaluation.saved, None, v)
+        p_second = network.chain.second_tangent_from(evaluation.saved, moved)
+        first = loss.gradient(p, y)
+        second_order = p_tangent * loss.hessian_product(p, y, p_tangent) + first * p_second
+        terms, wide = (evaluation.losses, first * p_tangent, second_order), _wide(network)
     return np.array([np.sum(term, dtype=wide) for term in terms])
 
 
@@ -260,8 +317,7 @@ def two_jet(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
 
 
 def _jet_of_chunk(network, loss, x, y, v):
-    with evaluated(network, loss, x, y) as evaluation:
-        return jet_sums(evaluation, v)
+    return jet_sums(evaluated(network, loss, x, y), v)
 
 
 def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, batch_size=None,
@@ -294,15 +350,15 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, bat
     l2 = check_l2(l2)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
     if chunks.is_whole:
-        with evaluated(network, loss, x, y) as evaluation:
-            out = _rows_for(evaluation.samples, network, out, max_bytes)
-            finite = evaluation.write_sample_gradients(out)
+        evaluation = evaluated(network, loss, x, y)
+        out = _gradient_rows(evaluation, _rows_for(evaluation.samples, network, out, max_bytes))
+        # a sum over samples that is finite has no other terms, and is read in no time
+        finite = not l2 and all_finite(evaluation.gradient_sum)
     else:
-        out = chunks.put(gradient_rows, _rows_for(chunks.samples, network, out, max_bytes))
-        finite = False
+        out, finite = chunks.put(gradient_rows,
+                                 _rows_for(chunks.samples, network, out, max_bytes)), False
     if l2:
         out += l2 * network.theta
-        finite = False
     return out if finite else network.require_finite(out, "the gradient of a sample")
 
 
@@ -317,10 +373,13 @@ def _rows_for(samples, network, out, max_bytes):
 
 def gradient_rows(network, loss, x, y):
     """Gradient of every sample's loss, (S, P)."""
-    with evaluated(network, loss, x, y) as evaluation:
-        out = np.empty((evaluation.samples, network.size), dtype=network.dtype)
-        evaluation.write_sample_gradients(out)
-        return out
+    return _gradient_rows(evaluated(network, loss, x, y))
+
+
+def _gradient_rows(evaluation, out=None):
+    with quiet():
+        return evaluation.network.chain.parameter_gradients_from(evaluation.saved,
+                                                                 evaluation.deltas, out)
 
 
 def output_jacobian_at(saved, network, outputs):
@@ -330,7 +389,7 @@ def output_jacobian_at(saved, network, outputs):
     for c in range(width):
         y_bar = np.zeros_like(outputs)
         y_bar[:, c] = 1
-        jacobian[:, c] = network.chain.parameter_gradients(saved, y_bar)
+        network.chain.flat_parameter_gradients(saved, y_bar, jacobian[:, c])
     return jacobian
 
 
@@ -363,11 +422,7 @@ def jacobian(network, x, max_bytes=2**30, batch_size=None, executor=None):
 
 
 def _jacobian_rows(network, loss, x, y):
-    work = run(network, x)
-    if work is None:
-        outputs, saved = network.forward(x)
+    outputs, saved = network.forward(x)
+    with quiet():
         jacobian = output_jacobian_at(saved, network, outputs)
-    else:
-        jacobian = np.empty((*work.outputs.shape, network.size), network.dtype)
-        work.jacobian(network.all_parameters, jacobian)
     return network.require_finite(jacobian, "the Jacobian")

@@ -7,8 +7,7 @@ from ..checks.randomness import generator
 from ..nets import Evaluation
 from . import blocks
 from .chunks import Chunks
-from .columns import hessian_rows
-from .curvature import check_network, output_jacobian_at, outputs_of, two_jet_at
+from .curvature import (check_network, hessian_rows, output_jacobian_at, outputs_of, two_jet_at)
 from .matrices import mean_matrix
 from .parameter_slices import parameter_slice
 from .symmetric import mirror, require_finite_block, require_finite_rows, slices, symmetric_sum
@@ -188,12 +187,12 @@ def _gradients(part, y_bar, block):
     """
     chain, saved = part.network.chain, part.saved
     if block.stop - block.start == chain.size:
-        return chain.parameter_gradients(saved, y_bar)
+        return chain.flat_parameter_gradients(saved, y_bar)
     bars, pieces = chain.output_gradients(saved, y_bar), []
     for layer, own, bar, where in zip(chain.layers, saved, bars, chain.slices):
         first, last = max(where.start, block.start), min(where.stop, block.stop)
         if first < last:
-            rows = layer.parameter_gradients(own, bar)
+            rows = layer.flat_parameter_gradients(own, bar)
             pieces.append(rows[:, first - where.start : last - where.start])
     return np.concatenate(pieces, axis=1)
 

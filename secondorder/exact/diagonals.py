@@ -10,9 +10,9 @@ import numpy as np
 
 from ..checks import check_l2, instance_of, one_of
 from ..nets import Activation, Chain, Linear, Network, Skip
+from ..nets.evaluation import quiet
 from .chunks import Chunks
-from .columns import hessian_rows
-from .curvature import evaluated, mean_of, product_sum
+from .curvature import evaluated, hessian_rows, mean_of, product_sum, widths
 from .dense import drawn_scores
 from .parameter_slices import parameter_slice
 from .symmetric import part_of, slices
@@ -94,9 +94,8 @@ def squares_sum(network, loss, x, y, kind, block, *scores):
     """Sum over samples of the diagonal of J^T M J, (P,), in the layers of a block and zero
     elsewhere: a task for :class:`Chunks`.
     """
-    total = np.zeros_like(network.theta)
-    with (evaluated(network, loss, x, y) as evaluation,
-          np.errstate(over="ignore", invalid="ignore")):
+    total, evaluation = np.zeros_like(network.theta), evaluated(network, loss, x, y)
+    with quiet():
         p, y = evaluation.outputs, evaluation.y
         if kind == "fisher-empirical":
             scores = [loss.gradient(p, y)]
@@ -130,7 +129,7 @@ def add_squares(layer, saved, bar, sign, out, block):
     elif type(layer) is Linear:
         add_weighted_squares(layer, saved, sign[:, None] * bar * bar, out)
     else:
-        rows = layer.parameter_gradients(saved, bar)
+        rows = layer.flat_parameter_gradients(saved, bar)
         out += np.einsum("s,sk,sk->k", sign, rows, rows)
 
 
@@ -211,9 +210,9 @@ def recursion_sum(network, loss, x, y, methods):
     a task for :class:`Chunks`.
     """
     first, total = methods.index("recursion"), np.zeros_like(network.theta)
-    with (evaluated(network, loss, x, y) as evaluation,
-          np.errstate(over="ignore", invalid="ignore")):
-        widest = max(inner_saved.output[0].size for inner_saved in evaluation.saved[first:])
+    evaluation = evaluated(network, loss, x, y)
+    with quiet():
+        widest = max(widths(network)[first:])
         length = max(1, ROOM // widest**2)
         for where in slices(evaluation.samples, length):
             part = part_of(evaluation, where) if length < evaluation.samples else evaluation

@@ -24,8 +24,8 @@ def mean_matrix(chunks, compute, block, *others, by_rows=True):
     unless `by_rows` is False.
     """
     if chunks.is_whole:
-        with evaluated(chunks.network, chunks.loss, chunks.x, chunks.y) as evaluation:
-            return compute(evaluation, block, *others)
+        evaluation = evaluated(chunks.network, chunks.loss, chunks.x, chunks.y)
+        return compute(evaluation, block, *others)
     size = block.stop - block.start
     if by_rows and sends_less(chunks, size):
         return _by_rows(chunks, compute, block, others)
@@ -60,10 +60,10 @@ def _by_rows(chunks, compute, block, others):
 
 
 def _matrix_sum(network, loss, x, y, compute, block, *others):
-    with evaluated(network, loss, x, y) as evaluation:
-        matrix = compute(evaluation, block, *others)
-        matrix *= evaluation.samples
-        return matrix
+    evaluation = evaluated(network, loss, x, y)
+    matrix = compute(evaluation, block, *others)
+    matrix *= evaluation.samples
+    return matrix
 
 
 def _rows_sum(network, loss, x, y, wheres, compute, block, rows, *others):
@@ -71,9 +71,9 @@ def _rows_sum(network, loss, x, y, wheres, compute, block, rows, *others):
     total = None
     for where in wheres:
         try:
-            with evaluated(network, loss, x[where], y[where]) as evaluation:
-                part = compute(evaluation, block, *(a[where] for a in others), only=rows)
-                part *= evaluation.samples
+            evaluation = evaluated(network, loss, x[where], y[where])
+            part = compute(evaluation, block, *(a[where] for a in others), only=rows)
+            part *= evaluation.samples
         except Exception as error:
             error.add_note(note_of(chunk_name(wheres, where)))
             raise

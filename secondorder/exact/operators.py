@@ -1,32 +1,36 @@
 """Curvature matrices as SciPy linear operators, so that `eigsh`, `cg` and `minres` work."""
 
+import copy
+
 import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import (check_l2, copied, finite, fitting, instance_of, one_of, plain_array,
+from ..checks import (check_l2, check_loss, finite, instance_of, one_of, plain_array,
                       require_bytes, unchanged)
 from ..nets import Evaluation
-from ..nets.overriding import Follows
 from .chunks import Chunks
-from .columns import fisher_rows, gauss_newton_rows, hessian_rows, score_rows
-from .curvature import (check_network, evaluate, gauss_newton_product_at, hessian_vector_product_at,
-                        mean_of, product_sum)
+from .curvature import (check_network, evaluate, fisher_rows, gauss_newton_rows, hessian_rows,
+                        mean_of, product_sum, score_rows)
 from .dense import FISHER_KINDS, drawn_scores
 from .diagonals import KINDS
 from .parameter_slices import parameter_slice
+from .symmetric import slices
 
 BLOCK = 64  # columns of a dense matrix that are made at a time
+COPIED = 4096  # entries of each vector that are copied at a time: columns become rows in the cache
 
 
-class CurvatureOperator(Follows, LinearOperator):
+class CurvatureOperator(LinearOperator):
     """A symmetric (P, P) operator at one point of a network, or its block of a layer.
 
     It stands for the point at which it was made: after a change of the network's parameters its
-    products raise RuntimeError. Of all else it keeps copies: another activation, another constant
-    of the loss or other data, set afterwards, do not reach it. Products keep nothing behind, so
-    that threads may share it. Several vectors at once, ``operator @ V`` with V (P, K), go through
-    the network in one pass.
+    products raise RuntimeError. Other data, another activation or another constant of the loss, set
+    afterwards, do not reach it. Products keep nothing behind, so that threads may share it. Several
+    vectors at once, ``operator @ V`` with V (P, K), go through the network together.
+
+    A kind of matrix defines ``rows_of(evaluation, rows, *others)``, the sum over samples of the
+    matrix times every row of `rows` (K, P).
 
     Parameters
     ----------
@@ -54,26 +58,24 @@ class CurvatureOperator(Follows, LinearOperator):
         The forward pass that is kept; None with `batch_size`.
     """
 
-    follows = {"_products": ("_product",)}
-    rows_of = None  # ``rows_of(evaluation, rows, *others)``, a sum over samples times every row
+    rows_of = None
 
     def __init__(self, network, loss, x, y, l2=0.0, layer=None, parameter=None, batch_size=None,
                  executor=None):
-        l2 = check_l2(l2)
         check_network(network)
-        self._then, loss = copied(network, "the network"), copied(loss, "the loss")
-        chunks = Chunks(self._then, loss, x, y, batch_size, executor, own=True)
-        evaluation = evaluate(self._then, loss, x, y) if chunks.is_whole else None
-        self._set(network, evaluation, chunks, l2, layer, parameter)
+        loss = copy.copy(check_loss(loss))
+        chunks, evaluation = Chunks(network, loss, x, y, batch_size, executor, own=True), None
+        if chunks.is_whole:
+            evaluation = evaluate(network, loss, x, y)
+        else:
+            chunks.network = network.copy()
+        self._set(network, evaluation, chunks, check_l2(l2), layer, parameter)
 
     @classmethod
     def at(cls, evaluation, l2=0.0, layer=None, parameter=None):
-        """The operator at an evaluation that was made before, whose network and loss it takes as
-        they are.
-        """
+        """The operator at an evaluation that was made before."""
         check_network(instance_of(evaluation, Evaluation, "evaluation").network)
         operator = cls.__new__(cls)
-        operator._then = None
         operator._set(evaluation.network, evaluation, None, check_l2(l2), layer, parameter)
         return operator
 
@@ -83,32 +85,17 @@ class CurvatureOperator(Follows, LinearOperator):
         size = self.place.stop - self.place.start
         super().__init__(dtype=network.dtype, shape=(size, size))
 
-    def _require_current(self):
-        """Raise RuntimeError if the network's parameters differ from the operator's."""
-        if self._then is None:
-            self.evaluation.require_current()
-        else:
-            unchanged(*([network.theta, *network.fixed_parameters()]
-                        for network in (self._then, self.network)))
-
     # -- products ----------------------------------------------------------------------------------
-
-    def _product(self, v):
-        """Product of the whole matrix with v (P,), a new array."""
-        if self.rows_of is None:
-            raise TypeError(f"{type(self).__name__} does not define _product(v)")
-        return self._mean_products(v[None])[0]
 
     def _products(self, rows):
         """Products of the whole matrix with every row of `rows` (K, P): (K, P)."""
-        return np.stack([self._product(row) for row in rows])
-
-    def _mean_products(self, rows):
-        """``self.rows_of(evaluation, rows)``, a sum over samples, as a mean with the penalty."""
+        if self.rows_of is None:
+            raise TypeError(f"{type(self).__name__} does not define rows_of(evaluation, rows)")
         if self.evaluation is not None:
             total = self.rows_of(self.evaluation, rows, *self._others)
             samples = self.evaluation.samples
         else:
+            unchanged([self.chunks.network.all_parameters], [self.network.all_parameters])
             total = self.chunks.total(product_sum, self.rows_of, rows, shape=rows.shape,
                                       rows=self._others)
             samples = self.chunks.samples
@@ -116,36 +103,33 @@ class CurvatureOperator(Follows, LinearOperator):
 
     def dot(self, x):
         """Product with a vector (P,) or with the columns of a matrix (P, K): what ``@`` calls."""
-        # a multiple or a product of operators, or refused by SciPy
-        if not (np.isscalar(x) or isinstance(x, LinearOperator) or issparse(x)):
-            shape, size = plain_array(x, "v").shape, self.shape[1]
-            if len(shape) not in (1, 2) or shape[0] != size:
-                raise ValueError(f"v has shape {shape}, expected ({size},): one entry per "
-                                 f"parameter; or ({size}, K) for K vectors")
-        return super().dot(x)
+        if isinstance(x, LinearOperator) or issparse(x) or np.isscalar(x):
+            return super().dot(x)  # a multiple or a product of operators, or refused by SciPy
+        v, size = plain_array(x, "v"), self.shape[1]
+        if v.ndim not in (1, 2) or len(v) != size:
+            raise ValueError(f"v has shape {v.shape}, expected ({size},): one entry per parameter; "
+                             f"or ({size}, K) for K vectors")
+        return self._matvec(v) if v.ndim == 1 else self._matmat(v)
 
     def _matvec(self, v):
-        v = self._embedded(np.asarray(v).reshape(1, -1))[0]
-        return self._product(v)[self.place]
+        return self._products(self._embedded(v.reshape(1, -1)))[0, self.place]
 
     def _matmat(self, V):
         if V.shape[1] == 0:
             return np.empty(V.shape, dtype=self.dtype)
-        return self._products(self._embedded(np.asarray(V).T))[:, self.place].T
+        return self._products(self._embedded(V.T))[:, self.place].T
 
     def _embedded(self, rows):
-        """Rows (K, block) as rows (K, P) that are zero outside the block; what every product begins
-        with.
-        """
-        self._require_current()
-        network, place = self.network, self.place
-        target = np.broadcast_to(network.theta[place], (len(rows), self.shape[0]))
-        rows = finite(fitting(rows, target, "v"), "v")
-        if rows.shape[1] == network.size:
-            return np.ascontiguousarray(rows, dtype=self.dtype)
-        whole = np.zeros((len(rows), network.size), dtype=self.dtype)
-        whole[:, place] = rows
-        return whole
+        """Rows (K, block) as rows (K, P) that are zero outside the block."""
+        if not np.can_cast(rows.dtype, self.dtype, casting="same_kind"):
+            raise TypeError(f"v must hold {self.dtype}, got {rows.dtype}")
+        size, place = self.network.size, self.place
+        if rows.shape[1] == size and rows.flags.c_contiguous and rows.dtype == self.dtype:
+            return finite(rows, "v")
+        whole = np.zeros((len(rows), size), dtype=self.dtype)
+        for part in slices(rows.shape[1], COPIED):
+            whole[:, place.start + part.start : place.start + part.stop] = rows[:, part]
+        return finite(whole, "v")
 
     def _adjoint(self):
         return self
@@ -202,25 +186,11 @@ class HessianOperator(CurvatureOperator):
 
     rows_of = staticmethod(hessian_rows)
 
-    _products = CurvatureOperator._mean_products
-
-    def _product(self, v):
-        if self.evaluation is None:
-            return super()._product(v)
-        return hessian_vector_product_at(self.evaluation, v, self.l2)
-
 
 class GaussNewtonOperator(CurvatureOperator):
     """Generalised Gauss-Newton matrix, mean of J^T H_loss J."""
 
     rows_of = staticmethod(gauss_newton_rows)
-
-    _products = CurvatureOperator._mean_products
-
-    def _product(self, v):
-        if self.evaluation is None:
-            return super()._product(v)
-        return gauss_newton_product_at(self.evaluation, v, l2=self.l2)
 
 
 class FisherOperator(CurvatureOperator):
@@ -228,8 +198,6 @@ class FisherOperator(CurvatureOperator):
 
     The targets of ``kind="sampled"`` are drawn once, when the operator is made.
     """
-
-    _products = CurvatureOperator._mean_products
 
     def __init__(self, network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, layer=None,
                  parameter=None, batch_size=None, executor=None):

@@ -6,18 +6,13 @@
 ``builders``    networks of the usual kinds; ``importing`` those of PyTorch and of plain arrays
 ``saving``      networks in files; ``summary`` a network in words
 ``rules``       what a method asks of a layer, by class
-``programs``    which networks run compiled; ``entries`` how what stands for a class is found
-``allocation``  what helps those networks that do not
+``allocation``  memory that is freed stays with the process
 
-The literal passes stand in ``layers`` and ``losses``. What runs, unless ``so.literal()`` asks for
-these, are compiled passes over the network as a table (:mod:`secondorder.compiled`) where every
-layer and the loss have an entry in ``programs``. A network with anything else, such as a layer of
-your own or a subclass that overrides a pass, runs its literal passes, whole; ``network.summary()``
-says which form runs, and why.
+Passes stand in ``layers`` and ``losses``, and what one reads there is what runs. Where NumPy would
+go over memory several times a pass calls a loop of :mod:`secondorder.kernels`.
 """
 
 from ..checks import close_names
-from ..compiled.arrays import Workspace
 from .builders import cnn, mlp, rnn
 from .evaluation import Evaluation
 from .importing import from_arrays, from_torch
@@ -37,7 +32,7 @@ __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved",
            "Huber", "Identity", "Layer", "LayerNorm", "LayerNormSaved", "LeakyReLU", "Linear",
            "LinearSaved", "Loss", "MaxPool2d", "MaxPool2dSaved", "Network", "PoissonNLL", "ReLU",
            "Recurrent", "RecurrentSaved", "Reshape", "Sigmoid", "Sin", "Skip", "SkipSaved",
-           "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh", "TukeyBiweight", "Workspace",
+           "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh", "TukeyBiweight",
            "activation_function", "cnn", "from_arrays", "from_torch", "load", "mlp", "rnn", "save"]
 
 Network.save = save  # here, since saving knows networks and networks know no files

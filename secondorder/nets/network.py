@@ -1,16 +1,14 @@
 """`Network`: layers over one flat parameter vector."""
 
 import copy
-import math
 from operator import attrgetter
 
 import numpy as np
 
 from .. import checks
-from ..compiled.arrays import Lender
-from .evaluation import Evaluation, run
+from .allocation import keep_freed_memory
+from .evaluation import Evaluation, quiet
 from .layers import Chain
-from .programs import saved_of
 from .summary import text as summary_text
 
 
@@ -61,21 +59,12 @@ class Network:
         self._all = np.zeros(self.chain.size + fixed, dtype=self.dtype)
         self._theta = self._all[: self.chain.size]
         self.chain.bind(self._theta, self, self._all[self.chain.size :])
-        self.workspaces = Lender(self._width(), self.size)
-        self.settled = None  # whether it runs compiled: see `evaluation`
-
-    def _width(self):
-        """Numbers that the layers make of one sample."""
-        shape, width = self.input_shape, 0
-        for layer in self.layers:
-            shape = layer.output_shape(shape)
-            width += math.prod(shape)
-        return width
+        keep_freed_memory()
 
     def __getstate__(self):
         # without theta: the layers carry the values
         return {name: value for name, value in self.__dict__.items()
-                if name not in ("_all", "_theta", "workspaces", "settled")}
+                if name not in ("_all", "_theta")}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -161,27 +150,16 @@ class Network:
             If a layer changed the dtype; likewise.
         """
         x = self.check_input(x)
-        work = run(self, x)
-        if work is not None:
-            return work.outputs, saved_of(self, work)
-        return self.literally(x)
-
-    def literally(self, x):
-        """`forward` by the literal passes, for inputs that were checked before."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             p, saved = self.chain.forward(x)
         return checks.outputs(p, saved, self), saved
 
     def __call__(self, x):
         """Outputs (S, C) for a batch x (S, *input_shape), in an array of their own."""
-        x = self.check_input(x)
-        with self.workspaces.lend(len(x)) as workspace:
-            work = run(self, x, workspace)
-            if work is not None:
-                return work.outputs.copy()
-        return self.literally(x)[0].copy()
+        p, _ = self.forward(x)
+        return p.copy() if np.may_share_memory(p, x) else p
 
-    def evaluate(self, loss, x, y, workspace=None):
+    def evaluate(self, loss, x, y):
         """Run the network and the loss on a batch.
 
         Parameters
@@ -189,15 +167,12 @@ class Network:
         loss : Loss
         x : (S, *input_shape) array
         y : targets, in the form that the loss takes
-        workspace : Workspace, optional
-            Where the layers' arrays go. They are overwritten by the next evaluation with the same
-            workspace.
 
         Returns
         -------
         Evaluation
         """
-        return Evaluation(self, loss, x, y, workspace)
+        return Evaluation(self, loss, x, y)
 
     def summary(self):
         """Print the layers, the shapes of their outputs, and how many parameters they have."""

@@ -222,6 +222,8 @@ def _made(entry, known, kind, blank):
         drawn = DRAWN | {"rng": blank}
         if "shape" in arguments:  # of parameters that are not drawn
             blank.take(arguments["shape"])
+        if hasattr(cls, "undrawn"):
+            blank.take(cls.undrawn(arguments))
     taken = inspect.signature(cls).parameters
     instance = cls(**{name: value for name, value in drawn.items() if name in taken} | arguments)
     if kind is Layer and instance.trainable != entry["trainable"]:

@@ -1,6 +1,5 @@
 """What `Network.summary` prints: every layer, the shape of its output, and its parameters."""
 
-from .evaluation import form
 from .layers import Chain, Skip
 
 
@@ -32,4 +31,4 @@ def text(network):
     fixed = sum(value.size for value in network.fixed_parameters())
     ending = f"{network.size} parameters, {network.dtype}"
     ending += f"; {fixed} fixed" if fixed else ""
-    return "\n".join([*table, ending, form(network)])
+    return "\n".join([*table, ending])

@@ -2,17 +2,22 @@
 
 import inspect
 import math
-from functools import partial
 from operator import attrgetter
 
-import numpy as np
-
-from ..checks import check_l2, check_loss, instance_of, positive_number
-from ..nets import Evaluation, Network, Workspace
-from . import contract, memory, stepping
+from ..checks import (check_l2, check_loss, instance_of, memory_names, names_of_its_own,
+                      positive_number)
+from ..nets import Evaluation, Network
+from .description import given_arguments
 from .norms import norm
 from .schedules import Constant, schedule_of
-from .settings import arguments
+from .step import accepted, check_state, own_evaluation, state_of, take_over, taken
+
+#: What the base keeps of every optimizer.
+KEPT = ("network", "base", "loss", "steps", "details", "schedule", "_network", "_given")
+#: What a subclass does not define.
+RESERVED = ("network", "loss", "steps", "details", "_network", "_given", "gradient", "objective",
+            "penalty")
+MEANT = {"lr": "learning_rate", "weight_decay": "l2"}  # as other libraries call them
 
 
 class Optimizer:
@@ -62,9 +67,7 @@ class Optimizer:
     `state_names`, which lists the memory.
 
     ``direction(evaluation)``, the formula, must be defined. It returns what is added at learning
-    rate 1, a (P,) array of the network's dtype. A call from outside checks the evaluation, puts
-    memory back after a failure, and copies the result. ``super().direction(evaluation)``, in a
-    formula, is the parent's formula alone. A formula that uses ``self.learning_rate`` says
+    rate 1, a (P,) array of the network's dtype. A formula that uses ``self.learning_rate`` says
     ``depends_on_rate = True``. ``self.gradient(evaluation)``, (P,) and read-only, and
     ``self.objective(evaluation)`` include the penalty. ``change(evaluation, direction, rate)``
     returns what a step adds, where that is more than rate times direction.
@@ -79,26 +82,29 @@ class Optimizer:
     Then a step that fails leaves it as it was, and a run goes on bit for bit from a checkpoint. An
     array of it that overflows is such a failure.
 
-    *Copy what you keep.* `step` evaluates every batch in the same arrays: ``evaluation.outputs``,
-    ``deltas``, ``saved`` and ``gradient`` hold other numbers as soon as the next step begins. The
-    evaluations that :meth:`evaluate` returns are arrays of their own.
-
-    *Speed.* ``fused = Fused(...)`` names a compiled loop that does in one pass what ``direction``
-    and the step do. It runs in their place, unless a subclass overrides one.
+    *Kernels.* The methods of this package that use gradients only go through parameters, gradient
+    and memory once. Their ``direction(evaluation, step=ALONE)`` calls a loop of
+    :mod:`secondorder.kernels.updates`. A `step` asks it for theta + rate * direction instead of the
+    direction.
     """
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        contract.settle(cls, Optimizer)
 
     state_names = ()
     added = {}  # arguments that older checkpoints do not know, and the value that changes nothing
     depends_on_rate = False
-    fused = base = None
+    base = None
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        names_of_its_own(cls, Optimizer, RESERVED)
+        memory_names(cls, Optimizer, (*KEPT, "method"))
 
     def __new__(cls, *positional, **named):
+        for name in MEANT.keys() & named.keys():
+            if name not in inspect.signature(cls).parameters:
+                raise TypeError(f"{cls.__name__} takes no argument {name!r}: {MEANT[name]} is "
+                                "meant")
         instance = super().__new__(cls)
-        instance._given = arguments(cls, positional, named)  # what a resumed run is compared with
+        instance._given = given_arguments(cls, positional, named)
         return instance
 
     def __init__(self, network, loss, learning_rate, l2=0.0):
@@ -110,11 +116,9 @@ class Optimizer:
         self.learning_rate = learning_rate
         self.steps = 0
         self.details = {}
-        self._workspace, self._trials = Workspace(), Workspace()
-        self._arrays, self._spares, self._busy = {}, {}, {}  # see `stepping`
 
     def __getattr__(self, name):  # of what is missing alone
-        if "_workspace" in vars(self) or name.startswith("__"):
+        if "_network" in vars(self) or name.startswith("__"):
             return object.__getattribute__(self, name)  # raises what there is to say
         cls = type(self).__name__
         raise AttributeError(f"{cls} has no {name}: Optimizer.__init__ was not called. Begin "
@@ -136,12 +140,11 @@ class Optimizer:
     def learning_rate(self, value):
         self.schedule = schedule_of(value)
 
-    @contract.guarded
     def direction(self, evaluation):
         """What is added to the parameters at learning rate 1: the formula, see the class's notes.
 
         It advances the method's memory. A caller who takes it and moves the parameters himself
-        runs the same method.
+        runs the same method. It is not to be written into: a formula may return its memory.
 
         Parameters
         ----------
@@ -151,7 +154,6 @@ class Optimizer:
         Returns
         -------
         (P,) array
-            New; later calls leave it alone.
 
         Raises
         ------
@@ -164,7 +166,7 @@ class Optimizer:
 
     def change(self, evaluation, direction, rate):
         """What the step adds to the parameters, (P,): rate * direction."""
-        return np.multiply(direction, rate, out=self._array("change"))
+        return rate * direction
 
     def observe(self, evaluation, change):
         """Be told the `change` (P,) that a wrapper is about to make of this method's direction."""
@@ -175,12 +177,12 @@ class Optimizer:
 
     def gradient(self, evaluation):
         """Gradient of the objective, penalty included: (P,), read-only, made once an evaluation."""
-        stepping.own_evaluation(self, evaluation)
+        own_evaluation(self, evaluation)
         return evaluation.objective_gradient(self.l2)
 
     def objective(self, evaluation):
         """Mean loss plus penalty at an evaluation, as a float."""
-        stepping.own_evaluation(self, evaluation)
+        own_evaluation(self, evaluation)
         return evaluation.loss + self.penalty()
 
     def penalty(self):
@@ -214,42 +216,24 @@ class Optimizer:
 
         Notes
         -----
-        A step that an interrupt ends (Ctrl-C, the handler of a signal) happens whole or not at all.
-        Parameters, memory and `steps` are all from before it, or all from after it.
+        New parameters and new memory are made beside the old, and assigned when all of them are
+        known to be finite. A step that is interrupted (Ctrl-C) has moved the parameters or has not;
+        a loop of your own that is interrupted just then may find them one step ahead of `steps`.
+        ``so.train`` ends after the running step.
         """
-        return stepping.whole(self, stepping.prepared, self, self._own_evaluation, x, y)
+        return self._taken(Evaluation(self.network, self.loss, x, y, lasting=False))
 
     def step_from(self, evaluation):
         """`step` from an evaluation at the present parameters, for those who made one already."""
-        stepping.own_evaluation(self, evaluation)
-        return stepping.whole(self, stepping.prepared, self, lambda: evaluation)
+        own_evaluation(self, evaluation)
+        return self._taken(evaluation)
 
-    def _own_evaluation(self, x, y):
-        """An evaluation for this method alone: its arrays are those of the step before."""
-        return Evaluation(self._network, self.loss, x, y, self._workspace)
+    def _taken(self, evaluation):
+        return taken(self, evaluation, straight=type(self).change is Optimizer.change)
 
     def _gradient_norm(self, evaluation):
         """What a step reports; a method that needs no gradient may leave it unmeasured, as NaN."""
         return norm(self.gradient(evaluation))
-
-    def _settling(self, info):
-        """The calls by which a step that reports `info` is counted."""
-        method, calls = self, []
-        while method is not None:
-            calls.append(partial(setattr, method, "steps", method.steps + 1))
-            method = method.base
-        return calls
-
-    def _array(self, name):
-        """A (P,) array of this optimizer's own, the same one at every call."""
-        array = self._arrays.get(name)
-        if array is None:
-            array = self._arrays[name] = np.empty_like(self._network.theta)
-        return array
-
-    def _spare(self, name):
-        """An array for the successor of the memory `name`; the two take turns."""
-        return stepping.spares(self, [name])[0]
 
     def state_dict(self):
         """What has to be kept, beside the parameters and the settings, to go on bit for bit.
@@ -260,7 +244,7 @@ class Optimizer:
             ``method`` (class name), ``steps``, a copy of every attribute in `state_names`, and, of
             a method that wraps another, that one's state as ``base``.
         """
-        return memory.state_of(self)
+        return state_of(self)
 
     def load_state_dict(self, state):
         """Take over what `state_dict` of a like optimizer for a like network returned.
@@ -276,14 +260,11 @@ class Optimizer:
             If it comes from another method, or a name, shape, dtype or number does not fit; nothing
             is changed then.
         """
-        memory.take(self, memory.accepted(self, state))
+        take_over(self, accepted(self, state))
 
     def check_state(self, state):
         """Raise unless `state` fits; a method that demands more of its numbers extends this."""
-        memory.check(self, state)
-
-    def __getstate__(self):
-        return self.__dict__ | {"_arrays": {}, "_spares": {}, "_busy": {}}
+        check_state(self, state)
 
     def __repr__(self):
         settings = f"learning_rate={self.schedule!r}, l2={self.l2:g}"

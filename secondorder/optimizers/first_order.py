@@ -1,5 +1,5 @@
-"""Methods that use gradients only: the formula of each in NumPy, and the name of the compiled loop
-that does the same in one pass.
+"""Methods that use gradients only. The formula of each is a loop over the parameters, which stands
+in :mod:`secondorder.kernels.updates`; `direction` says with which numbers and which memory.
 
 g is the gradient of the objective, penalty included; the index t counts the steps from 1. Defaults
 are PyTorch's.
@@ -10,8 +10,9 @@ import math
 import numpy as np
 
 from ..checks import boolean, number_in, positive_number, shown, whole_number
+from ..kernels import updates
 from .base import Optimizer
-from .fused import Fused
+from .step import ALONE
 
 
 class SGD(Optimizer):
@@ -23,14 +24,13 @@ class SGD(Optimizer):
         As for `Optimizer`.
     """
 
-    fused = Fused("sgd")
-
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0):
         super().__init__(network, loss, learning_rate, l2)
 
-    def direction(self, evaluation):
-        # direction = -g
-        return -self.gradient(evaluation)
+    def direction(self, evaluation, step=ALONE):
+        """-g"""
+        direction, = step.run(updates.sgd, self, evaluation)
+        return direction
 
 
 class Momentum(Optimizer):
@@ -53,7 +53,6 @@ class Momentum(Optimizer):
     """
 
     state_names = ("buffer",)
-    fused = Fused("momentum", ["buffer"], lambda self: (self.momentum, self.nesterov))
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, momentum=0.9, nesterov=False):
         super().__init__(network, loss, learning_rate, l2)
@@ -61,12 +60,11 @@ class Momentum(Optimizer):
         self.nesterov = boolean(nesterov, "nesterov")
         self.buffer = np.zeros_like(network.theta)
 
-    def direction(self, evaluation):
-        g, m = self.gradient(evaluation), self.momentum
-        # b_t = m b_(t-1) + g
-        self.buffer = m * self.buffer + g
-        # direction = -b_t, or with Nesterov's variant -(g + m b_t)
-        return -(g + m * self.buffer) if self.nesterov else -self.buffer
+    def direction(self, evaluation, step=ALONE):
+        """b_t = momentum b_(t-1) + g;  -b_t, with Nesterov's variant -(g + momentum b_t)"""
+        direction, self.buffer = step.run(updates.momentum, self, evaluation,
+                                          (self.momentum, self.nesterov), [self.buffer])
+        return direction
 
 
 class Adagrad(Optimizer):
@@ -90,7 +88,6 @@ class Adagrad(Optimizer):
     """
 
     state_names = ("total",)
-    fused = Fused("adagrad", ["total"], lambda self: (self.epsilon,))
 
     def __init__(self, network, loss, learning_rate=0.01, l2=0.0, initial_accumulator=0.0,
                  epsilon=1e-10):
@@ -99,12 +96,11 @@ class Adagrad(Optimizer):
         self.epsilon = positive_number(epsilon, "epsilon")
         self.total = np.full_like(network.theta, self.initial_accumulator)
 
-    def direction(self, evaluation):
-        g = self.gradient(evaluation)
-        # G_t = G_(t-1) + g^2
-        self.total = self.total + g * g
-        # direction = -g / (sqrt(G_t) + epsilon)
-        return -g / (np.sqrt(self.total) + self.epsilon)
+    def direction(self, evaluation, step=ALONE):
+        """G_t = G_(t-1) + g^2;  -g / (sqrt(G_t) + epsilon)"""
+        direction, self.total = step.run(updates.adagrad, self, evaluation, (self.epsilon,),
+                                         [self.total])
+        return direction
 
 
 class Adadelta(Optimizer):
@@ -129,7 +125,6 @@ class Adadelta(Optimizer):
     """
 
     state_names = ("mean_square", "mean_square_change")
-    fused = Fused("adadelta", state_names, lambda self: (self.rho, 1 - self.rho, self.epsilon))
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, rho=0.9, epsilon=1e-6):
         super().__init__(network, loss, learning_rate, l2)
@@ -138,17 +133,15 @@ class Adadelta(Optimizer):
         self.mean_square = np.zeros_like(network.theta)
         self.mean_square_change = np.zeros_like(network.theta)
 
-    def direction(self, evaluation):
-        g, rho, epsilon = self.gradient(evaluation), self.rho, self.epsilon
-        # E[g^2]_t = rho E[g^2]_(t-1) + (1 - rho) g^2
-        self.mean_square = rho * self.mean_square + (1 - rho) * (g * g)
-        # direction = -RMS[change]_(t-1) / RMS[g]_t g, with RMS[.] = sqrt(E[.^2] + epsilon)
-        change = -(np.sqrt(self.mean_square_change + epsilon)
-                   / np.sqrt(self.mean_square + epsilon)) * g
-        # E[change^2]_t = rho E[change^2]_(t-1) + (1 - rho) direction^2
-        self.mean_square_change = (rho * self.mean_square_change
-                                   + (1 - rho) * (change * change))
-        return change
+    def direction(self, evaluation, step=ALONE):
+        """E[g^2]_t = rho E[g^2]_(t-1) + (1 - rho) g^2
+        change = -RMS[change]_(t-1) / RMS[g]_t g, with RMS[.] = sqrt(E[.^2] + epsilon)
+        E[change^2]_t = rho E[change^2]_(t-1) + (1 - rho) change^2
+        """
+        direction, self.mean_square, self.mean_square_change = step.run(
+            updates.adadelta, self, evaluation, (self.rho, 1 - self.rho, self.epsilon),
+            [self.mean_square, self.mean_square_change])
+        return direction
 
 
 class Adam(Optimizer):
@@ -175,13 +168,7 @@ class Adam(Optimizer):
         t.
     """
 
-    def _loop_numbers(self):
-        (beta1, beta2), t = self.betas, self.updates + 1
-        return (beta1, 1 - beta1, beta2, 1 - beta2,
-                1 / (1 - beta1**t), 1 / math.sqrt(1 - beta2**t), self.epsilon)
-
     state_names = ("first", "second", "updates")
-    fused = Fused("adam", ["first", "second"], _loop_numbers, ["updates"])
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, betas=(0.9, 0.999), epsilon=1e-8):
         super().__init__(network, loss, learning_rate, l2)
@@ -192,17 +179,18 @@ class Adam(Optimizer):
         self.first, self.second = np.zeros_like(network.theta), np.zeros_like(network.theta)
         self.updates = 0
 
-    def direction(self, evaluation):
-        g, (beta1, beta2) = self.gradient(evaluation), self.betas
-        self.updates = t = self.updates + 1
-        # m_t = beta1 m_(t-1) + (1 - beta1) g
-        self.first = beta1 * self.first + (1 - beta1) * g
-        # v_t = beta2 v_(t-1) + (1 - beta2) g^2
-        self.second = beta2 * self.second + (1 - beta2) * (g * g)
-        # without the bias towards their start at 0: m_t / (1 - beta1^t) and v_t / (1 - beta2^t)
-        mean, mean_square = self.first / (1 - beta1**t), self.second / (1 - beta2**t)
-        # direction = -mean / (sqrt(mean_square) + epsilon)
-        return -mean / (np.sqrt(mean_square) + self.epsilon)
+    def direction(self, evaluation, step=ALONE):
+        """m_t = beta1 m_(t-1) + (1 - beta1) g;  v_t = beta2 v_(t-1) + (1 - beta2) g^2
+        -(m_t / (1 - beta1^t)) / (sqrt(v_t / (1 - beta2^t)) + epsilon), without the bias of both
+        means towards their start at 0
+        """
+        (beta1, beta2), t = self.betas, self.updates + 1
+        numbers = (beta1, 1 - beta1, beta2, 1 - beta2, 1 / (1 - beta1**t),
+                   1 / math.sqrt(1 - beta2**t), self.epsilon)
+        direction, self.first, self.second = step.run(updates.adam, self, evaluation, numbers,
+                                                      [self.first, self.second])
+        self.updates = t
+        return direction
 
     def check_state(self, state):
         super().check_state(state)

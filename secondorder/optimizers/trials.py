@@ -2,16 +2,17 @@
 
 import numpy as np
 
+from ..nets import Evaluation
+
 
 def objective_after(method, evaluation, change):
     """Objective of a method, a float, for an evaluation's batch at theta + change (P,); inf where
     it overflows. The parameters are put back.
     """
-    network, start = method.network, method._array("before a trial")
-    start[...] = network.theta
+    network, start = method.network, method.network.theta.copy()
     try:
-        np.add(start, change, out=network.theta)
-        after = network.evaluate(method.loss, evaluation.x, evaluation.y, method._trials).loss
+        network.theta += change
+        after = Evaluation(network, method.loss, evaluation.x, evaluation.y, lasting=False).loss
         after += method.penalty()
     # the outputs or the loss overflow: as bad as a step can be
     except (FloatingPointError, OverflowError):

@@ -3,11 +3,10 @@
 import numpy as np
 
 from ..checks import all_finite, boolean, number_in, one_of, positive_number, whole_number
-from ..exact.conjugate_gradients import conjugate_gradients
+from ..exact.conjugate_gradients import conjugate_gradients, dot
 from ..exact.curvature import gauss_newton_product_at, hessian_vector_product_at
-from ..nets import Workspace
 from .base import Optimizer
-from .norms import dot, norm
+from .norms import norm
 from .trials import halved, objective_after
 
 CURVATURES = ("hessian", "gauss-newton")
@@ -83,7 +82,6 @@ class TruncatedNewton(Optimizer):
                  max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
         self.curvature = one_of(CURVATURES, curvature, "curvature")
-        self._products = Workspace()  # apart from the evaluation's arrays
         self.damping = number_in(damping, "damping", 0, np.inf)
         self.max_cg = whole_number(max_cg, "max_cg", 1)
         self.tolerance = number_in(tolerance, "tolerance", 0, 1)
@@ -96,14 +94,8 @@ class TruncatedNewton(Optimizer):
     def direction(self, evaluation):
         """What the damped Newton system gives, after at most `max_cg` products."""
         g, damping = self.gradient(evaluation), self.damping
-        down = np.negative(g, out=self._array("descent"))
-
-        def damped(v):
-            product = self._curved(evaluation, v)
-            product += np.multiply(v, damping, out=self._array("damped"))
-            return product
-
-        result = conjugate_gradients(damped, down, self.tolerance, self.max_cg)
+        result = conjugate_gradients(lambda v: self._curved(evaluation, v) + damping * v, -g,
+                                     self.tolerance, self.max_cg)
         size = norm(g)
         residual = norm(result.residual) / size if size else 0.0
         self.details.update(cg_iterations=result.iterations, residual=residual,
@@ -116,8 +108,7 @@ class TruncatedNewton(Optimizer):
         """The curvature matrix, without damping, times v."""
         product = (hessian_vector_product_at if self.curvature == "hessian"
                    else gauss_newton_product_at)
-        return product(evaluation, v, l2=self.l2, workspace=self._products,
-                       out=self._array("product"))
+        return product(evaluation, v, l2=self.l2)
 
     def check_state(self, state):
         super().check_state(state)
@@ -127,7 +118,7 @@ class TruncatedNewton(Optimizer):
         """-g / |curvature|, no longer than max(1, |theta|)."""
         longest = max(1.0, norm(self.network.theta)) / norm(g)
         length = longest if curvature == 0 else min(longest, 1 / abs(curvature))
-        return np.multiply(g, -length, out=self._array("direction"))
+        return -length * g
 
     def change(self, evaluation, direction, rate):
         """rate * direction, halved until the objective does not rise; adapts the damping."""

@@ -2,7 +2,7 @@
 
 from ..checks import instance_of
 from .base import Optimizer
-from .stepping import proposed
+from .step import proposed
 
 
 class Wrapper(Optimizer):
@@ -77,9 +77,7 @@ class Wrapper(Optimizer):
 
     def direction(self, evaluation):
         """The base's, copied: `change` may write into it, and the base's may be its memory."""
-        copied = self._array("of the base")
-        copied[...] = proposed(self.base, evaluation)
-        return copied
+        return proposed(self.base, evaluation).copy()
 
     def observe(self, evaluation, change):
         self.base.observe(evaluation, change)

@@ -1,7 +1,9 @@
 """Quantities over epochs, and errors over step sizes."""
 
+import numpy as np
+
 from ..checks import boolean, did_you_mean, plain_array, real_array
-from .style import BLACK, axes_of, drawn, finished, plain_numbers, reveal, style
+from .style import BLACK, DRAWABLE, axes_of, drawable, drawn, finished, plain_numbers, reveal, style
 
 ERRORS = "error against step"
 
@@ -54,8 +56,9 @@ def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None
                          marker=marker, markerfacecolor=colour if part == "train" else "white",
                          markersize=4, markevery=max(1, len(values) // 8),
                          label=f"{name}, " * bool(name) + {"train": "training"}.get(part, part))
-    if quantity == "loss" and all((values > 0).all() for *_, values in parts):
-        ax.set_yscale("log")
+    every = np.concatenate([values for *_, values in parts])
+    if quantity == "loss" and (every > 0).any() and not (every < 0).any():
+        ax.set_yscale("log")  # a loss of exactly zero stands at its lower edge
         plain_numbers(ax.yaxis)
     if x in ("epoch", "step"):
         ax.xaxis.get_major_locator().set_params(integer=True)
@@ -88,7 +91,8 @@ def _points(records, x, key):
     points = plain_array(points, f"histories: {x!r} and {key!r}")
     if points.dtype.kind not in "iuf":
         raise TypeError(f"histories: {x!r} and {key!r} of a record must be numbers")
-    return points.astype(float).reshape(-1, 2).T
+    places, values = points.astype(float).reshape(-1, 2).T
+    return places, np.where(np.abs(values) < DRAWABLE, values, np.nan)  # a run that blew up
 
 
 def error_against_step(steps, errors, ax=None, predicted=None, label="measured", title=None):
@@ -116,7 +120,7 @@ def error_against_step(steps, errors, ax=None, predicted=None, label="measured",
     steps = real_array(steps, "steps")
     if steps.ndim != 1 or steps.size == 0:
         raise ValueError(f"steps has shape {steps.shape}, expected (n,) with n above 0")
-    errors = real_array(errors, "errors", steps.shape)
+    errors = drawable(real_array(errors, "errors", steps.shape), "errors")
     if steps.min() <= 0:
         raise ValueError(f"steps must be above 0, got {steps.min():g}")
     if errors.min() < 0 or not errors.any():

@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..checks import instance_of, one_of, real_array, shown
-from .style import BLUE, COLOURS, HATCHES, LEGENDS, VERMILION, axes_of, finished, reveal, style
+from .style import (BLUE, COLOURS, HATCHES, LEGENDS, VERMILION, axes_of, drawable, finished, reveal,
+                    style)
 
 UNSEEN = 0.003  # of the highest bar
 FLOOR = 1e-17  # what is less stands here
@@ -97,7 +98,7 @@ def _series(errors, shape=None):
     """The errors as arrays (n,) by name, each of the shape that is given."""
     if not instance_of(errors, dict, "errors"):
         raise ValueError("errors is an empty dictionary: there is nothing to draw")
-    series = {name: real_array(values, f"errors[{name!r}]", shape)
+    series = {name: drawable(real_array(values, f"errors[{name!r}]", shape), f"errors[{name!r}]")
               for name, values in errors.items()}
     wrong = next((name for name, values in series.items() if values.ndim != 1), None)
     if wrong is not None:
@@ -146,7 +147,7 @@ def _pair(pair, name):
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise TypeError(f"{name} must be a pair, (printed or None, corrected), got {shown(pair)}")
     printed, right = pair
-    known = real_array([right] if printed is None else [printed, right], name)
+    known = drawable(real_array([right] if printed is None else [printed, right], name), name)
     if (known < 0).any():
         raise ValueError(f"{name} must hold numbers from 0, got {shown(pair)}")
     return printed, right

@@ -5,7 +5,7 @@ import numpy as np
 from ..checks import boolean, instance_of, one_of, positive_number, real_array, whole_number
 from ..nets import Network
 from .spectra import spectrum
-from .style import BLACK, axes_of, figure_of, give_layout
+from .style import BLACK, DRAWABLE, axes_of, drawable, figure_of, give_layout
 
 SCALES = ("common", "own")  # of several matrices
 ORDERS = 3  # of magnitude below the end of a scale at which it becomes linear
@@ -67,7 +67,7 @@ def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, colo
         If it is not square, not symmetric, not finite, or of another size than the parameters.
     """
     matrix = _checked(matrix, network, "matrix")
-    limit = _largest([matrix]) if limit is None else positive_number(limit, "limit")
+    limit = _largest([matrix]) if limit is None else positive_number(limit, "limit", DRAWABLE)
     colour_bar = boolean(colour_bar, "colour_bar")
     image = _draw(matrix, network, axes_of(ax), title, limit)
     if colour_bar:
@@ -160,7 +160,7 @@ def _checked(matrix, network, name):
         raise ValueError(f"{name}: expected a square matrix, given shape {matrix.shape}")
     if network is not None and len(matrix) != instance_of(network, Network, "network").size:
         raise ValueError(f"{name}: shape {matrix.shape} for a network of {network.size} parameters")
-    matrix = matrix.astype(float)
+    matrix = drawable(matrix, name)
     skew = np.abs(matrix - matrix.T).max()
     if skew > SYMMETRIC * np.abs(matrix).max():
         raise ValueError(f"{name}: the matrix is not symmetric, entries differ by up to {skew:.2g}")

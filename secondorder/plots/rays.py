@@ -4,7 +4,7 @@ import numpy as np
 
 from ..checks import (increasing, instance_of, non_negative, plain_array, positive_number,
                       real_array, real_number)
-from .style import BLACK, BLUE, GREEN, VERMILION, axes_of, drawn, finished, style
+from .style import BLACK, BLUE, GREEN, VERMILION, axes_of, drawable, drawn, finished, style
 
 RATES = "rates"  # mark of the lines of this kind of picture
 
@@ -129,7 +129,7 @@ def _checked_rates(named):
         values = plain_array(values, f"named: {name!r}")
         if values.dtype.kind not in "biuf":
             raise TypeError(f"named: the rates of {name!r} must be numbers")
-        values = values.astype(float)
+        values = drawable(values, f"named: {name!r}")
         known = values[~np.isnan(values)] if values.ndim == 1 else values
         if values.ndim != 1 or (known < 0).any() or np.isinf(known).any():
             raise ValueError(f"named: the rates of {name!r} must be a sequence of numbers from 0, "

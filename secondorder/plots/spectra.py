@@ -4,7 +4,7 @@ import numpy as np
 
 from ..checks import instance_of, number_in, real_array
 from ..exact import SpectralDensity
-from .style import BLACK, BLUE, VERMILION, axes_of, drawn, finished, style
+from .style import BLACK, BLUE, VERMILION, axes_of, drawable, drawn, finished, style
 
 EIGENVALUES, ZERO = "eigenvalues", "eigenvalues that are zero"
 DENSITY = "density"  # mark of the lines of this kind of picture
@@ -54,7 +54,7 @@ def spectrum(eigenvalues, ax=None, zero=None, title=None, label=None):
 
 
 def _checked(values):
-    values = real_array(values, "eigenvalues").astype(float)
+    values = drawable(real_array(values, "eigenvalues"), "eigenvalues")
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"eigenvalues: expected values of shape (P,), given shape {values.shape}")
     return np.sort(values)[::-1]

@@ -45,8 +45,6 @@ class SquareRootStep(so.SGD):
     The rate stands for sqrt(2 / sigma).
     """
 
-    fused = None
-
     def direction(self, evaluation):
         g = self.gradient(evaluation)
         size = float(norm(g))
@@ -55,8 +53,6 @@ class SquareRootStep(so.SGD):
 
 class UnitStep(so.SGD):
     """A step of the length of the rate: -g / |g|."""
-
-    fused = None
 
     def direction(self, evaluation):
         g = self.gradient(evaluation)

@@ -11,9 +11,9 @@ import numbers
 import numpy as np
 
 from .. import checks, files
-from .facts import NUMBERS
+from ..optimizers.description import NUMBERS
 
-FORMAT = 4
+FORMAT = 5  # 4 and below were written with runs of another form
 WHAT = "a checkpoint of a training run"
 
 _MISSING = object()
@@ -58,7 +58,8 @@ def read_checkpoint(path):
     with files.damage_told(path, WHAT):
         record = json.loads(arrays.pop("text").item())
         if record["format"] != FORMAT:
-            raise ValueError(f"it has format {record['format']}, this version reads {FORMAT}")
+            raise ValueError(f"it has format {record['format']}, this version reads {FORMAT}: the "
+                             "run cannot go on here; begin it anew with another file")
         if not sealed:
             raise ValueError("its checksum is missing")
         content = _unpacked(record["content"], arrays)

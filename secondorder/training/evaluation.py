@@ -3,12 +3,12 @@
 import numpy as np
 
 from ..checks import instance_of, plain_array
-from ..nets import Network, Workspace
+from ..nets import Evaluation, Network
 
 CHUNK = 1024  # samples in one forward pass of an evaluation
 
 
-def evaluate(network, loss, x, y, workspace=None):
+def evaluate(network, loss, x, y):
     """Mean loss over a whole set, in chunks, and the accuracy where the targets are integer labels.
 
     Parameters
@@ -17,8 +17,6 @@ def evaluate(network, loss, x, y, workspace=None):
     loss : Loss
     x : (N, *input_shape) array
     y : targets of N samples
-    workspace : Workspace, optional
-        Where the layers' arrays go, chunk after chunk; by default a new one.
 
     Returns
     -------
@@ -38,10 +36,10 @@ def evaluate(network, loss, x, y, workspace=None):
     if y.ndim == 0 or len(y) != len(x):
         raise ValueError(f"x holds {len(x)} samples, y has shape {y.shape}: one target a sample")
     labels = np.ndim(y) == 1 and np.asarray(y).dtype.kind in "iu"
-    total, right, workspace = 0.0, 0, Workspace() if workspace is None else workspace
+    total, right = 0.0, 0
     for start in range(0, len(x), CHUNK):
         part = slice(start, start + CHUNK)
-        evaluation = network.evaluate(loss, x[part], y[part], workspace)
+        evaluation = Evaluation(network, loss, x[part], y[part], lasting=False)
         total += evaluation.loss * evaluation.samples
         if labels:
             right += int(np.count_nonzero(evaluation.outputs.argmax(axis=1) == y[part]))

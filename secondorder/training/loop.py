@@ -2,24 +2,22 @@
 
 import contextlib
 import copy
+import inspect
 import json
-import re
+import time
 import warnings
 
 import numpy as np
 
 from .. import checks, files
 from ..checks import boolean, instance_of, one_of, whole_number
-from ..compiled import forms
-from ..nets import Workspace
-from ..optimizers.base import Optimizer
-from ..optimizers.settings import settings
 from ..checks.randomness import generator
+from ..optimizers.base import Optimizer
+from ..optimizers.description import computing, fingerprint
 from .checkpoints import WHAT, read_checkpoint, require_same, write_checkpoint
-from .clock import StepClock
 from .evaluation import evaluate, means
-from .facts import computing, fingerprint
 from .history import History, Record, TrainingStopped
+from .interrupts import heard_between_steps
 from .progress import Progress
 
 LAST_BATCH = ("merge", "keep", "drop")
@@ -27,7 +25,7 @@ LAST_BATCH = ("merge", "keep", "drop")
 
 def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None, callback=None,
           progress=None, evaluate_every=1, shuffle=True, last_batch="merge", checkpoint=None,
-          resume=False, recipe=None):
+          resume=False, recipe=None, **unknown):
     """Train the optimizer's network in-place.
 
     Parameters
@@ -81,7 +79,8 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     -------
     History
         Records hold ``epoch``, ``step`` and ``seconds``, spent in steps so far, without evaluation
-        and compilation. ``train_loss`` and ``validation_loss`` are means over the whole set,
+        (in a new environment the first step compiles its kernels, which takes a second or two).
+        ``train_loss`` and ``validation_loss`` are means over the whole set,
         without penalty. Integer labels add ``train_accuracy`` and ``validation_accuracy``. From the
         second record on there are the numbers that the optimizer's steps report
         (``gradient_norm``, ``step_norm``, ``cg_iterations``, ...), each as its mean since the last
@@ -97,7 +96,14 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         A FloatingPointError that names epoch, step and cause. The network is left at the last
         parameters at which a loss was finite.
     KeyboardInterrupt, or whatever `callback`, schedule or optimizer raise
-        Passes through; the network keeps its last finished step.
+        Passes through; the network keeps its last finished step. An interrupt (Ctrl-C) ends the run
+        after the running step, a second one at once. So do SIGTERM and SIGHUP, where they have a
+        handler in Python.
+
+    Warns
+    -----
+    UserWarning
+        If the run ends with a higher objective of the training set than it began with.
 
     Whatever ends a run that has begun carries the records so far in its attribute ``history``, and
     ``history.stopped`` says what it was.
@@ -114,10 +120,7 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     >>> bool(history.records[-1].train_loss < history.records[0].train_loss)
     True
     """
-    if not isinstance(optimizer, Optimizer):
-        raise TypeError("optimizer must be an Optimizer, which holds the network and the loss, as "
-                        "in so.train(so.Adam(network, loss), x, y), got "
-                        f"{checks.shown(optimizer)}")
+    require_optimizer(optimizer, unknown)
     epochs, evaluate_every = (whole_number(epochs, "epochs", 1),
                               whole_number(evaluate_every, "evaluate_every", 1))
     shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")
@@ -143,6 +146,22 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
             made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
             run.keep_at(path, resume, epochs, made_with, recipe)
         return run(epochs, evaluate_every)
+
+
+def require_optimizer(optimizer, unknown):
+    """TypeError unless there is an optimizer, and no unknown argument; it says what is meant."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError("optimizer must be an Optimizer, which holds the network and the loss, as "
+                        "in so.train(so.Adam(network, loss), x, y), got "
+                        f"{checks.shown(optimizer)}")
+    for name in unknown:
+        if name in ("lr", "learning_rate", "l2"):
+            raise TypeError(f"train takes no {name!r}: the optimizer does, "
+                            f"{type(optimizer).__name__}(network, loss, "
+                            f"{name.replace('lr', 'learning_rate')}=...)")
+        known = list(inspect.signature(train).parameters)
+        raise TypeError(f"train takes no {name!r}: {checks.did_you_mean(name, known[:-1])}it takes "
+                        f"{', '.join(known[:-1])}")
 
 
 def plain_recipe(value):
@@ -182,18 +201,19 @@ class _Run:
         self.epoch = self.step = 0
         self.seconds, self.infos = 0.0, []
         self.last_finite = optimizer.network.theta.copy()
-        self.workspace = Workspace()
-        self.checkpoint = None
+        self.checkpoint, self.between_steps = None, None
 
     def __call__(self, epochs, evaluate_every):
         try:
-            if not self.history.records:
-                self.record()
-            while self.epoch < epochs and self.history.stopped is None:
-                self.epoch += 1
-                self.guarded(self.pass_through)
-                if self.epoch % evaluate_every == 0 or self.epoch == epochs:
+            with heard_between_steps() as self.between_steps:
+                if not self.history.records:
                     self.record()
+                start = self.objective()
+                while self.epoch < epochs and self.history.stopped is None:
+                    self.epoch += 1
+                    self.guarded(self.pass_through)
+                    if self.epoch % evaluate_every == 0 or self.epoch == epochs:
+                        self.record()
         except BaseException as error:
             interrupt = isinstance(error, KeyboardInterrupt)
             self.history.stopped = "interrupt" if interrupt else f"{type(error).__name__}: {error}"
@@ -201,7 +221,15 @@ class _Run:
             raise
         finally:
             self.progress.close()
+        end = self.objective()
+        if end - start > 1e-6 * abs(start):  # more than rounding
+            warnings.warn(f"the run ends above its start: the objective rose from {start:.4g} to "
+                          f"{end:.4g}; a smaller learning rate may help", stacklevel=3)
         return self.history
+
+    def objective(self):
+        """Of the training set at the last record, penalty included."""
+        return self.history.records[-1].train_loss + self.optimizer.penalty()
 
     def guarded(self, work):
         """Do some work; at numbers that are not finite, go back and raise TrainingStopped."""
@@ -220,13 +248,14 @@ class _Run:
             chosen = order[part]
             before = self.optimizer.network.theta.copy()
             self.step += 1
-            with StepClock() as clock:
-                info = self.optimizer.step(x[chosen], y[chosen])
+            started = time.perf_counter()
+            info = self.optimizer.step(x[chosen], y[chosen])
+            self.seconds += time.perf_counter() - started
             if not np.isfinite(info["loss"]):
                 raise FloatingPointError(f"the loss is {info['loss']}")
             self.last_finite = before
             self.infos.append(info)
-            self.seconds += clock.seconds
+            self.between_steps()
 
     def record(self):
         """Evaluate all sets, write a record and a checkpoint, tell the callback."""
@@ -240,18 +269,17 @@ class _Run:
         if self.checkpoint is not None:
             write_checkpoint(self.checkpoint, self.content())
         self.progress.show(record)
-        if self.callback is None:
-            return
-        try:
-            self.callback(Record(record))
-        except StopIteration:
-            self.history.stopped = "callback"
+        if self.callback is not None:
+            try:
+                self.callback(Record(record))
+            except StopIteration:
+                self.history.stopped = "callback"
+        self.between_steps()
 
     def evaluate_sets(self):
         results = {}
         for name, (x, y) in self.sets.items():
-            loss, accuracy = evaluate(self.optimizer.network, self.optimizer.loss, x, y,
-                                      self.workspace)
+            loss, accuracy = evaluate(self.optimizer.network, self.optimizer.loss, x, y)
             results[f"{name}_loss"] = loss
             if accuracy is not None:
                 results[f"{name}_accuracy"] = accuracy
@@ -283,14 +311,10 @@ class _Run:
     def facts(self):
         """What has to be the same when a run goes on."""
         network = self.optimizer.network
-        entries = {"form": forms.name(),
-                   "method": type(self.optimizer).__name__,
-                   "network": _nameless(network),
-                   "loss": _nameless(self.optimizer.loss),
-                   "l2": getattr(self.optimizer, "l2", None),
+        entries = {"method": type(self.optimizer).__name__,
+                   "l2": self.optimizer.l2,
                    "shuffle": self.shuffle,
                    "kind of generator": type(self.rng.bit_generator).__name__,
-                   "optimizer": settings(self.optimizer),
                    "fixed parameters": fingerprint(*network.fixed_parameters())}
         return entries | {f"{name} data": fingerprint(*arrays)
                           for name, arrays in self.sets.items()}
@@ -320,11 +344,6 @@ class _Run:
         self.history.records = [Record(record) for record in content["history"]]
         self.epoch, self.step, self.seconds = content["epoch"], content["step"], content["seconds"]
         self.last_finite = self.optimizer.network.theta.copy()
-
-
-def _nameless(thing):
-    """The repr without addresses, which differ from process to process."""
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(thing))
 
 
 def checked_set(optimizer, x, y, where):

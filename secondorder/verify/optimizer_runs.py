@@ -6,11 +6,10 @@ import numpy as np
 
 from ..checks import plain_array
 from ..ledger.mismatch import describe_mismatch
-from ..optimizers.memory import wrapped
+from ..optimizers.step import wrapped
 
 #: What the base class keeps for its own use.
-OWN = ("_network", "loss", "base", "steps", "details", "_workspace", "_trials", "_arrays",
-       "_spares", "_busy", "_given")
+OWN = ("_network", "loss", "base", "steps", "details", "_given")
 #: How a method that draws random numbers can resume.
 DRAWS = ("a generator cannot be saved: keep a number, self.seed, and draw from "
          "np.random.default_rng([self.seed, self.steps])")

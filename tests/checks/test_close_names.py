@@ -3,6 +3,7 @@
 import importlib
 import re
 
+import numpy as np
 import pytest
 
 import secondorder as so
@@ -31,6 +32,17 @@ def test_the_names_that_were_guessed_first():
         with pytest.raises(AttributeError, match=told):
             getattr(getattr(so, room), name)
     assert so.RevMLP is so.reversible_gauss_newton.RevMLP and "RevMLP" in dir(so)
+
+
+def test_the_hint_for_kfac_is_the_fisher_matrix_of_the_model():
+    """Under its own distribution: it asks for no labels of the data."""
+    network, loss, x = so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy(), np.eye(3)
+    hint = close_names.INSTEAD["secondorder"]["KFAC"]
+    method = eval(f"so.{hint}", {"so": so, "network": network, "loss": loss})
+    one, other = (so.eacg.matrix(network, loss, x, y, curvature=method.curvature, rng=0)
+                  for y in (np.array([0, 0, 0]), np.array([0, 1, 1])))
+    assert "solver='kfi'" in hint and (one == other).all() and one.any()
+    assert "curvature='fisher'" not in str(close_names.INSTEAD)
 
 
 @pytest.mark.parametrize("room, typo, right", [

@@ -140,7 +140,7 @@ def test_example_works(run, shelf, monkeypatch, line):
     monkeypatch.setattr(ledger, "markdown", lambda paper: f"# {paper}\n")
     monkeypatch.setattr(so, "train",
                         lambda *given, **named: train(*given, **(named | {"epochs": 1})))
-    monkeypatch.setattr(touring, "run", lambda out, seed, say, undisturbed: say("the tour")
+    monkeypatch.setattr(touring, "run", lambda out, seed, say: say("the tour")
                         or {"ok": out.is_dir()})
     small_bench(monkeypatch)
     small_race(monkeypatch)

@@ -35,7 +35,7 @@ def run(run, monkeypatch):
     return run
 
 
-def quick_tour(out, seed, say, undisturbed):
+def quick_tour(out, seed, say):
     """Writes as the tour does, without its work."""
     from matplotlib.figure import Figure
 

@@ -34,6 +34,29 @@ def test_train_is_decided_by_the_seed(run):
     assert losses() == losses("--seed", 0) != losses("--seed", 1)
 
 
+@pytest.mark.parametrize("words", [
+    "--optimizer ea-cg --set curvature=fisher-sampled --activation sigmoid",
+    "--optimizer cubic-regularization --base ea-cg --activation sigmoid",
+    "--optimizer gauss-newton --set inverse=right --set pseudo_inverse=noise --reversible 1 "
+    "--hidden 5 --learning-rate 0.1"])
+def test_the_seed_fixes_what_the_method_draws(run, words):
+    """history.json holds it with the settings; --set rng=N goes first."""
+    def theta(*more):
+        run("train", "--data", "wine", "--epochs", 1, "--out", "made", *words.split(), *more)
+        assert json.loads(Path("made/history.json").read_text())["settings"]["seed"] == 3
+        return np.load("made/parameters.npz")["theta"]
+
+    assert np.array_equal(theta("--seed", 3), theta("--seed", 3))
+    if "--base" not in words:
+        assert not np.array_equal(theta("--seed", 3), theta("--seed", 3, "--set", "rng=1"))
+
+
+@pytest.mark.parametrize("option, word", [("--checkpoint", "a file"), ("--out", "a directory")])
+def test_an_empty_name_is_refused_by_the_option(run, option, word):
+    status, _, err = run("train", option, "")
+    assert status == 2 and f"{option}: expected the name of {word}" in err
+
+
 @pytest.mark.everyday(3)
 @pytest.mark.parametrize("optimizer", [
     "sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton", "residual-partitioning",

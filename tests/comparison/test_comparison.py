@@ -57,7 +57,7 @@ def test_every_loss_is_compared(name):
     found = so.compare(net, loss, X, targets)
     assert found.ok, [one for one in found.promises if not one["ok"]]
     assert ("Fisher, exact" in found.matrices) == likelihood
-    curvature = "fisher-exact" if likelihood else "fisher"
+    curvature = "fisher-exact" if likelihood else "fisher-empirical"
     np.testing.assert_allclose(found.matrices["KFAC"], so.eacg.matrix(
         net, loss, X, targets, curvature=curvature), rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.matrices["Hessian"], so.exact.hessian(

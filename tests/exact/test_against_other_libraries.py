@@ -53,6 +53,64 @@ def test_curvlinops(case):
     assert relative(so.exact.eigenpairs(*problem, 4).values, values) < 1e-12
 
 
+def with_torch(name):
+    """A torch module of these layers, on images or on vectors, and the same network here."""
+    nn = torch.nn
+    torch.manual_seed(1)
+    layers = {"dense": [nn.Linear(4, 5), nn.Sigmoid(), nn.LayerNorm(5), nn.Linear(5, 4, bias=False),
+                        nn.Softplus(), nn.Linear(4, 3)],
+              "images": [nn.Conv2d(1, 2, 3, padding=1), nn.Tanh(), nn.AvgPool2d(2),
+                         nn.Conv2d(2, 2, 2), nn.Tanh(), nn.Flatten(), nn.Linear(2, 3)],
+              "largest": [nn.Conv2d(1, 2, 2), nn.Tanh(), nn.MaxPool2d(3), nn.Flatten(),
+                          nn.Linear(2, 3)]}[name]
+    shape = (4,) if name == "dense" else (1, 4, 4)
+    module = nn.Sequential(*layers).double()
+    return module, so.from_torch(module, input_shape=shape), shape
+
+
+@pytest.mark.parametrize("loss", ["cross-entropy", "squared", "binary", "huber", "poisson"])
+@pytest.mark.parametrize("name", ["dense", "images", "largest"])
+def test_derivatives_by_autograd(name, loss):
+    """Gradient, Hessian, Gauss-Newton matrix and their products with several directions."""
+    module, net, shape = with_torch(name)
+    rng, F = np.random.default_rng(2), torch.nn.functional
+    x, P = rng.normal(size=(4, *shape)), net.size
+    ours, theirs, y = {
+        "cross-entropy": (so.SoftmaxCrossEntropy(), F.cross_entropy, rng.integers(0, 3, 4)),
+        "squared": (so.SquaredError(), lambda p, t: ((p - t) ** 2).sum() / 8,
+                    rng.normal(size=(4, 3))),
+        "binary": (so.BinaryCrossEntropy(), lambda p, t: F.binary_cross_entropy_with_logits(
+            p, t, reduction="sum") / 4, rng.random((4, 3))),
+        "huber": (so.Huber(0.5), lambda p, t: F.huber_loss(p, t, reduction="sum", delta=0.5) / 4,
+                  rng.normal(size=(4, 3))),
+        "poisson": (so.PoissonNLL(), lambda p, t: F.poisson_nll_loss(
+            p, t, reduction="sum") / 4, rng.poisson(2.0, size=(4, 3)).astype(float))}[loss]
+    names, values = zip(*module.named_parameters())
+
+    def outputs(theta):
+        parts = torch.split(theta, [value.numel() for value in values])
+        parts = [part.reshape(value.shape) for part, value in zip(parts, values)]
+        return torch.func.functional_call(module, dict(zip(names, parts)), (torch.tensor(x),))
+
+    def objective(theta):
+        return theirs(outputs(theta), torch.tensor(y))
+
+    theta = torch.cat([value.detach().reshape(-1) for value in values])
+    H = torch.autograd.functional.hessian(objective, theta).numpy()
+    J = torch.func.jacrev(outputs)(theta).reshape(-1, P).numpy()
+    H_p = torch.autograd.functional.hessian(lambda p: theirs(p, torch.tensor(y)),
+                                            outputs(theta).detach())
+    G = J.T @ H_p.reshape(12, 12).numpy() @ J
+    problem, V = (net, ours, x, y), rng.normal(size=(P, 4))
+    assert relative(so.exact.gradient(*problem), torch.func.grad(objective)(theta).numpy()) < 1e-12
+    assert relative(so.exact.hessian(*problem, method="products"), H) < 1e-12
+    assert relative(so.exact.gauss_newton(*problem), G) < 1e-12
+    for operator, matrix in ((so.exact.HessianOperator, H), (so.exact.GaussNewtonOperator, G)):
+        for batch_size in (None, 3):
+            assert relative(operator(*problem, batch_size=batch_size) @ V, matrix @ V) < 1e-12
+    assert relative(so.exact.jacobian(net, x).reshape(-1, P), J) < 1e-12
+
+
 @pytest.mark.parametrize("structure", ["full", "diag", "kron"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_laplace(case, task, structure):

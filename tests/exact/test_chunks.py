@@ -10,7 +10,7 @@ import secondorder as so
 from harness.cases import relative
 from harness.chunked import CALLS, Deadly, Here, Infinite, Waiting, peak, problem
 from harness.everyday import all_but
-from secondorder.exact import chunks
+from secondorder.exact import chunks, curvature
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +40,9 @@ def test_the_same_bits_whoever_adds(name, processes):
 
 def test_one_chunk_at_a_time_and_in_order(monkeypatch):
     net, loss, x, y = problem(11)
-    seen, evaluate = [], so.Network.evaluate
-    monkeypatch.setattr(so.Network, "evaluate", lambda self, loss, x, *rest: (
-        seen.append(x) or evaluate(self, loss, x, *rest)))
+    seen, evaluated = [], curvature.Evaluation
+    monkeypatch.setattr(curvature, "Evaluation", lambda net, loss, x, y, **options: (
+        seen.append(x) or evaluated(net, loss, x, y, **options)))
     so.exact.gradient(net, loss, x, y, batch_size=4)
     assert [len(part) for part in seen] == [4, 4, 3]
     assert np.array_equal(np.concatenate(seen), x)

@@ -8,9 +8,9 @@ from harness import derivations
 import secondorder as so
 from harness.cases import (ACTIVATION_NAMES, LOSSES, MIDDLE, SMOOTH, all_activations, network,
                            off_kinks, relative, targets)
-from harness.forms import form  # noqa: F401  both forms
 from secondorder.exact import finite_differences as fd
 from secondorder.nets import Activation, Linear, Network
+from secondorder.nets.layers.chain import STILL
 
 # Every layer in the middle with one loss or another, with and without biases and penalty.
 MIDDLE_CASES = [(middle, sorted(LOSSES)[i % len(LOSSES)], i % 3 != 1, (0.0, 0.3)[i % 2])
@@ -101,11 +101,10 @@ def test_curvature_is_output_curvature_plus_the_bend_of_every_layer(middle):
     net, x, y = draw(lambda r: network(middle, r), loss, seed=13, samples=4)
     v = np.random.default_rng(2).normal(size=net.size)
     e = net.evaluate(loss, x, y)
-    rows, bends = None, 0.0
-    for layer, saved, where, y_bar in zip(net.layers, e.saved, net.slices, e.deltas):
-        piece = v[where] if layer.size else None
-        bends += np.vdot(y_bar, layer.second_tangent(saved, rows, None, piece))
-        rows = layer.tangent(saved, rows, piece)
+    rows, moved = net.chain.tangents(e.saved, None, v)
+    bends = sum(np.vdot(y_bar, layer.second_tangent(saved, of_layer, None))
+                for layer, saved, of_layer, y_bar in zip(net.chain.parts, e.saved.held, moved,
+                                                         e.deltas) if of_layer is not STILL)
     J = so.exact.jacobian(net, x)
     np.testing.assert_allclose(rows, J @ v, rtol=1e-10, atol=1e-13)
     through_outputs = sum((J[s] @ v) @ loss.hessian(e.outputs, y)[s] @ (J[s] @ v) for s in range(4))

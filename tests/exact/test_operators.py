@@ -7,7 +7,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg
 
 import secondorder as so
 from harness.cases import LOSSES, all_activations, network, relative, targets
-from harness.forms import form  # noqa: F401  both forms
 
 FORMS = {
     "hessian": (so.exact.HessianOperator, so.exact.hessian, {}),
@@ -146,14 +145,6 @@ def test_a_product_with_another_shape_names_both(case):
                 f"({size}, K) for K vectors") == str(refused.value)
 
 
-def test_a_loss_that_cannot_be_copied_is_named(case):
-    net, loss, x, y = case
-    loss.numpy = np
-    for make in (so.exact.HessianOperator, so.exact.Objective):
-        with pytest.raises(TypeError, match="the loss must be something that copy.deepcopy can"):
-            make(net, loss, x, y)
-
-
 def test_operators_still_multiply_and_scale(case):
     op = so.exact.HessianOperator(*case)
     H, v = op.dense(), np.ones(case[0].size)
@@ -182,15 +173,26 @@ def test_products_at_a_stale_evaluation_refuse(case):
             compute(evaluation, np.ones(net.size))
 
 
-def test_whoever_defines_the_product_is_heard(case):
-    class Twice(so.exact.HessianOperator):
-        def _product(self, v):
-            return 2 * super()._product(v)
+def test_an_operator_of_ones_own(case):
+    class Twice(so.exact.CurvatureOperator):
+        @staticmethod
+        def rows_of(evaluation, rows):
+            return 2 * len(evaluation.x) * rows
 
     V = np.eye(case[0].size)[:, :3]
-    assert relative(Twice(*case) @ V, 2 * (so.exact.HessianOperator(*case) @ V)) < 1e-15
-    with pytest.raises(TypeError, match=r"CurvatureOperator does not define _product"):
+    for batch_size in (None, 2):
+        assert relative(Twice(*case, batch_size=batch_size) @ V, 2 * V) < 1e-15
+    with pytest.raises(TypeError, match="CurvatureOperator does not define rows_of"):
         so.exact.CurvatureOperator(*case) @ V[:, 0]
+
+
+def test_products_in_one_call(case):
+    v = np.random.default_rng(0).normal(size=case[0].size)
+    for batch_size in (None, 4):
+        for product, matrix in ((so.exact.hessian_vector_product, so.exact.hessian),
+                                (so.exact.gauss_newton_vector_product, so.exact.gauss_newton)):
+            found = product(*case, v, l2=0.1, batch_size=batch_size)
+            assert relative(found, matrix(*case, l2=0.1) @ v) < 1e-12
 
 
 # -- what changes after an operator was made -------------------------------------------------------

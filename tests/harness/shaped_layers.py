@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from secondorder.nets import Layer, LinearSaved
+from secondorder.nets import Layer
 
 
 class Mixing(Layer):
@@ -48,50 +48,33 @@ class Mixing(Layer):
         return np.moveaxis(self._last(a) @ matrix.T, -1, self.axis)
 
     def _outer(self, y_bar, x):
-        """sum over positions of y_bar_si x_sj, a row a sample: (S, size)."""
-        if not self.trainable:
-            return np.empty((len(x), 0), dtype=y_bar.dtype)
+        """sum over positions of y_bar_si x_sj, one matrix a sample."""
         rows = (self._last(a).reshape(len(x), self.positions, -1) for a in (y_bar, x))
-        return np.einsum("spi,spj->sij", *rows).reshape(len(x), -1)
-
-    def _matrix(self, theta_tangent):
-        return theta_tangent.reshape(self.weight.shape)
+        return np.einsum("spi,spj->sij", *rows)
 
     def forward(self, x):
-        y = self._mix(x, self.weight)
-        return y, LinearSaved(x, y)
+        return self._mix(x, self.weight), x
 
-    def backward(self, saved, y_bar):
-        return self._mix(y_bar, self.weight.T), self._outer(y_bar, saved.input).sum(axis=0)
+    def backward(self, x, y_bar):
+        return self._mix(y_bar, self.weight.T), self._outer(y_bar, x).sum(axis=0)
 
-    def parameter_gradients(self, saved, y_bar):
-        return self._outer(y_bar, saved.input)
+    def parameter_gradients(self, x, y_bar):
+        return (self._outer(y_bar, x),)
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        y_tangent = np.zeros_like(saved.output)
-        if x_tangent is not None:
-            y_tangent = y_tangent + self._mix(x_tangent, self.weight)
-        if theta_tangent is not None and self.trainable:
-            y_tangent = y_tangent + self._mix(saved.input, self._matrix(theta_tangent))
-        return y_tangent
+    def tangent(self, x, x_tangent, W_tangent):
+        return self._mix(x_tangent, self.weight) + self._mix(x, W_tangent)
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-        y_second = np.zeros_like(saved.output)
-        if x_second is not None:
-            y_second = y_second + self._mix(x_second, self.weight)
-        if x_tangent is not None and theta_tangent is not None and self.trainable:
-            y_second = y_second + 2 * self._mix(x_tangent, self._matrix(theta_tangent))
-        return y_second
+    def second_tangent(self, x, moved, x_second):
+        (W_tangent,) = moved.theta_tangents
+        return self._mix(x_second, self.weight) + 2 * self._mix(moved.x_tangent, W_tangent)
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        x_bar_tangent, theta_bar_tangent = self.backward(saved, y_bar_tangent)
-        if theta_tangent is not None and self.trainable:
-            x_bar_tangent = x_bar_tangent + self._mix(y_bar, self._matrix(theta_tangent).T)
-        if x_tangent is not None:
-            theta_bar_tangent = theta_bar_tangent + self._outer(y_bar, x_tangent).sum(axis=0)
-        return x_bar_tangent, theta_bar_tangent
+    def backward_tangent(self, x, moved, y_bar, y_bar_tangent):
+        x_bar_tangent, W_bar_tangent = self.backward(x, y_bar_tangent)
+        (W_tangent,) = moved.theta_tangents
+        return (x_bar_tangent + self._mix(y_bar, W_tangent.T),
+                W_bar_tangent + self._outer(y_bar, moved.x_tangent).sum(axis=0))
 
-    def input_hessian(self, saved, y_bar, H_y):
+    def input_hessian(self, x, y_bar, H_y):
         samples, width = len(H_y), math.prod(self.input_shape)
         columns = np.eye(width, dtype=H_y.dtype).reshape(width, *self.input_shape)
         J = self._mix(columns, self.weight).reshape(width, -1).T

@@ -5,6 +5,9 @@ from decimal import Decimal
 
 import itertools
 import math
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -41,12 +44,45 @@ def test_value_gradient_hessian(loss, rng):
 
 
 def test_hessian_in_its_other_forms(loss, rng):
+    """Products also with as many directions as samples, where a wrong axis has the right shape."""
     p, t = draw(loss, rng)
-    v = rng.normal(size=p.shape)
     _, _, hessian = derivations.loss_jet(loss, p, t)
-    product = np.array([H @ row for H, row in zip(hessian, v)])
-    assert relative(loss.hessian_product(p, t, v), product) < 1e-14
+    for v in rng.normal(size=p.shape), rng.normal(size=(len(p), *p.shape)):
+        product = np.einsum("sij,...sj->...si", hessian, v)
+        assert relative(loss.hessian_product(p, t, v), product) < 1e-14
     assert relative(loss.hessian_diagonal(p, t), np.array([np.diag(H) for H in hessian])) < 1e-14
+
+
+@pytest.mark.parametrize("dtype, exact", [("float64", 1e-15), ("float32", 1e-6)])
+def test_kernels_are_the_formulas_of_complex_networks(dtype, exact, rng):
+    """Softmax cross-entropy by its loops and, for complex numbers, in NumPy; labels and weights."""
+    loss, p = so.SoftmaxCrossEntropy(), (3 * rng.normal(size=(6, 5))).astype(dtype)
+    v = rng.normal(size=(3, 6, 5)).astype(dtype)
+    for t in (rng.integers(0, 5, 6), rng.random((6, 5)).astype(dtype)):
+        for by_loop, plain in (
+                (loss.value(p, t), loss.value(p.astype(complex), t)),
+                (loss.gradient(p, t), loss.gradient(p.astype(complex), t)),
+                (loss.hessian_product(p, t, v), loss.hessian_product(p.astype(complex), t, v)),
+                (loss.hessian_diagonal(p, t), loss.hessian_diagonal(p.astype(complex), t))):
+            assert by_loop.dtype == dtype and relative(by_loop, plain.real) < 4 * exact
+
+
+def test_kernels_in_python():
+    """As NUMBA_DISABLE_JIT=1 runs them, one row after the other."""
+    code = """
+import numpy as np
+from secondorder.nets import SoftmaxCrossEntropy
+rng, loss = np.random.default_rng(0), SoftmaxCrossEntropy()
+p, t, v = rng.normal(size=(4, 3)), rng.random((4, 3)), rng.normal(size=(2, 4, 3))
+for found in (loss.value(p, t), loss.gradient(p, t), loss.hessian_diagonal(p, t),
+              loss.hessian_product(p, t, v)):
+    print(*found.ravel().tolist())
+"""
+    printed = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                              check=True, env=os.environ | {"NUMBA_DISABLE_JIT": disabled}).stdout
+               for disabled in ("0", "1")]
+    for compiled, python in zip(*(text.splitlines() for text in printed), strict=True):
+        assert relative(*(np.array(line.split(), float) for line in (compiled, python))) < 1e-15
 
 
 def test_one_output(loss, rng):

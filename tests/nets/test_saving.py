@@ -271,6 +271,20 @@ def test_sizes_are_compared_before_anything_is_allocated(name, tmp_path):
         tracemalloc.stop()
 
 
+def test_the_padding_of_an_odd_number_of_inputs_is_counted(tmp_path):
+    """Its other matrices are there, as zeros that take no place in a file."""
+    path = tmp_path / "net.npz"
+    RevMLP(5, 1, 1, rng=0).save(path)
+
+    def enlarge(structure, arrays):
+        structure["network"]["arguments"]["d"] = 99_999
+        arrays["0.weight"] = np.zeros(300_000)
+
+    rewritten(path, enlarge)
+    assert path.stat().st_size < 10_000
+    refused(path, "it describes more than the .* numbers that it holds")
+
+
 def test_an_array_that_claims_more_than_is_there(saved):
     """In the header of an array, or in the archive's own list."""
     stream = io.BytesIO()

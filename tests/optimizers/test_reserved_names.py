@@ -4,7 +4,7 @@ import pytest
 
 import secondorder as so
 from secondorder.nets.layers import base as layers
-from secondorder.optimizers import Optimizer, contract
+from secondorder.optimizers import Optimizer, base
 
 
 @pytest.mark.parametrize("name", layers.RESERVED)
@@ -16,22 +16,13 @@ def test_a_layer_that_takes_a_name_of_the_base_is_refused(name):
         type("Mine", (mixin, so.Layer), {})
 
 
-@pytest.mark.parametrize("name", contract.RESERVED)
+@pytest.mark.parametrize("name", base.RESERVED)
 def test_a_method_that_takes_a_name_of_the_base_is_refused(name):
     with pytest.raises(TypeError, match=f"class Mine defines '{name}'.*every Optimizer.*choose"):
         type("Mine", (so.Adam,), {name: lambda self: 3})
 
 
-@pytest.mark.parametrize("old, new", contract.RENAMED.items())
-def test_an_old_name_is_refused_by_its_new_one(old, new):
-    """As what a class or its mixin defines."""
-    with pytest.raises(TypeError, match=f"class Mine defines '{old}', which is called '{new}' now"):
-        type("Mine", (so.SGD,), {old: lambda self, evaluation: 3})
-    with pytest.raises(TypeError, match=f"class Mixin defines '{old}'"):
-        type("Mine", (type("Mixin", (), {old: 3}), Optimizer), {})
-
-
-@pytest.mark.parametrize("name", [*contract.KEPT, "method"])
+@pytest.mark.parametrize("name", [*base.KEPT, "method"])
 def test_memory_under_a_name_of_the_base_is_refused(name):
     with pytest.raises(TypeError, match=f"class Mine: '{name}' in state_names is a name that"):
         type("Mine", (Optimizer,), {"state_names": ("total", name)})
@@ -53,12 +44,11 @@ def test_the_lists_are_whole():
     own = set(vars(so.Layer)) | set(vars(so.Linear(2, 1)))
     assert {name for name in own if not name.startswith("__")} - free - {
         "in_features", "out_features"} == set(layers.RESERVED)
-    free = {"state_names", "added", "depends_on_rate", "fused", "base", "learning_rate", "l2",
-            "schedule", "_gradient_norm", "_own_evaluation", "_settling", "change",
-            "observe", "direction", "step", "step_from", "state_dict", "load_state_dict",
-            "check_state"}
+    free = {"state_names", "added", "depends_on_rate", "base", "learning_rate", "l2",
+            "schedule", "_gradient_norm", "_taken", "change", "observe", "evaluate", "direction",
+            "step", "step_from", "state_dict", "load_state_dict", "check_state"}
     own = set(vars(Optimizer)) | set(vars(so.SGD(so.mlp([2, 1], rng=0), so.SquaredError())))
-    assert {name for name in own if not name.startswith("__")} - free == {*contract.RESERVED}
+    assert {name for name in own if not name.startswith("__")} - free == {*base.RESERVED}
 
 
 class Counting(so.SGD):

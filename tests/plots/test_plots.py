@@ -221,3 +221,36 @@ def test_two_densities_have_two_colours(density):
     plots.spectral_density(density, ax=ax, label="after")
     assert ax.lines[0].get_color() != ax.lines[1].get_color()
     assert [line.get_label() for line in ax.lines] == ["before", "after"]
+
+
+# -- numbers at the ends of what there is ----------------------------------------------------------
+
+EXTREMES = {
+    "matrices": lambda v, ax: plots.matrices({"a": v * np.eye(3), "b": -v * np.eye(3)},
+                                             figure=ax.figure)[0],
+    "heat map": lambda v, ax: plots.hessian_heat_map(v * np.eye(3), ax=ax),
+    "spectrum": lambda v, ax: plots.spectrum([v, v / 2, -v], ax=ax),
+    "error against step": lambda v, ax: plots.error_against_step([0.1, 0.2], [v, 1.0], ax=ax),
+    "errors over steps": lambda v, ax: plots.errors_over_steps([1, 2], {"a": [v, 1.0]}, ax=ax),
+    "errors by layer": lambda v, ax: plots.errors_by_layer({"a": [v, 1.0]}, ax=ax),
+    "printed and corrected": lambda v, ax: plots.printed_and_corrected({"(1)": (v, v / 2)}, ax=ax),
+    "rates": lambda v, ax: plots.rates({"a": [v, 1.0]}, ax=ax)}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", EXTREMES)
+def test_what_is_too_small_is_drawn_as_zero_and_what_is_too_large_is_named(name, ax):
+    for size in (5e-324, 1e-310, 1e-200, 1e200):
+        EXTREMES[name](size, Figure().add_subplot()).figure.canvas.draw()
+    for size in (1e300, 1e308):
+        with pytest.raises(ValueError, match=r"holds 1e\+30[08], and up to 1e\+200 can be drawn"):
+            EXTREMES[name](size, ax)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("last", [0.0, np.nan, np.inf, 1e308])
+def test_one_loss_that_is_zero_or_no_number_leaves_the_axis_logarithmic(last, ax):
+    plots.learning_curves([{"epoch": k, "train_loss": loss}
+                           for k, loss in enumerate((1.0, 0.1, last))], ax=ax)
+    ax.figure.canvas.draw()
+    assert ax.get_yscale() == "log" and ax.get_ylim()[1] < 10

@@ -35,8 +35,8 @@ def run(code, *arguments, **variables):
 
 def folder_of_cache(**variables):
     """Where the loops say that they are kept, after one of them ran with these variables."""
-    return Path(run("import numpy as np; from secondorder.checks import loops; "
-                    "loops.squares(np.ones(3)); print(loops.squares.stats.cache_path)",
+    return Path(run("import numpy as np; from secondorder.kernels.losses import all_but; "
+                    "all_but(np.ones(3), 0); print(all_but.compiled().stats.cache_path)",
                     **variables).strip())
 
 
@@ -50,7 +50,7 @@ def beside_the_sources():
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is Linux's")
 def test_loops_are_kept_in_the_users_folder_and_never_beside_the_sources(tmp_path):
     said = folder_of_cache(XDG_CACHE_HOME=tmp_path)
-    version = said.relative_to(tmp_path / "secondorder" / "compiled").parts[0]
+    version = said.relative_to(tmp_path / "secondorder" / "kernels").parts[0]
     assert version.startswith(secondorder.__version__) and f"numba{numba.__version__}" in version
     assert list(said.glob("*.nbi")) and not beside_the_sources()
 
@@ -140,16 +140,16 @@ def test_with_a_full_cache_disk_loops_live_in_memory(tmp_path):
 @pytest.mark.slow
 def test_code_for_other_types_is_not_taken(tmp_path):
     """Two processes that write at the same time may give their files the same number."""
-    code = ("import numpy as np; from secondorder.checks import loops\n"
+    code = ("import numpy as np; from secondorder.kernels.losses import all_but\n"
             "for dtype in ('float64', 'float32'):\n"
-            "    print(loops.squares(np.full(4, 3, dtype)), len(loops.squares.stats.cache_hits))")
-    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "36.0 0\n36.0 0\n"
-    one, other = (path for path in tmp_path.rglob("*.squares-*.nbc"))
+            "    print(all_but(np.full(4, 3, dtype), 0), len(all_but.compiled().stats.cache_hits))")
+    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "9.0 0\n9.0 0\n"
+    one, other = (path for path in tmp_path.rglob("*.all_but-*.nbc"))
     swapped = one.read_bytes(), other.read_bytes()
     other.write_bytes(swapped[0])
     one.write_bytes(swapped[1])
-    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "36.0 0\n36.0 0\n"
-    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "36.0 1\n36.0 2\n", "written anew"
+    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "9.0 0\n9.0 0\n"
+    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "9.0 1\n9.0 2\n", "written anew"
 
 
 @pytest.mark.slow

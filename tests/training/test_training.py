@@ -6,6 +6,7 @@ import io
 import json
 import multiprocessing
 import pickle
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -103,36 +104,6 @@ def test_regression_has_no_accuracy():
     net = so.mlp([4, 3], rng=0)
     history = train(so.SGD(net, so.SquaredError()), x, x[:, :3], epochs=1)
     assert not any("accuracy" in name for name in history.names)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("targets", ["labels", "rows"])
-def test_evaluation_reuses_its_arrays_and_gives_the_same_bits(monkeypatch, dtype, targets):
-    """Three chunks, the last one shorter, in one set of arrays, against chunks in arrays of their
-    own."""
-    monkeypatch.setattr("secondorder.training.evaluation.CHUNK", 20)
-    x, y = problem(50)
-    optimizer, used = make(so.Adam, dtype=dtype), []
-    net = optimizer.network
-    loss = so.SoftmaxCrossEntropy() if targets == "labels" else so.SquaredError()
-    y = y if targets == "labels" else np.eye(3)[y]
-    optimizer.step(*problem(30))
-    by_hand = [net.evaluate(loss, x[part], y[part])
-               for part in (slice(0, 20), slice(20, 40), slice(40, 50))]
-    expected = sum(e.loss * e.samples for e in by_hand) / 50
-    right = np.mean(np.concatenate([e.outputs for e in by_hand]).argmax(1)
-                    == y) if targets == "labels" else None
-    of_network = net.evaluate
-
-    def watched(*arguments):
-        evaluation = of_network(*arguments)
-        used.append(evaluation.outputs)
-        return evaluation
-
-    monkeypatch.setattr(net, "evaluate", watched)
-    assert evaluate(net, loss, x, y) == (expected, right)
-    assert [len(outputs) for outputs in used] == [20, 20, 10]
-    assert used[0].base is used[1].base is used[2].base is not None
 
 
 def test_callback_may_stop():
@@ -293,6 +264,36 @@ def test_bad_arguments_are_refused_before_any_work(change, error, words):
     with pytest.raises(error, match=words):
         train(optimizer, **arguments)
     assert np.array_equal(optimizer.network.theta, theta) and optimizer.steps == 0 and not called
+
+
+def test_a_run_that_ends_above_its_start_warns():
+    """Penalty included: where that falls by more than the loss rises, all is well."""
+    x, y = problem()
+    with pytest.warns(UserWarning, match=r"ends above its start: .* rose from 1\.\d+ to .*rate"):
+        train(make(learning_rate=100.0), x, y, epochs=2, rng=0)
+    optimizer = make(l2=1.0)
+    optimizer.network.theta = 3 * optimizer.network.theta
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(make(), x, y, epochs=2, rng=0)
+        history = train(optimizer, x, y, epochs=1, rng=0)
+    assert history.records[-1].train_loss > 0
+
+
+def test_what_is_meant_is_said():
+    (x, y), optimizer = problem(), make()
+    for call, words in (
+            (lambda: so.train(optimizer.network, optimizer.loss, x, y),
+             r"in so.train\(so.Adam\(network, loss\), x, y\), got .*Network"),
+            (lambda: so.train(optimizer, x, y, lr=0.1),
+             r"train takes no 'lr': the optimizer does, SGD\(network, loss, learning_rate=...\)"),
+            (lambda: so.train(optimizer, x, y, epoch=3), "no 'epoch': did you mean 'epochs'"),
+            (lambda: so.Adam(optimizer.network, optimizer.loss, lr=0.1),
+             "Adam takes no argument 'lr': learning_rate is meant"),
+            (lambda: so.SGD(optimizer.network, optimizer.loss, weight_decay=0.1),
+             "SGD takes no argument 'weight_decay': l2 is meant")):
+        with pytest.raises(TypeError, match=words):
+            call()
 
 
 def test_history_and_record():

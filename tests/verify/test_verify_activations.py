@@ -317,17 +317,104 @@ def test_a_jet_that_returns_nothing_or_raises_is_told():
         assert wrong_passes(report) == {"jet"} and told in str(report)
 
 
+class Wave(ActivationFunction):
+    """s = sin(x^3): far out it turns within the width of a step."""
+
+    def value(self, x):
+        return np.sin(x**3)
+
+    def slope(self, x):
+        return 3 * x**2 * np.cos(x**3)
+
+    def curvature(self, x):
+        return 6 * x * np.cos(x**3) - 9 * x**4 * np.sin(x**3)
+
+
 def test_what_was_not_judged_is_one_note():
-    class Bell(ActivationFunction):
+    report = verify.activation(Wave())
+    (note,) = [note for note in report.notes if "not judged" in note]
+    assert report and "slope against differences of value for x from -768" in note
+
+
+class Clipped(ActivationFunction):
+    """min(x, top), and `beyond` above it."""
+
+    def __init__(self, top, beyond=None, kinks=()):
+        self.top, self.beyond, self.kinks = top, top if beyond is None else beyond, kinks
+
+    def value(self, x):
+        return np.where(x > self.top, self.beyond, x).astype(x.dtype)
+
+    def slope(self, x):
+        return (x <= self.top).astype(x.dtype)
+
+    def curvature(self, x):
+        return np.zeros_like(x)
+
+
+@pytest.mark.parametrize("top", [6.0, -6.0, 12.0, -24.0, 48.0, 96.0, 384.0, 5.99, 6.01])
+@pytest.mark.parametrize("step", [0.0, 1.0])
+def test_what_changes_where_two_stretches_meet_is_found(top, step):
+    report = verify.activation(Clipped(top, top + step))
+    assert wrong_passes(report) == {"value" if step else "kinks"}, report
+    assert f"x = {top:.4g}" in str(report)
+    assert step or verify.activation(Clipped(top, kinks=(top,)))
+
+
+@pytest.mark.parametrize("kink", [4.0, -7.0, 10.0])
+def test_a_kink_two_beyond_a_declared_one_is_found(kink):
+    class Twice(Clipped):
         def value(self, x):
-            return np.exp(-x**2)
+            return np.abs(x - kink) + np.abs(x - kink - 2)
 
         def slope(self, x):
-            return -2 * x * np.exp(-x**2)
+            return np.sign(x - kink) + np.sign(x - kink - 2)
+
+    assert wrong_passes(verify.activation(Twice(0.0, kinks=(kink,)))) == {"kinks"}
+    assert verify.activation(Twice(0.0, kinks=(kink, kink + 2)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("name, low", [("slope", 2.3), ("curvature", -4.6), ("slope", 6.3)])
+def test_a_narrow_stretch_that_is_wrong_is_found_with_every_seed(seed, name, low):
+    tanh = nets.ACTIVATIONS["tanh"]
+
+    def wrong(self, x):
+        return getattr(tanh, name)(self, x) + 0.1 * ((x > low) & (x < low + 0.2)).astype(x.dtype)
+
+    assert name in wrong_passes(verify.activation(changed(tanh, **{name: wrong}), rng=seed))
+
+
+@pytest.mark.parametrize("steepness", [1e3, 1e5])
+def test_a_sharp_bend_is_no_kink_and_no_jump(steepness):
+    class Steep(ActivationFunction):
+        def value(self, x):
+            return np.tanh(steepness * x)
+
+        def slope(self, x):
+            return steepness * (1 - np.tanh(steepness * x) ** 2)
 
         def curvature(self, x):
-            return (4 * x**2 - 2) * np.exp(-x**2)
+            y = np.tanh(steepness * x)
+            return -2 * steepness**2 * y * (1 - y**2)
 
-    report = verify.activation(Bell())
-    (note,) = [note for note in report.notes if "not judged" in note]
-    assert report.ok and note.count("for x from -48 to -6 and 6 to 48") == 2
+    assert verify.activation(Steep())
+
+
+def test_a_right_curvature_is_not_accused_for_a_wrong_slope():
+    leaky = changed(Bump, slope=lambda self, x: 0.5 * np.sign(x - 1))
+    assert wrong_passes(verify.activation(leaky)) == {"slope"}
+    assert "curvature" not in verify.activation(leaky).headline()
+
+
+@pytest.mark.parametrize("name", ["slope", "curvature"])
+def test_a_derivative_in_terms_of_the_output_is_named(name):
+    tanh = nets.Tanh()
+
+    def of_output(self, x):
+        return 1 - x**2 if name == "slope" else -2 * x * (1 - x**2)
+
+    report = verify.activation(changed(nets.ACTIVATIONS["tanh"], **{name: of_output}))
+    assert np.allclose(of_output(None, tanh.value(np.array([0.3]))),
+                       getattr(tanh, name)(np.array([0.3])))
+    assert f"{name} is written in terms of the output, and gets the input" in str(report)

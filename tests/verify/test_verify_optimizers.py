@@ -34,7 +34,7 @@ RIGHT = {
     "adagrad": (so.Adagrad, {}), "adadelta": (so.Adadelta, {}), "adam": (so.Adam, {}),
     "truncated newton": (so.TruncatedNewton, {}),
     "residual partitioning": (so.ResidualPartitioning, SMOOTH),
-    "implicit penalty": (of(so.ResidualPartitioning, penalty="implicit", l2=0.1), SMOOTH),
+    "a penalty": (of(so.ResidualPartitioning, l2=0.1), SMOOTH),
     "ea-cg": (so.EACG, {}), "ea-closed with momentum": (of(so.EACG, solver="ea-closed",
                                                             momentum=0.9), {}),
     "kfac": (of(so.EACG, curvature="fisher", solver="kfi", alpha=0.1), {}),
@@ -199,19 +199,6 @@ class OwnParameters(Average):
         return self.theta - self.network.theta
 
 
-class KeepsEvaluations(Average):
-    """The direction of the batch before, of which it kept no copy."""
-
-    before = None
-    state_names = ("before",)
-
-    def direction(self, evaluation):
-        gradient = self.gradient(evaluation)
-        direction = -gradient if self.before is None else -(gradient + self.before) / 2
-        self.before = gradient
-        return direction
-
-
 class KeepsBatches(Average):
     def step(self, x, y):
         x = np.asarray(x)
@@ -320,7 +307,6 @@ FAULTS = {
     OfTheClass: ({"deterministic"}, "take different steps"),
     Random: ({"deterministic"}, "draw from a generator"),
     OwnParameters: ({"parameters"}, "keep no copy of it"),
-    KeepsEvaluations: ({"aliasing", "resume"}, "keep copies"),
     KeepsBatches: ({"aliasing"}, "arrays of an earlier batch"),
     ChangesBatches: ({"aliasing"}, "a step changes its batch"),
     AddsMore: ({"direction"}, "learning_rate * direction"),
@@ -335,7 +321,7 @@ FAULTS = {
     OwnCopy: ({"copy"}, "the same network"),
 }
 #: Every other fault is told once. These change what other checks compare, too.
-SHOWS_ELSEWHERE = {AdvancesInStep, KeepsEvaluations, KeepsBatches, ChangesBatches, AddsMore,
+SHOWS_ELSEWHERE = {AdvancesInStep, KeepsBatches, ChangesBatches, AddsMore,
                    LazyReports}
 
 

@@ -4,7 +4,6 @@ import sys
 
 from secondorder import files
 
-from .. import signals
 from ..parsing import directory, natural
 
 ABOUT = """\
@@ -43,19 +42,15 @@ def add(commands):
 
 def run(options):
     """Run the tour; status 1 if one of its checks failed."""
-    with signals.deferred():
-        from matplotlib import pyplot  # noqa: F401, it draws later
-
-        from . import running
+    from . import running
 
     stream = sys.stderr if options.json else sys.stdout
 
     def say(text):
-        signals.check()
         print(text, file=stream, flush=True)
 
     with files.own_outputs(options.out, running.WRITTEN, running.COMMAND) as (out, earlier):
-        results = running.run(out, seed=options.seed, say=say, undisturbed=signals.deferred)
+        results = running.run(out, seed=options.seed, say=say)
     if earlier:
         say(f"replaced, of an earlier tour: {', '.join(path.name for path in earlier)}")
     if options.json:

@@ -1,6 +1,5 @@
 """All sections of the tour, one after the other, and what they leave behind."""
 
-import contextlib
 import time
 from pathlib import Path
 
@@ -16,14 +15,13 @@ WRITTEN = ("tour.json", "exact-hessian.png", "learning-curves.png", "residual-pa
            "plateau.png")
 
 
-def run(out, seed=0, say=print, undisturbed=contextlib.nullcontext):
+def run(out, seed=0, say=print):
     """Run the tour and return what ``tour.json`` holds; ``ok`` is whether every check passed.
 
     `out` is an existing directory for the figures and ``tour.json``. `seed` decides split, initial
-    weights, order of the batches and directions. `say` is called with lines of text. `undisturbed`
-    makes a context in which no signal raises: the end of a tour that is broken off is written in
-    it. What breaks a tour off leaves what was done so far there, with ``stopped``, and the training
-    that was under way, in ``under_way``.
+    weights, order of the batches and directions. `say` is called with lines of text. What
+    breaks a tour off leaves what was done so far there, with ``stopped``, and the training that was
+    under way, in ``under_way``.
     """
     out, started = Path(out), time.perf_counter()
     training, validation = _digits(seed)
@@ -40,14 +38,12 @@ def run(out, seed=0, say=print, undisturbed=contextlib.nullcontext):
             name, outcome = section(out, training, validation, seed, say)
             results[name] = outcome | {"seconds": time.perf_counter() - before}
         results["ok"] = all(results[name]["ok"] for name in ("derivatives", "bound"))
-        with undisturbed():
-            _finish(out, results, started)
+        _finish(out, results, started)
     except BaseException as error:
-        with undisturbed():
-            if results["stopped"] is None and "seconds" not in results:
-                results["stopped"] = type(error).__name__
-                results["under_way"] = _under_way(error)
-                _finish(out, results, started)
+        if results["stopped"] is None and "seconds" not in results:
+            results["stopped"] = type(error).__name__
+            results["under_way"] = _under_way(error)
+            _finish(out, results, started)
         raise
     say(f"\nwritten to {out}, in {results['seconds']:.0f} s:")
     for figure in results["figures"]:

@@ -1,20 +1,26 @@
 """The layer `Activation`: a function of every entry; `activation_functions` has the functions."""
 
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
-from .activation_functions import activation_function
+from ...kernels import activations as kernels
+from .activation_functions import activation_function, value_and_slope
 from .base import Layer
 
 
-class ActivationSaved(NamedTuple):
-    """What `Activation.forward` leaves behind: slope and curvature are s' and s'', all like x."""
+class ActivationSaved:
+    """What `Activation.forward` leaves behind: input, output and `slope`, s'(x), all like x.
 
-    input: np.ndarray
-    output: np.ndarray
-    slope: np.ndarray
-    curvature: np.ndarray
+    `curvature`, s''(x), is made when it is asked for.
+    """
+
+    def __init__(self, function, input, output, slope):
+        self.function, self.input, self.output, self.slope = function, input, output, slope
+
+    @cached_property
+    def curvature(self):
+        return self.function.curvature(self.input)
 
 
 class Activation(Layer):
@@ -26,52 +32,48 @@ class Activation(Layer):
         ``"relu"``, ``"tanh"``, ... or an object with `value`, `slope` and `curvature`.
     """
 
+    many_directions = True
+
     def __init__(self, function):
         super().__init__(trainable=False)
         self.function = activation_function(function)
 
     def forward(self, x):
-        """y_sj = s(x_sj), with slope_sj = s'(x_sj) and curvature_sj = s''(x_sj)"""
-        f = self.function
-        if hasattr(f, "jet"):
-            y, slope, curvature = f.jet(x)
-        else:
-            y, slope, curvature = f.value(x), f.slope(x), f.curvature(x)
-        return y, ActivationSaved(x, y, slope, curvature)
+        """y_sj = s(x_sj), with slope_sj = s'(x_sj)"""
+        y, slope = value_and_slope(self.function, x)
+        return y, ActivationSaved(self.function, x, y, slope)
 
     def input_gradient(self, saved, y_bar):
         """x_bar_sj = y_bar_sj slope_sj"""
         return y_bar * saved.slope
 
-    def parameter_gradient(self, saved, y_bar):
+    def parameter_bars(self, saved, y_bar, out=()):
         """There are no parameters."""
-        return np.empty(0, dtype=y_bar.dtype)
+        return ()
 
-    def backward(self, saved, y_bar):
-        """x_bar_sj = y_bar_sj slope_sj; there are no parameters."""
-        return Activation.input_gradient(self, saved, y_bar), np.empty(0, dtype=y_bar.dtype)
-
-    def parameter_gradients(self, saved, y_bar):
-        """There are no parameters."""
-        return np.empty((len(y_bar), 0), dtype=y_bar.dtype)
-
-    def tangent(self, saved, x_tangent, theta_tangent):
+    def tangent(self, saved, x_tangent):
         """y_tangent_sj = slope_sj x_tangent_sj"""
-        return np.zeros_like(saved.output) if x_tangent is None else saved.slope * x_tangent
+        return saved.slope * x_tangent
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def second_tangent(self, saved, moved, x_second):
         """y_second_sj = slope_sj x_second_sj + curvature_sj x_tangent_sj^2"""
-        y_second = np.zeros_like(saved.output) if x_second is None else saved.slope * x_second
-        if x_tangent is not None:
-            y_second = y_second + saved.curvature * x_tangent**2
-        return y_second
+        y_second = 0 if x_second is None else saved.slope * x_second
+        return y_second + saved.curvature * moved.x_tangent**2
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
         """x_bar_tangent_sj = y_bar_tangent_sj slope_sj + y_bar_sj curvature_sj x_tangent_sj"""
-        x_bar_tangent = y_bar_tangent * saved.slope
-        if x_tangent is not None:
-            x_bar_tangent = x_bar_tangent + y_bar * saved.curvature * x_tangent
-        return x_bar_tangent, np.empty(0, dtype=y_bar.dtype)
+        slope, x_tangent = saved.slope, moved.x_tangent
+        if getattr(self.function, "piecewise_linear", False):
+            return y_bar_tangent * slope
+        curvature = self.function.curvature(saved.input)
+        x_bar_tangent = np.empty(y_bar_tangent.shape, slope.dtype)
+        kernels.bent(*[a.reshape(-1) for a in (y_bar_tangent, slope, y_bar, curvature, x_tangent,
+                                               x_bar_tangent)])
+        return x_bar_tangent
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=()):
+        """There are no parameters."""
+        return ()
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = slope_sj H_y_sjk slope_sk, plus y_bar_sj curvature_sj where j = k"""

@@ -2,7 +2,8 @@
 
 Each function acts entry by entry and keeps the dtype of its argument. The smooth ones accept
 complex arguments too and are analytic in a strip around the real axis, so that the complex step can
-check them.
+check them. Real numbers go through loops of :mod:`secondorder.kernels.activations` where a network
+runs, which make value and slope together; the formulas here are what these loops compute.
 
 Conventions at kinks: ``relu`` has slope 0 and ``leaky_relu`` has slope ``negative_slope`` at 0, and
 both have curvature 0 everywhere (the point mass of the second derivative at 0 is invisible to any
@@ -12,6 +13,7 @@ pointwise formula).
 import numpy as np
 
 from ...checks import check_activation, lookup, number_in
+from ...kernels import activations as kernels
 from ..overriding import Follows
 
 
@@ -34,7 +36,7 @@ class ActivationFunction(Follows):
     name = "activation"
     kinks = ()
     piecewise_linear = False
-    follows = {"jet": ("value", "slope", "curvature")}
+    follows = {"value_and_slope": ("value", "slope")}
 
     def value(self, x):
         """Value, same shape as `x`."""
@@ -48,9 +50,9 @@ class ActivationFunction(Follows):
         """Second derivative, same shape as `x`."""
         raise TypeError(f"{type(self).__name__} does not define curvature(x)")
 
-    def jet(self, x):
-        """Value, slope and curvature together; a subclass may share work between the three."""
-        return self.value(x), self.slope(x), self.curvature(x)
+    def value_and_slope(self, x):
+        """Value and slope together; a subclass may share work between the two."""
+        return self.value(x), self.slope(x)
 
     def __repr__(self):
         return f"{type(self).__name__}()"
@@ -59,6 +61,32 @@ class ActivationFunction(Follows):
 def _constant(x, number):
     """One number in the shape and dtype of `x`; it costs no memory (read-only)."""
     return np.broadcast_to(x.dtype.type(number), x.shape)
+
+
+def _loops(x):
+    """Whether loops take these numbers: float32 and float64, in an array."""
+    return isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.dtype.itemsize <= 8
+
+
+def _both(loop, x, *numbers):
+    """Value and slope that a loop makes from x."""
+    y, slope = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
+    loop(x.reshape(-1), *numbers, y.reshape(-1), slope.reshape(-1))
+    return y, slope
+
+
+def _curvature(loop, x):
+    """The curvature that a loop makes from x."""
+    curvature = np.empty(x.shape, x.dtype)
+    loop(x.reshape(-1), curvature.reshape(-1))
+    return curvature
+
+
+def value_and_slope(function, x):
+    """Value and slope of a function, which need not define the two together."""
+    if hasattr(function, "value_and_slope"):
+        return function.value_and_slope(x)
+    return function.value(x), function.slope(x)
 
 
 def _floating(x):
@@ -104,10 +132,12 @@ class LeakyReLU(ActivationFunction):
     def curvature(self, x):
         return _constant(np.asarray(x), 0)
 
-    def jet(self, x):
+    def value_and_slope(self, x):
         """x times the slope, where an infinite x stays infinite only if the slope is not 0."""
+        if _loops(x):
+            return _both(kernels.leaky, x, x.dtype.type(self.negative_slope))
         x, slope = _floating(x), self.slope(x)
-        return x * slope, slope, _constant(x, 0)
+        return x * slope, slope
 
     def __repr__(self):
         return f"LeakyReLU(negative_slope={self.negative_slope})"
@@ -141,11 +171,14 @@ class Tanh(ActivationFunction):
         return (2 * e / (1 + e * e)) ** 2
 
     def curvature(self, x):
+        if _loops(x):
+            return _curvature(kernels.tanh_curvature, x)
         return -2 * np.tanh(x) * self.slope(x)
 
-    def jet(self, x):
-        s, slope = np.tanh(x), self.slope(x)
-        return s, slope, -2 * s * slope
+    def value_and_slope(self, x):
+        if _loops(x):
+            return _both(kernels.tanh, x)
+        return self.value(x), self.slope(x)
 
 
 def logistic(x):
@@ -156,12 +189,6 @@ def logistic(x):
 def _minus_size(x):
     """-|x|, for complex `x` -x or x: NumPy's minimum orders them by real part."""
     return np.minimum(x, np.negative(x))
-
-
-def logistic_and_slope(x):
-    """The logistic function and its derivative; both keep their relative accuracy in the tails."""
-    e = np.exp(_minus_size(x))
-    return np.exp(np.minimum(x, 0)) / (1 + e), e / (1 + e) ** 2
 
 
 class Sigmoid(ActivationFunction):
@@ -177,11 +204,14 @@ class Sigmoid(ActivationFunction):
         return logistic(x) * logistic(-np.asarray(x))
 
     def curvature(self, x):
+        if _loops(x):
+            return _curvature(kernels.sigmoid_curvature, x)
         return self.slope(x) * (1 - 2 * logistic(x))
 
-    def jet(self, x):
-        s, slope = logistic_and_slope(x)
-        return s, slope, slope * (1 - 2 * s)
+    def value_and_slope(self, x):
+        if _loops(x):
+            return _both(kernels.sigmoid, x)
+        return self.value(x), self.slope(x)
 
 
 class Softplus(ActivationFunction):
@@ -196,10 +226,14 @@ class Softplus(ActivationFunction):
         return logistic(x)
 
     def curvature(self, x):
+        if _loops(x):
+            return _curvature(kernels.softplus_curvature, x)
         return logistic(x) * logistic(-np.asarray(x))
 
-    def jet(self, x):
-        return self.value(x), *logistic_and_slope(x)
+    def value_and_slope(self, x):
+        if _loops(x):
+            return _both(kernels.softplus, x)
+        return self.value(x), self.slope(x)
 
 
 class Sin(ActivationFunction):

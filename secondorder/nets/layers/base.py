@@ -1,32 +1,38 @@
-"""What all layers share: parameters, their place in a network, and seven passes.
+"""What all layers share: parameters, their place in a network, and the passes.
 
 A layer maps ``x`` (S, ...) to ``y`` (S, ...), one row per sample, and knows seven passes:
 
-========================  ======================================================================
-``forward``               output, and what the other passes need (``saved``)
-``backward``              reverse mode; summed over samples for the parameters
-``parameter_gradients``   reverse mode, one row per sample
-``tangent``               forward mode (the R-operator going forward)
-``second_tangent``        second directional derivative along a straight line in parameter space
-``backward_tangent``      derivative of ``backward`` along a direction (R-operator going back)
-``input_hessian``         J^T H J + sum_i y_bar_i Hess(y_i), sample by sample
-========================  ======================================================================
+=================================================  =============================================
+``forward(x)``                                     ``y, saved``
+``backward(saved, y_bar)``                         ``x_bar, w_bar, b_bar, ...``
+``parameter_gradients(saved, y_bar)``              ``w_bars, b_bars, ...``, one row a sample
+``tangent(saved, x_tangent, *theta_tangents)``     ``y_tangent``, or ``y_tangent, left``
+``backward_tangent(saved, moved, y_bar,            like `backward`
+y_bar_tangent)``
+``second_tangent(saved, moved, x_second)``         ``y_second``
+``input_hessian(saved, y_bar, H_y)``               ``H_x``
+=================================================  =============================================
 
-Passes are pure: they change neither their arguments nor the layer. Parameters of a layer travel as
-one flat vector of length ``layer.size``: each parameter in C order, in the order in which it was
-declared (weight, then bias). ``_bar`` marks the derivative of a scalar with respect to a quantity,
-``_tangent`` its derivative along a direction, ``_second`` its second derivative along that
-direction. Of the arguments of a pass `x_tangent`, `x_second` and `theta_tangent` may be None, in
-any combination, which means zero; no other argument may, and no pass returns None: what has no
-entries is an empty array.
+Passes are pure: they change neither their arguments nor the layer. There is one array for each
+declared parameter, in the order of `declare`, fixed ones too. ``_bar`` marks the derivative of a
+scalar with respect to a quantity, ``_tangent`` its derivative along a direction, ``_second`` its
+second derivative along that direction.
+
+A network calls these passes through the methods at the end of `Layer`, which take flat vectors. The
+layers of this package say ``many_directions = True``: any number of directions may stand in front,
+as in (K, S, n), a tangent that is zero may be None, and arrays may be given for results (`out`).
+For all others `between` calls a pass once for each direction.
 """
 
 import copy
 import weakref
 from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
 
 from ... import checks
-from ..overriding import Follows
+from ..overriding import place
 
 
 class Parameters(dict):
@@ -54,15 +60,57 @@ def parameter(name):
     return property(get, put)
 
 
+class Settled:
+    """An attribute that decides the shapes of a layer: the constructor alone sets it."""
+
+    def __set_name__(self, cls, name):
+        self.name = name
+
+    def __get__(self, layer, cls=None):
+        if layer is None:
+            return self
+        if self.name not in layer.__dict__:
+            raise AttributeError(f"{cls.__name__} has no {self.name} yet")
+        return layer.__dict__[self.name]
+
+    def __set__(self, layer, value):
+        if self.name in layer.__dict__:
+            raise AttributeError(f"{self.name} of {layer!r} decides shapes and stays what it was "
+                                 "made with: make another layer")
+        layer.__dict__[self.name] = value
+
+
+class Moved(NamedTuple):
+    """How a layer moves along a direction: the tangents of its input and of its parameters, in the
+    order of `declare`, and what its pass `tangent` left for the way back.
+    """
+
+    x_tangent: np.ndarray | None
+    theta_tangents: tuple
+    left: object = None
+
+
+def unmoved(moved):
+    """Zeros like the tangent of the input."""
+    return np.zeros_like(moved.x_tangent)
+
+
 # what a layer has for itself; a subclass with another use for one of these names would not work
 RESERVED = ("parameters", "trainable", "declare", "assign", "size", "split", "sublayers", "bind",
-            "convert", "owner", "copy", "follows", "_trainable", "_owner", "_missing")
+            "convert", "owner", "copy",
+            "cuts", "_given", "_trainable", "_owner", "_missing", "_settled_cuts")
+
+# a pass as a whole, and the two halves in which this package's layers write it
+HALVES = {"backward": ("input_gradient", "parameter_bars"),
+          "backward_tangent": ("input_gradient_tangent", "parameter_bars_tangent")}
+PASSES = ("forward", *HALVES, *HALVES["backward"], *HALVES["backward_tangent"],
+          "parameter_gradients", "tangent", "second_tangent", "input_hessian")
 
 
-class Layer(Follows):
+class Layer:
     """Base of all layers.
 
-    A subclass declares its parameters with :meth:`declare` and defines the seven passes. It states
+    A subclass declares its parameters with :meth:`declare` and defines the passes. It states
     `input_shape` (without the sample axis) where it knows it, and overrides `output_shape` if its
     output has another shape than its input.
 
@@ -74,7 +122,11 @@ class Layer(Follows):
     Attributes
     ----------
     children : sequence of Layer
-        The layers inside this one, if it is made of others; their parameters follow its own.
+        The layers inside this one, if it is made of others; their parameters follow its own. Each
+        of them counts as one more parameter in the passes: a flat vector.
+    many_directions : bool
+        Whether the passes take several directions at once, None for zero, and `out`. False for a
+        subclass that overrides a pass and does not say so itself.
 
     Raises
     ------
@@ -84,18 +136,30 @@ class Layer(Follows):
 
     Notes
     -----
-    `backward` may be given as a whole or as its two halves, `input_gradient` and
-    `parameter_gradient`, which are then used alone where only one is needed.
+    `backward` may be given as a whole or as its two halves, `input_gradient` and `parameter_bars`,
+    of which only one is called where only one is needed; `backward_tangent` likewise, as
+    `input_gradient_tangent` and `parameter_bars_tangent`.
     """
 
     input_shape = None
     children = ()
-    follows = {"input_gradient": ("backward",), "parameter_gradient": ("backward",)}
-    _owner = None
+    many_directions = False
+    _owner = _settled_cuts = None
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         checks.names_of_its_own(cls, Layer, RESERVED)
+        if min(place(cls, name) for name in PASSES) < place(cls, "many_directions"):
+            cls.many_directions = False
+        for name, halves in HALVES.items():
+            nearer = [half for half in halves if place(cls, half) < place(cls, name)]
+            functions = [getattr(cls, half) for half in halves]
+            if nearer and not {getattr(Layer, half) for half in halves} & {*functions}:
+                setattr(cls, name, _whole(name, *functions))
+            elif not nearer:
+                for half in halves:
+                    if place(cls, half) > place(cls, name):
+                        setattr(cls, half, getattr(Layer, half))
 
     def __init__(self, trainable=True):
         self._trainable = checks.boolean(trainable, "trainable")
@@ -127,14 +191,36 @@ class Layer(Follows):
         own = sum(value.size for value in self.parameters.values()) if self._trainable else 0
         return own + sum(child.size for child in self.children) if self.children else own
 
+    @property
+    def cuts(self):
+        """(start, stop, shape) in a flat vector (size,) for every parameter, then for every layer
+        inside; None for what has no place in it. Settled in a network.
+        """
+        settled = self._settled_cuts
+        if settled is None or settled[0] is not self._owner or self.owner() is None:
+            cuts, start = [], 0
+            for value in self.parameters.values():
+                stop = start + value.size * self._trainable
+                cuts.append((start, stop, value.shape) if self._trainable else None)
+                start = stop
+            for child in self.children:
+                stop = start + child.size
+                cuts.append((start, stop, (stop - start,)) if stop > start else None)
+                start = stop
+            settled = self._settled_cuts = self._owner, cuts
+        return settled[1]
+
     def split(self, vector):
-        """Cut a flat vector (..., size) into views shaped like the layer's own parameters."""
-        pieces, start = [], 0
-        for value in self.parameters.values():
-            stop = start + value.size
-            pieces.append(vector[..., start:stop].reshape(vector.shape[:-1] + value.shape))
-            start = stop
-        return tuple(pieces)
+        """Cut a flat vector (..., size) into views shaped like the parameters, then one flat vector
+        for every layer inside; None for what has no place in it, and for all if `vector` is None.
+        """
+        cuts = self.cuts
+        if vector is None:
+            return (None,) * len(cuts)
+        if vector.ndim == 1:
+            return [cut and vector[cut[0]:cut[1]].reshape(cut[2]) for cut in cuts]
+        axes = vector.shape[:-1]
+        return [cut and vector[..., cut[0]:cut[1]].reshape(axes + cut[2]) for cut in cuts]
 
     def sublayers(self):
         """This layer and all layers inside it."""
@@ -152,10 +238,12 @@ class Layer(Follows):
             trained = bool(layer.trainable)
             vector = theta if trained else fixed
             if vector is not None:
-                for name, view in zip(layer.parameters, layer.split(vector[start[trained]:])):
-                    view[...] = layer.parameters[name]
+                for name, value in layer.parameters.items():
+                    at = start[trained]
+                    view = vector[at : at + value.size].reshape(value.shape)
+                    view[...] = value
                     layer.parameters[name] = view
-                    start[trained] += view.size
+                    start[trained] += value.size
             layer.parameters.bound = True
 
     def convert(self, dtype):
@@ -171,7 +259,7 @@ class Layer(Follows):
 
     def __getstate__(self):
         unbound = Parameters((name, value.copy()) for name, value in self.parameters.items())
-        return self.__dict__ | {"_owner": None, "parameters": unbound}
+        return self.__dict__ | {"_owner": None, "_settled_cuts": None, "parameters": unbound}
 
     def copy(self):
         """An independent copy that belongs to no network."""
@@ -204,46 +292,41 @@ class Layer(Follows):
         return input_shape
 
     def forward(self, x):
-        """Return ``y, saved``: y = f(x, theta), row by row.
-
-        `saved` is a NamedTuple with at least `input` (x) and `output` (y), and what else the other
-        passes need.
-        """
+        """Return ``y, saved``: y = f(x, theta), row by row, and what the other passes need."""
         self._missing("forward(x)")
 
     def backward(self, saved, y_bar):
-        """Return ``x_bar`` (like x) and ``theta_bar`` (size,).
+        """Return ``x_bar`` (like x), and an array for each parameter.
 
         x_bar_sj = sum_i y_bar_si dy_si/dx_sj;  theta_bar_k = sum_si y_bar_si dy_si/dtheta_k
         """
-        halves = type(self).input_gradient, type(self).parameter_gradient
-        if Layer.input_gradient in halves or Layer.parameter_gradient in halves:
-            self._missing("backward(saved, y_bar)")
-        return self.input_gradient(saved, y_bar), self.parameter_gradient(saved, y_bar)
+        self._missing("backward(saved, y_bar)")
 
     def parameter_gradients(self, saved, y_bar):
-        """Return (S, size): theta_bar_sk = sum_i y_bar_si dy_si/dtheta_k, every sample alone."""
-        self._missing("parameter_gradients(saved, y_bar)")
+        """Return an array for each parameter, one row a sample:
+        theta_bar_sk = sum_i y_bar_si dy_si/dtheta_k.
+        """
+        if self.parameters or self.children:
+            self._missing("parameter_gradients(saved, y_bar)")
+        return ()
 
-    def tangent(self, saved, x_tangent, theta_tangent):
+    def tangent(self, saved, x_tangent, *theta_tangents):
         """Return ``y_tangent``: y_tangent_si = sum_j dy_si/dx_sj x_tangent_sj + sum_k
-        dy_si/dtheta_k theta_tangent_k.
-
-        `x_tangent` (like x) or `theta_tangent` (size,) may be None, which means zero.
+        dy_si/dtheta_k theta_tangent_k; or that and what the way back needs, ``moved.left``.
         """
-        self._missing("tangent(saved, x_tangent, theta_tangent)")
+        self._missing("tangent(saved, x_tangent, *theta_tangents)")
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def second_tangent(self, saved, moved, x_second):
         """Return ``y_second``: d^2/dt^2 y(x + t x_tangent + (t^2/2) x_second, theta + t
-        theta_tangent) at t = 0.
+        theta_tangent) at t = 0; `moved` has ``x_tangent`` and ``theta_tangents``.
         """
-        self._missing("second_tangent(saved, x_tangent, x_second, theta_tangent)")
+        self._missing("second_tangent(saved, moved, x_second)")
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """Return ``x_bar_tangent, theta_bar_tangent``: d/dt of `backward` while x, theta and y_bar
-        move along tangents.
+    def backward_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """Return what `backward` does: d/dt of that while x, theta and y_bar move along tangents,
+        of which `moved` has ``x_tangent`` and ``theta_tangents``.
         """
-        self._missing("backward_tangent(saved, x_tangent, theta_tangent, y_bar, y_bar_tangent)")
+        self._missing("backward_tangent(saved, moved, y_bar, y_bar_tangent)")
 
     def input_hessian(self, saved, y_bar, H_y):
         """Return H_x (S, in, in) for H_y (S, out, out).
@@ -252,12 +335,116 @@ class Layer(Follows):
         """
         self._missing("input_hessian(saved, y_bar, H_y)")
 
-    # -- the halves of `backward` ------------------------------------------------------------------
+    # -- the halves of `backward` and `backward_tangent` ------------------------------------------
 
     def input_gradient(self, saved, y_bar):
         """x_bar, the first half of `backward`."""
         return self.backward(saved, y_bar)[0]
 
-    def parameter_gradient(self, saved, y_bar):
-        """theta_bar, the second half of `backward`."""
-        return self.backward(saved, y_bar)[1]
+    def parameter_bars(self, saved, y_bar):
+        """An array for each parameter, the second half of `backward`."""
+        return _bars(self.backward(saved, y_bar))
+
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """x_bar_tangent, the first half of `backward_tangent`."""
+        return self.backward_tangent(saved, moved, y_bar, y_bar_tangent)[0]
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """An array for each parameter, the second half of `backward_tangent`."""
+        return _bars(self.backward_tangent(saved, moved, y_bar, y_bar_tangent))
+
+    # -- the same with flat vectors, as a network calls them ---------------------------------------
+
+    def parameter_gradient(self, saved, y_bar, out=None):
+        """theta_bar (..., size): the arrays of `parameter_bars` as one vector; in `out`, if that
+        is given.
+        """
+        if out is None:
+            return joined(self, self.parameter_bars(saved, y_bar))
+        self.flat_backward(saved, y_bar, out, needed=False)
+        return out
+
+    def flat_parameter_gradients(self, saved, y_bar, out=None):
+        """theta_bars (S, size): the arrays of `parameter_gradients` beside each other."""
+        out = np.empty((len(y_bar), self.size), y_bar.dtype) if out is None else out
+        if not out.shape[-1]:
+            return out
+        views = self.split(out)
+        rows = self.parameter_gradients(saved, y_bar, *self._given(views))
+        fill(self, views, rows, "parameter_gradients")
+        return out
+
+    def _given(self, views):
+        """Where a pass may write its arrays, as its last argument; none for an author's own."""
+        return (views,) if self.many_directions else ()
+
+    def flat_backward(self, saved, y_bar, out, needed):
+        """`backward`: theta_bar goes to `out` (..., size) unless that is None; returns x_bar, or
+        None unless it is needed.
+        """
+        if out is not None:
+            views = self.split(out)
+            fill(self, views, self.parameter_bars(saved, y_bar, *self._given(views)), "backward")
+        return self.input_gradient(saved, y_bar) if needed else None
+
+    def flat_tangent(self, saved, x_tangent, theta_tangent):
+        """y_tangent and `Moved` along tangents of x and of the parameters (..., size); each may be
+        None, which means zero.
+        """
+        pieces = self.split(theta_tangent)
+        y_tangent = self.tangent(saved, x_tangent, *pieces)
+        y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
+        return y_tangent, Moved(x_tangent, pieces, left)
+
+    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+        """`backward_tangent`, like `flat_backward`."""
+        if out is not None:
+            views = self.split(out)
+            bars = self.parameter_bars_tangent(saved, moved, y_bar, y_bar_tangent,
+                                               *self._given(views))
+            fill(self, views, bars, "backward_tangent")
+        if needed:
+            return self.input_gradient_tangent(saved, moved, y_bar, y_bar_tangent)
+
+
+def _whole(name, first, second):
+    """A pass from its two halves."""
+    def whole(self, saved, *bars):
+        return first(self, saved, *bars), *second(self, saved, *bars)
+
+    whole.made_of = first, second
+    whole.__name__, whole.__doc__ = name, f"Both halves.\n\n{first.__doc__}\n{second.__doc__}"
+    return whole
+
+
+def _bars(result):
+    """The arrays for the parameters of what `backward` returned: x_bar, w_bar, b_bar, ...; or
+    x_bar, [w_bar, b_bar, ...].
+    """
+    bars = result[1:]
+    return bars[0] if len(bars) == 1 and isinstance(bars[0], (tuple, list)) else bars
+
+
+def fill(layer, views, bars, name):
+    """Write arrays for the parameters where they belong: those with a place in a flat vector."""
+    bars = (bars,) if isinstance(bars, np.ndarray) else bars
+    if len(bars) != len(views):
+        raise TypeError(f"{layer!r}: {name} must return one array for each of its "
+                        f"{len(views)} parameters, got {len(bars)}")
+    for view, bar in zip(views, bars):
+        if view is None or bar is view:
+            continue
+        if bar.shape != view.shape:
+            raise ValueError(f"{layer!r}: {name} returned an array of shape {bar.shape} for a "
+                             f"parameter, expected {view.shape}")
+        view[...] = bar
+
+
+def joined(layer, bars):
+    """Arrays for the parameters as one array (..., size)."""
+    bars = (bars,) if isinstance(bars, np.ndarray) else bars
+    kept = [(bar, cut[2]) for bar, cut in zip(bars, layer.cuts, strict=True) if cut]
+    if not kept:
+        return np.empty(0)
+    rows = [bar.reshape(bar.shape[: bar.ndim - len(shape)] + (-1,)) for bar, shape in kept]
+    return np.concatenate(rows, axis=-1)

@@ -1,24 +1,31 @@
 """Layers made of layers: `Chain` runs them one after the other, `Skip` adds its input to that."""
 
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
 from ... import checks
-from .base import Layer
+from .base import Layer, Moved
+from .between import Held, part
+
+STILL = Moved(None, ())  # of a layer whose input and parameters do not move
 
 
 class ChainSaved(list):
-    """What `Chain.forward` leaves behind: the list of what each layer saved."""
+    """What `Chain.forward` leaves behind: the list of what each layer saved.
+
+    `held` is the same as the chain's own passes take it: see :mod:`.between`.
+    """
+
+    held = property(lambda self: self.__dict__.get("_held", self))
 
     @property
     def input(self):
-        return self[0].input
+        return self.held[0].input
 
     @property
     def output(self):
-        return self[-1].output
+        return self.held[-1].output
 
 
 class Chain(Layer):
@@ -36,13 +43,16 @@ class Chain(Layer):
         If `layers` is empty, or holds one instance twice.
     """
 
+    many_directions = True
+
     def __init__(self, layers):
         super().__init__(trainable=True)
         self.layers = self.children = checks.layers(layers, Layer)
         # of the first layer that states one, if all before it keep theirs
         decide = [a for a in self.layers if a.input_shape is not None or not a.keeps_shape]
         self.input_shape = decide[0].input_shape if decide else None
-        self._settled = None, []  # the slices, and the network that they are settled in
+        self.parts = tuple(map(part, self.layers))
+        self.simple = self.parts == self.layers
 
     @property
     def keeps_shape(self):
@@ -51,34 +61,39 @@ class Chain(Layer):
     @property
     def slices(self):
         """Where each layer's parameters stand in the flat vector; settled in a network."""
-        owner, slices = self._settled
-        if owner is None or owner is not self._owner or owner() is None:
-            ends = [0, *accumulate(layer.size for layer in self.layers)]
-            slices = [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:])]
-            self._settled = self._owner, slices
+        slices, start = [], 0
+        for cut in self.cuts:
+            slices.append(slice(start, start) if cut is None else slice(*cut[:2]))
+            start = slices[-1].stop
         return slices
 
-    def __getstate__(self):
-        return super().__getstate__() | {"_settled": (None, [])}
+    @property
+    def length(self):
+        """`size`, as it stands in `cuts`."""
+        return max((cut[1] for cut in self.cuts if cut), default=0)
 
     def output_shape(self, input_shape):
         for layer in self.layers:
             input_shape = layer.output_shape(input_shape)
         return input_shape
 
-    def _tangents(self, theta_tangent):
-        """The piece of a flat tangent that belongs to each layer; None where there is none."""
-        if theta_tangent is None:
-            return [None] * len(self.layers)
-        return [theta_tangent[where] if where.stop > where.start else None for where in self.slices]
+    def _held(self, saved):
+        """What was saved, for `parts`; a plain list is that of layers for many directions."""
+        return saved.held if isinstance(saved, ChainSaved) else saved
 
     def forward(self, x):
         """x of each layer is y of the one before it."""
         saved = ChainSaved()
-        for layer in self.layers:
-            x, own_saved = layer.forward(x)
-            saved.append(own_saved)
-        return x, saved
+        for layer in self.parts:
+            x, own = layer.forward(x)
+            saved.append(own)
+        if self.simple:
+            return x, saved
+        plain = ChainSaved(own.saved if isinstance(own, Held) else own for own in saved)
+        plain._held = list(saved)
+        return x, plain
+
+    # -- gradients ---------------------------------------------------------------------------------
 
     def output_gradients(self, saved, y_bar, stop=1):
         """Gradients in the inputs of layers `stop`, `stop` + 1, ..., then `y_bar` itself.
@@ -87,96 +102,161 @@ class Chain(Layer):
 
         The chain rule: y_bar of each layer is x_bar of the one after it.
         """
-        bars = [y_bar]
-        for i in reversed(range(stop, len(self.layers))):
-            bars.append(self.layers[i].input_gradient(saved[i], bars[-1]))
+        bars, held = [y_bar], self._held(saved)
+        for i in reversed(range(stop, len(self.parts))):
+            bars.append(self.parts[i].input_gradient(held[i], bars[-1]))
         return bars[::-1]
 
     def input_gradient(self, saved, y_bar):
         """x_bar of the first layer."""
-        return self.output_gradients(saved, y_bar, stop=0)[0]
+        return self.flat_backward(saved, y_bar, None, needed=True)
 
-    def parameter_gradient(self, saved, y_bar):
-        """theta_bar of all layers, first to last."""
-        return self.parameter_gradient_from(saved, self.output_gradients(saved, y_bar))
+    def parameter_gradient(self, saved, y_bar, out=None):
+        """theta_bar (..., size) of all layers, first to last; in `out`, if that is given."""
+        axes = y_bar.shape[: y_bar.ndim - saved.output.ndim]
+        out = np.empty(axes + (self.length,), y_bar.dtype) if out is None else out
+        self.flat_backward(saved, y_bar, out, needed=False)
+        return out
 
-    def parameter_gradient_from(self, saved, bars):
-        """``theta_bar`` (size,) from the gradients `bars` in the outputs of all layers."""
-        slices = self.slices
-        theta_bar = np.empty(slices[-1].stop, dtype=bars[-1].dtype)
-        for layer, own_saved, y_bar, where in zip(self.layers, saved, bars, slices):
-            if where.stop > where.start:
-                theta_bar[where] = layer.parameter_gradient(own_saved, y_bar)
-        return theta_bar
+    def parameter_bars(self, saved, y_bar, out=None):
+        """For every layer its own theta_bar."""
+        return self.split(self.parameter_gradient(saved, y_bar))
 
-    def backward(self, saved, y_bar):
-        """x_bar of the first layer, and theta_bar of all."""
-        x_bar, *bars = self.output_gradients(saved, y_bar, stop=0)
-        return x_bar, self.parameter_gradient_from(saved, bars)
+    def flat_backward(self, saved, y_bar, out, needed):
+        """y_bar of each layer is x_bar of the one after it, which is let go of then."""
+        held, outs = self._held(saved), self.split(out)
+        last = 0 if needed else self._first(outs)
+        for i in reversed(range(last, len(self.parts))):
+            y_bar = self.parts[i].flat_backward(held[i], y_bar, outs[i], needed or i > last)
+        return y_bar
 
-    def parameter_gradients(self, saved, y_bar):
-        """theta_bars of all layers, first to last, beside each other."""
-        return self.parameter_gradients_from(saved, self.output_gradients(saved, y_bar))
+    def _first(self, pieces):
+        """The first layer with parameters: nothing below it is asked for gradients."""
+        return next((i for i, piece in enumerate(pieces) if piece is not None), len(pieces))
 
-    def parameter_gradients_from(self, saved, bars):
-        """``theta_bars`` (S, size) from the gradients `bars` in the outputs of all layers."""
-        slices = self.slices
-        theta_bars = np.empty((len(bars[-1]), slices[-1].stop), dtype=bars[-1].dtype)
-        for layer, own_saved, y_bar, where in zip(self.layers, saved, bars, slices):
-            if where.stop > where.start:
-                theta_bars[:, where] = layer.parameter_gradients(own_saved, y_bar)
-        return theta_bars
+    def parameter_gradient_from(self, saved, bars, out=None):
+        """theta_bar (..., size) from the gradients `bars` in the outputs of all layers."""
+        axes = bars[-1].shape[: bars[-1].ndim - saved.output.ndim]
+        out = np.empty(axes + (self.length,), bars[-1].dtype) if out is None else out
+        for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
+            if piece is not None:
+                layer.parameter_gradient(own, y_bar, piece)
+        return out
 
-    def input_tangents(self, saved, x_tangent, theta_tangent):
-        """Tangents of all layers' inputs and of the output; None before the first change.
+    def parameter_gradients(self, saved, y_bar, out=None):
+        """For every layer its own theta_bars, one row a sample."""
+        return self.split(self.flat_parameter_gradients(saved, y_bar))
 
-        The chain rule: x_tangent of each layer is y_tangent of the one before it.
+    def flat_parameter_gradients(self, saved, y_bar, out=None):
+        """theta_bars (S, size) of all layers, first to last, beside each other."""
+        return self.parameter_gradients_from(saved, self.output_gradients(saved, y_bar), out)
+
+    def parameter_gradients_from(self, saved, bars, out=None):
+        """theta_bars (S, size) from the gradients `bars` in the outputs of all layers."""
+        out = np.empty((len(bars[-1]), self.length), bars[-1].dtype) if out is None else out
+        for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
+            if piece is not None:
+                layer.flat_parameter_gradients(own, y_bar, piece)
+        return out
+
+    # -- along a direction -------------------------------------------------------------------------
+
+    def tangents(self, saved, x_tangent, theta_tangent):
+        """y_tangent of the last layer, and for every layer how it moves; both tangents may be None.
+
+        The chain rule: x_tangent of each layer is y_tangent of the one before it; None before the
+        first that moves.
         """
-        tangents = [x_tangent]
-        for layer, own_saved, piece in zip(self.layers, saved, self._tangents(theta_tangent)):
-            t = tangents[-1]
-            if t is not None or piece is not None:
-                t = layer.tangent(own_saved, t, piece)
-            tangents.append(t)
-        return tangents
+        moved = []
+        for layer, own, piece in zip(self.parts, self._held(saved), self.split(theta_tangent)):
+            left = STILL
+            if x_tangent is not None or piece is not None:
+                x_tangent, left = layer.flat_tangent(own, x_tangent, piece)
+            moved.append(left)
+        return x_tangent, moved
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        """y_tangent of the last layer."""
-        y_tangent = self.input_tangents(saved, x_tangent, theta_tangent)[-1]
-        return np.zeros_like(saved.output) if y_tangent is None else y_tangent
+    def flat_tangent(self, saved, x_tangent, theta_tangent):
+        y_tangent, moved = self.tangents(saved, x_tangent, theta_tangent)
+        if y_tangent is None:
+            y_tangent = np.zeros_like(saved.output)
+        return y_tangent, Moved(x_tangent, self.split(theta_tangent), moved)
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def tangent(self, saved, x_tangent, *theta_tangents):
+        """x_tangent of each layer is y_tangent of the one before it; left is how each moves."""
+        y_tangent, moved = self.flat_tangent(saved, x_tangent, self._flat(theta_tangents))
+        return y_tangent, moved.left
+
+    def _flat(self, pieces):
+        """Flat vectors of all layers as one; None if all are."""
+        given = next((piece for piece in pieces if piece is not None), None)
+        if given is None:
+            return None
+        axes = given.shape[:-1]
+        return np.concatenate([np.zeros(axes + (layer.size,), given.dtype) if piece is None
+                               else piece for layer, piece in zip(self.layers, pieces)], axis=-1)
+
+    def second_tangent(self, saved, moved, x_second):
         """x_second of each layer is y_second of the one before it."""
-        tangents = self.input_tangents(saved, x_tangent, theta_tangent)
-        pieces, second = self._tangents(theta_tangent), x_second
-        for layer, own_saved, piece, t in zip(self.layers, saved, pieces, tangents):
-            if not (t is None and second is None and piece is None):
-                second = layer.second_tangent(own_saved, t, second, piece)
-        return np.zeros_like(saved.output) if second is None else second
+        y_second = self.second_tangent_from(saved, moved.left, x_second)
+        return np.zeros_like(saved.output) if y_second is None else y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """The chain rule once more: y_bar_tangent of each layer is x_bar_tangent of the next."""
-        tangents = self.input_tangents(saved, x_tangent, theta_tangent)
+    def second_tangent_from(self, saved, moved, x_second=None):
+        """y_second of the last layer from what `tangents` told of every layer; None if all stand
+        still.
+        """
+        for layer, own, of_layer in zip(self.parts, self._held(saved), moved):
+            if of_layer is not STILL:
+                x_second = layer.second_tangent(own, of_layer, x_second)
+            elif x_second is not None:  # what does not move is linear to the second order
+                x_second = layer.flat_tangent(own, x_second, None)[0]
+        return x_second
+
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """y_bar_tangent of each layer is x_bar_tangent of the one after it."""
+        return self.flat_backward_tangent(saved, moved, y_bar, y_bar_tangent, None, needed=True)
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=None):
+        """For every layer its own theta_bar_tangent."""
         bars = self.output_gradients(saved, y_bar)
-        return self.backward_tangent_from(saved, tangents, theta_tangent, bars, y_bar_tangent)
+        return self.split(self.backward_tangent_from(saved, moved.left, bars, y_bar_tangent)[1])
 
-    def backward_tangent_from(self, saved, tangents, theta_tangent, bars, y_bar_tangent):
-        """`backward_tangent` from the results of `input_tangents` and `output_gradients`."""
-        pieces, slices = self._tangents(theta_tangent), self.slices
-        theta_bar_tangent = np.empty(slices[-1].stop, dtype=y_bar_tangent.dtype)
-        for i in reversed(range(len(self.layers))):
-            y_bar_tangent, theta_bar_tangent[slices[i]] = self.layers[i].backward_tangent(
-                saved[i], tangents[i], pieces[i], bars[i], y_bar_tangent)
-        return y_bar_tangent, theta_bar_tangent
+    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+        """The chain rule once more: y_bar_tangent of each layer is x_bar_tangent of the next."""
+        bars = self.output_gradients(saved, y_bar)
+        return self._back_along(saved, moved.left, bars, y_bar_tangent, out, needed)
+
+    def backward_tangent_from(self, saved, moved, bars, y_bar_tangent, out=None, needed=False):
+        """x_bar_tangent, None unless it is needed, and theta_bar_tangent (..., size), from what
+        `tangents` and `output_gradients` told.
+        """
+        if out is None:
+            axes = y_bar_tangent.shape[: y_bar_tangent.ndim - saved.output.ndim]
+            out = np.empty(axes + (self.length,), y_bar_tangent.dtype)
+        return self._back_along(saved, moved, bars, y_bar_tangent, out, needed), out
+
+    def _back_along(self, saved, moved, bars, y_bar_tangent, out, needed):
+        held, outs = self._held(saved), self.split(out)
+        last = 0 if needed else self._first(outs)
+        for i in reversed(range(last, len(self.parts))):
+            layer, below = self.parts[i], needed or i > last
+            if moved[i] is STILL:
+                y_bar_tangent = layer.flat_backward(held[i], y_bar_tangent, outs[i], below)
+            else:
+                y_bar_tangent = layer.flat_backward_tangent(held[i], moved[i], bars[i], y_bar_tangent,
+                                                   outs[i], below)
+        return y_bar_tangent
+
+    # -- Hessians in the inputs --------------------------------------------------------------------
 
     def input_hessian(self, saved, y_bar, H_y):
+        """H_y of each layer is H_x of the one after it."""
         return self.input_hessian_from(saved, self.output_gradients(saved, y_bar), H_y, stop=0)[0]
 
     def input_hessian_from(self, saved, bars, H_y, stop=0):
         """Hessians (S, n, n) in the inputs of layers `stop`, `stop` + 1, ..., then `H_y` itself."""
-        hessians = [H_y]
-        for i in reversed(range(stop, len(self.layers))):
-            hessians.append(self.layers[i].input_hessian(saved[i], bars[i], hessians[-1]))
+        hessians, held = [H_y], self._held(saved)
+        for i in reversed(range(stop, len(self.parts))):
+            hessians.append(self.parts[i].input_hessian(held[i], bars[i], hessians[-1]))
         return hessians[::-1]
 
     def __repr__(self):
@@ -207,7 +287,7 @@ class Skip(Layer):
         F.
     """
 
-    keeps_shape = True
+    keeps_shape = many_directions = True
 
     def __init__(self, layers):
         super().__init__(trainable=True)
@@ -228,41 +308,51 @@ class Skip(Layer):
         """x_bar_sj = y_bar_sj + sum_i y_bar_si dF_si/dx_sj"""
         return y_bar + self.inner.input_gradient(saved.inner, y_bar)
 
-    def parameter_gradient(self, saved, y_bar):
-        """The pass of F."""
-        return self.inner.parameter_gradient(saved.inner, y_bar)
+    def parameter_bars(self, saved, y_bar, out=(None,)):
+        """theta_bar of F"""
+        return (self.inner.parameter_gradient(saved.inner, y_bar, out[0]),)
 
-    def backward(self, saved, y_bar):
+    def flat_backward(self, saved, y_bar, out, needed):
         """Both halves, with one pass through F."""
-        x_bar, theta_bar = self.inner.backward(saved.inner, y_bar)
-        return y_bar + x_bar, theta_bar
+        x_bar = self.inner.flat_backward(saved.inner, y_bar, out, needed)
+        return y_bar + x_bar if needed else None
 
-    def parameter_gradients(self, saved, y_bar):
-        """The pass of F."""
-        return self.inner.parameter_gradients(saved.inner, y_bar)
+    def parameter_gradients(self, saved, y_bar, out=(None,)):
+        """theta_bars of F"""
+        return (self.inner.flat_parameter_gradients(saved.inner, y_bar, out[0]),)
 
-    def tangent(self, saved, x_tangent, theta_tangent):
+    def tangent(self, saved, x_tangent, theta_tangent=None):
         """y_tangent = x_tangent + F_tangent"""
-        y_tangent = self.inner.tangent(saved.inner, x_tangent, theta_tangent)
-        return y_tangent if x_tangent is None else x_tangent + y_tangent
+        y_tangent, moved = self.inner.flat_tangent(saved.inner, x_tangent, theta_tangent)
+        return y_tangent if x_tangent is None else x_tangent + y_tangent, moved
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def second_tangent(self, saved, moved, x_second):
         """y_second = x_second + F_second"""
-        y_second = self.inner.second_tangent(saved.inner, x_tangent, x_second, theta_tangent)
+        y_second = self.inner.second_tangent(saved.inner, moved.left, x_second)
         return y_second if x_second is None else x_second + y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """x_bar_tangent = y_bar_tangent + F's x_bar_tangent; theta_bar_tangent is F's."""
-        inside, theta_bar_tangent = self.inner.backward_tangent(
-            saved.inner, x_tangent, theta_tangent, y_bar, y_bar_tangent)
-        return y_bar_tangent + inside, theta_bar_tangent
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """x_bar_tangent = y_bar_tangent + F's x_bar_tangent"""
+        return y_bar_tangent + self.inner.input_gradient_tangent(saved.inner, moved.left, y_bar,
+                                                                 y_bar_tangent)
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=(None,)):
+        """theta_bar_tangent of F"""
+        bars = self.inner.output_gradients(saved.inner, y_bar)
+        return (self.inner.backward_tangent_from(saved.inner, moved.left.left, bars, y_bar_tangent,
+                                                 out[0])[1],)
+
+    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+        """Both halves, with one pass through F."""
+        x_bar_tangent = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar, y_bar_tangent, out,
+                                                needed)
+        return y_bar_tangent + x_bar_tangent if needed else None
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x = (I + J)^T H_y (I + J) + sum_i y_bar_si Hess(F_si), with J the Jacobian of F."""
-        JtH = np.empty_like(H_y)
-        for k in range(H_y.shape[2]):
-            column = np.ascontiguousarray(H_y[:, :, k]).reshape(saved.input.shape)
-            JtH[:, :, k] = self.inner.input_gradient(saved.inner, column).reshape(len(H_y), -1)
+        columns = np.ascontiguousarray(H_y.transpose(2, 0, 1)).reshape(-1, *saved.input.shape)
+        JtH = self.inner.input_gradient(saved.inner, columns).reshape(len(columns), len(H_y), -1)
+        JtH = JtH.transpose(1, 2, 0)
         second_order = self.inner.input_hessian(saved.inner, y_bar, H_y)
         return H_y + JtH + JtH.transpose(0, 2, 1) + second_order
 

@@ -7,10 +7,12 @@ import numpy as np
 from ... import checks
 from ...checks.images import pair, window_places
 from ...checks.randomness import generator
-from .base import Layer, parameter
+from ...kernels import windows as kernels
+from .base import Layer, Settled, parameter
 from .initialisers import draw
-from .flat_vectors import flat, moving, pieces
-from .windows import linear_input_hessian, windows, windows_back
+from .pooling import linear_input_hessian
+
+NUMBERS = 2**16  # of the windows that are made at a time: they stay in the cache
 
 
 class Conv2dSaved(NamedTuple):
@@ -61,6 +63,10 @@ class Conv2d(Layer):
     end that no window reaches are not seen.
     """
 
+    many_directions = True
+    in_channels, out_channels, kernel_size, stride, padding = (Settled() for _ in range(5))
+    kernel, strides, paddings = (Settled() for _ in range(3))
+
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, bias=True,
                  rng=None, trainable=True, init="uniform"):
         super().__init__(trainable)
@@ -86,27 +92,78 @@ class Conv2d(Layer):
 
     # -- the three products of windows, kernel and outputs -----------------------------------------
 
-    def windows(self, x):
-        """z_scpqlk, what the kernel sees of x."""
-        return windows(x, self.kernel, self.strides, self.paddings)
+    def _places(self, image):
+        """Places (down, across) of the kernel in images (H, W)."""
+        return tuple((n + 2 * p - k) // s + 1 for n, k, s, p in
+                     zip(image, self.kernel, self.strides, self.paddings))
+
+    def _images(self, x):
+        """Images behind each other in memory, (N, C, H, W)."""
+        return np.ascontiguousarray(x).reshape(-1, *x.shape[-3:])
+
+    def _parts(self, images, places):
+        """Images n (N, C, H, W), some at a time: where they stand, and an array for their windows
+        z_nep, with e = (c l k) and p counting places row by row.
+        """
+        size = self.in_channels * self.kernel[0] * self.kernel[1], places[0] * places[1]
+        some = max(1, NUMBERS // (size[0] * size[1]))
+        room = np.empty((min(some, len(images)), *size), images.dtype)
+        for start in range(0, len(images), some):
+            where = slice(start, start + some)
+            yield where, room[: len(images[where])]
+
+    def _windows(self, images, places):
+        """The parts, filled with the windows of images."""
+        for where, z in self._parts(images, places):
+            kernels.windows(images[where], self.kernel, self.strides, self.paddings, places, z)
+            yield where, z
 
     def convolve(self, x, weight):
-        """sum_clk W_oclk z_scpqlk, indices s, o, p, q."""
-        return np.einsum("scpqlk,oclk->sopq", self.windows(x), weight, optimize=True)
+        """y_sopq = sum_clk W_oclk z_scpqlk; x or `weight` may have directions in front."""
+        if weight.ndim > 4 and x.ndim > 4:
+            return np.stack([self.convolve(*pair) for pair in zip(x, weight)])
+        images, places = self._images(x), self._places(x.shape[-2:])
+        W = weight.reshape(*weight.shape[:-3], 1, -1).swapaxes(-3, -2)  # (..., 1, o, e)
+        y = np.empty(W.shape[:-3] + (len(images), W.shape[-2], places[0] * places[1]), x.dtype)
+        for where, z in self._windows(images, places):
+            np.matmul(W, z, out=y[..., where, :, :])
+        return y.reshape(W.shape[:-3] + x.shape[:-3] + W.shape[-2:-1] + places)
 
     def convolve_back(self, y_bar, weight, x_shape):
-        """sum_o y_bar_sopq W_oclk, summed at the place in x that z_scpqlk comes from."""
-        z_bar = np.einsum("sopq,oclk->scpqlk", y_bar, weight, optimize=True)
-        return windows_back(z_bar, x_shape, self.strides, self.paddings)
+        """x_bar_scij = sum_o y_bar_sopq W_oclk, summed over the windows with z_scpqlk = x_scij."""
+        if weight.ndim > 4:
+            bars = np.broadcast_to(y_bar, weight.shape[:1] + y_bar.shape[-4:])
+            return np.stack([self.convolve_back(*pair, x_shape) for pair in zip(bars, weight)])
+        places, axes = y_bar.shape[-2:], y_bar.shape[:-3]
+        bars = y_bar.reshape(-1, y_bar.shape[-3], places[0] * places[1])
+        x_bar = np.zeros((len(bars), *x_shape[-3:]), y_bar.dtype)
+        W = weight.reshape(len(weight), -1).T
+        for where, z_bar in self._parts(bars, places):
+            np.matmul(W, bars[where], out=z_bar)
+            kernels.windows_back(z_bar, self.kernel, self.strides, self.paddings, places,
+                                 x_bar[where])
+        return x_bar.reshape(axes + x_bar.shape[1:])
 
     def correlate(self, y_bar, x):
-        """sum_pq y_bar_sopq z_scpqlk, one kernel a sample, indices s, o, c, l, k."""
-        return np.einsum("sopq,scpqlk->soclk", y_bar, self.windows(x), optimize=True)
+        """W_bar_soclk = sum_pq y_bar_sopq z_scpqlk, one kernel a sample."""
+        places = y_bar.shape[-2:]
+        bars = y_bar.reshape(*y_bar.shape[:2], -1)
+        rows = np.empty(y_bar.shape[:2] + self.weight[0].shape, y_bar.dtype)
+        flat = rows.reshape(*y_bar.shape[:2], -1)
+        for where, z in self._windows(self._images(x), places):
+            np.matmul(bars[where], z.swapaxes(-1, -2), out=flat[where])
+        return rows
 
-    def _gradients(self, weight_bars, y_bar):
-        """A row a sample: gradients in the kernel, and in the bias, sum_pq y_bar_sopq."""
-        bias_bars = [y_bar.sum(axis=(2, 3))] * (self.bias is not None)
-        return flat(self, weight_bars, *bias_bars)
+    def correlate_all(self, y_bar, x):
+        """W_bar_oclk = sum_spq y_bar_sopq z_scpqlk; y_bar or x may have directions in front."""
+        if x.ndim > 4:
+            bars = np.broadcast_to(y_bar, x.shape[:1] + y_bar.shape[-4:])
+            return np.stack([self.correlate_all(*pair) for pair in zip(bars, x)])
+        places, total = y_bar.shape[-2:], 0
+        bars = y_bar.reshape(*y_bar.shape[:-2], -1)
+        for where, z in self._windows(self._images(x), places):
+            total = total + (bars[..., where, :, :] @ z.swapaxes(-1, -2)).sum(axis=-3)
+        return total.reshape(y_bar.shape[:-4] + self.weight.shape)
 
     # -- the seven passes --------------------------------------------------------------------------
 
@@ -114,56 +171,65 @@ class Conv2d(Layer):
         """y_sopq = sum_clk W_oclk z_scpqlk + b_o"""
         y = self.convolve(x, self.weight)
         if self.bias is not None:
-            y = y + self.bias[:, None, None]
+            y += self.bias[:, None, None]
         return y, Conv2dSaved(x, y)
 
     def input_gradient(self, saved, y_bar):
         """x_bar_scij = sum_opqlk y_bar_sopq W_oclk  over the windows with z_scpqlk = x_scij"""
         return self.convolve_back(y_bar, self.weight, saved.input.shape)
 
-    def parameter_gradient(self, saved, y_bar):
+    def _with_bias(self, W_bar, b_bar):
+        return (W_bar,) if self.bias is None else (W_bar, b_bar)
+
+    def parameter_bars(self, saved, y_bar, out=(None, None)):
         """W_bar_oclk = sum_spq y_bar_sopq z_scpqlk;  b_bar_o = sum_spq y_bar_sopq"""
-        return self.parameter_gradients(saved, y_bar).sum(axis=0)
+        return self._with_bias(self.correlate_all(y_bar, saved.input), y_bar.sum(axis=(-4, -2, -1)))
 
-    def parameter_gradients(self, saved, y_bar):
+    def parameter_gradients(self, saved, y_bar, out=(None, None)):
         """W_bar_soclk = sum_pq y_bar_sopq z_scpqlk;  b_bar_so = sum_pq y_bar_sopq"""
-        return self._gradients(self.correlate(y_bar, saved.input), y_bar)
+        return self._with_bias(self.correlate(y_bar, saved.input), y_bar.sum(axis=(2, 3)))
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        """y_tangent_sopq = sum_clk W_oclk z_tangent_scpqlk + sum_clk V_oclk z_scpqlk + c_o;
-        theta_tangent = (V, c)
-        """
-        V, *c = pieces(self, theta_tangent)
-        y_tangent = self.convolve(moving(x_tangent, saved.input), self.weight)
-        y_tangent = y_tangent + self.convolve(saved.input, V)
-        return y_tangent + c[0][:, None, None] if c else y_tangent
+    def tangent(self, saved, x_tangent, V=None, c=None):
+        """y_tangent_sopq = sum_clk W_oclk z_tangent_scpqlk + sum_clk V_oclk z_scpqlk + c_o"""
+        y_tangent = 0 if x_tangent is None else self.convolve(x_tangent, self.weight)
+        if V is not None:
+            y_tangent += self.convolve(saved.input, V)
+        if c is not None:
+            y_tangent += c[..., None, :, None, None]
+        return y_tangent
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def second_tangent(self, saved, moved, x_second):
         """y_second_sopq = sum_clk W_oclk z_second_scpqlk + 2 sum_clk V_oclk z_tangent_scpqlk"""
-        V = pieces(self, theta_tangent)[0]
-        straight = self.convolve(moving(x_second, saved.input), self.weight)
-        return straight + 2 * self.convolve(moving(x_tangent, saved.input), V)
+        V, x_tangent = moved.theta_tangents[0], moved.x_tangent
+        if x_second is None:
+            axes = () if V is None else V.shape[:-4]
+            y_second = np.zeros(axes + saved.output.shape, saved.output.dtype)
+        else:
+            y_second = self.convolve(x_second, self.weight)
+        if V is not None and x_tangent is not None:
+            y_second = y_second + 2 * self.convolve(x_tangent, V)
+        return y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """x_bar_tangent is `input_gradient` of y_bar_tangent with W plus that of y_bar with V"""
+        x_bar_tangent = self.convolve_back(y_bar_tangent, self.weight, saved.input.shape)
+        if (V := moved.theta_tangents[0]) is not None:
+            x_bar_tangent += self.convolve_back(y_bar, V, saved.input.shape)
+        return x_bar_tangent
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=(None, None)):
         """W_bar_tangent_oclk = sum_spq (y_bar_tangent_sopq z_scpqlk + y_bar_sopq
-        z_tangent_scpqlk);
-
-        x_bar_tangent as `input_gradient` of y_bar_tangent with W plus y_bar with V.
+        z_tangent_scpqlk);  b_bar_tangent_o = sum_spq y_bar_tangent_sopq
         """
-        x, V = saved.input, pieces(self, theta_tangent)[0]
-        x_bar_tangent = self.convolve_back(y_bar_tangent, self.weight, x.shape)
-        x_bar_tangent = x_bar_tangent + self.convolve_back(y_bar, V, x.shape)
-        weight_bars = self.correlate(y_bar_tangent, x)
-        weight_bars = weight_bars + self.correlate(y_bar, moving(x_tangent, x))
-        return x_bar_tangent, self._gradients(weight_bars, y_bar_tangent).sum(axis=0)
+        W_bar_tangent = self.correlate_all(y_bar_tangent, saved.input)
+        if moved.x_tangent is not None:
+            W_bar_tangent = W_bar_tangent + self.correlate_all(y_bar, moved.x_tangent)
+        return self._with_bias(W_bar_tangent, y_bar_tangent.sum(axis=(-4, -2, -1)))
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k"""
-        def input_gradients(bars):  # of all rows at once
-            bars = bars.reshape(-1, *bars.shape[2:])
-            return self.convolve_back(bars, self.weight, (len(bars), *saved.input.shape[1:]))
-
-        return linear_input_hessian(saved, H_y, input_gradients)
+        return linear_input_hessian(saved, H_y, lambda bars: self.convolve_back(
+            bars, self.weight, saved.input.shape))
 
     def __repr__(self):
         notes = "".join(f", {name}={value}" for name, value, usual in (

@@ -6,8 +6,25 @@ import numpy as np
 
 from ... import checks
 from ...checks.randomness import generator
-from .base import Layer, parameter
+from ...kernels.outer import outer as outer_products
+from .base import Layer, Settled, parameter
 from .initialisers import draw
+
+
+def times(a, W):
+    """sum_i a_si W_ij for a (..., S, i): one product of matrices, of several directions too."""
+    if a.ndim == 2:
+        return a @ W
+    return (a.reshape(-1, a.shape[-1]) @ W).reshape(a.shape[:-1] + W.shape[-1:])
+
+
+def outer(a, b, out=None):
+    """a_si b_sj (S, i, j), in `out` if that is given."""
+    if a.dtype.kind == "c":
+        return np.einsum("si,sj->sij", a, b)
+    out = np.empty((*a.shape, b.shape[1]), a.dtype) if out is None else out
+    outer_products(a, b, out)
+    return out
 
 
 class LinearSaved(NamedTuple):
@@ -37,6 +54,9 @@ class Linear(Layer):
     bias : (out,) array or None
     """
 
+    many_directions = True
+    in_features, out_features = Settled(), Settled()
+
     def __init__(self, in_features, out_features, bias=True, trainable=True, init="uniform",
                  rng=None):
         super().__init__(trainable)
@@ -52,18 +72,6 @@ class Linear(Layer):
     weight = parameter("weight")
     bias = parameter("bias")
 
-    def _unpack(self, vector):
-        """The pieces of a flat vector for weight and bias; None for what is not there or fixed."""
-        if vector is None or not self.trainable:
-            return None, None
-        return (self.split(vector) + (None,))[:2]
-
-    def _joined(self, W_part, b_part):
-        """Weight's part (..., out * in), then bias's (..., out), of what is trained."""
-        if not self.trainable:
-            return W_part[..., :0]
-        return np.concatenate([W_part, b_part], axis=-1) if "bias" in self.parameters else W_part
-
     def output_shape(self, input_shape):
         super().output_shape(input_shape)
         return (self.out_features,)
@@ -72,60 +80,62 @@ class Linear(Layer):
         """y_si = sum_j W_ij x_sj + b_i"""
         y = x @ self.weight.T
         if (b := self.bias) is not None:
-            y = y + b
+            y += b
         return y, LinearSaved(x, y)
 
     def input_gradient(self, saved, y_bar):
         """x_bar_sj = sum_i y_bar_si W_ij"""
-        return y_bar @ self.weight
+        return times(y_bar, self.weight)
 
-    def parameter_gradient(self, saved, y_bar):
+    def parameter_bars(self, saved, y_bar, out=(None, None)):
         """W_bar_ij = sum_s y_bar_si x_sj;  b_bar_i = sum_s y_bar_si"""
-        W_bar, b_bar = y_bar.T @ saved.input, y_bar.sum(axis=0)
-        return self._joined(W_bar.ravel(), b_bar)
+        W_bar = np.matmul(y_bar.swapaxes(-1, -2), saved.input, out=out[0])
+        if self.bias is None:
+            return (W_bar,)
+        return W_bar, np.add.reduce(y_bar, axis=-2, out=out[1])
 
-    def backward(self, saved, y_bar):
-        """Both halves; named by class, so that a subclass may work its own halves out from this."""
-        x_bar = Linear.input_gradient(self, saved, y_bar)
-        return x_bar, Linear.parameter_gradient(self, saved, y_bar)
-
-    def parameter_gradients(self, saved, y_bar):
+    def parameter_gradients(self, saved, y_bar, out=(None, None)):
         """W_bar_sij = y_bar_si x_sj;  b_bar_si = y_bar_si"""
-        W_bars = np.einsum("si,sj->sij", y_bar, saved.input)
-        return self._joined(W_bars.reshape(len(y_bar), -1), y_bar)
+        W_bars = outer(y_bar, saved.input, out[0])
+        return (W_bars,) if self.bias is None else (W_bars, y_bar)
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        """y_tangent_si = sum_j W_ij x_tangent_sj + sum_j V_ij x_sj + c_i; theta_tangent = (V, c)"""
-        V, c = self._unpack(theta_tangent)
-        y_tangent = (np.zeros_like(saved.output) if x_tangent is None
-                     else x_tangent @ self.weight.T)
+    def tangent(self, saved, x_tangent, V=None, c=None):
+        """y_tangent_si = sum_j W_ij x_tangent_sj + sum_j V_ij x_sj + c_i"""
+        y_tangent = 0 if x_tangent is None else times(x_tangent, self.weight.T)
         if V is not None:
-            y_tangent = y_tangent + saved.input @ V.T
+            y_tangent += saved.input @ V.swapaxes(-1, -2)
         if c is not None:
-            y_tangent = y_tangent + c
+            y_tangent += c[..., None, :]
         return y_tangent
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def second_tangent(self, saved, moved, x_second):
         """y_second_si = sum_j W_ij x_second_sj + 2 sum_j V_ij x_tangent_sj"""
-        V, _ = self._unpack(theta_tangent)
-        y_second = np.zeros_like(saved.output) if x_second is None else x_second @ self.weight.T
+        V, x_tangent = moved.theta_tangents[0], moved.x_tangent
+        if x_second is None:
+            axes = () if V is None else V.shape[:-2]
+            y_second = np.zeros(axes + saved.output.shape, saved.output.dtype)
+        else:
+            y_second = times(x_second, self.weight.T)
         if V is not None and x_tangent is not None:
-            y_second += 2 * (x_tangent @ V.T)
+            y_second = y_second + 2 * (x_tangent @ V.swapaxes(-1, -2))
         return y_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """x_bar_tangent_sj = sum_i y_bar_tangent_si W_ij + sum_i y_bar_si V_ij;
-        W_bar_tangent_ij = sum_s y_bar_tangent_si x_sj + sum_s y_bar_si x_tangent_sj;
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """x_bar_tangent_sj = sum_i y_bar_tangent_si W_ij + sum_i y_bar_si V_ij"""
+        x_bar_tangent = times(y_bar_tangent, self.weight)
+        if (V := moved.theta_tangents[0]) is not None:
+            x_bar_tangent += y_bar @ V
+        return x_bar_tangent
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=(None, None)):
+        """W_bar_tangent_ij = sum_s y_bar_tangent_si x_sj + sum_s y_bar_si x_tangent_sj;
         b_bar_tangent_i = sum_s y_bar_tangent_si
         """
-        V, _ = self._unpack(theta_tangent)
-        x_bar_tangent = y_bar_tangent @ self.weight
-        if V is not None:
-            x_bar_tangent = x_bar_tangent + y_bar @ V
-        W_bar_tangent, b_bar_tangent = y_bar_tangent.T @ saved.input, y_bar_tangent.sum(axis=0)
-        if x_tangent is not None:
-            W_bar_tangent = W_bar_tangent + y_bar.T @ x_tangent
-        return x_bar_tangent, self._joined(W_bar_tangent.ravel(), b_bar_tangent)
+        bars = self.parameter_bars(saved, y_bar_tangent, out)
+        if moved.x_tangent is not None:
+            W_bar_tangent = bars[0]
+            W_bar_tangent += y_bar.swapaxes(-1, -2) @ moved.x_tangent
+        return bars
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = sum_ii' W_ij H_y_sii' W_i'k"""

@@ -1,13 +1,15 @@
 """`LayerNorm`: every sample, or every row at the end of it, with mean 0 and variance 1."""
 
+import math
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from ... import checks
 from ...checks.images import ends_with
-from .base import Layer, parameter
-from .flat_vectors import flat, moving, pieces
+from ...kernels import normalisation as kernels
+from .base import Layer, Settled, parameter, unmoved
 
 
 class LayerNormSaved(NamedTuple):
@@ -47,13 +49,22 @@ class LayerNorm(Layer):
         `shape` is refused when the network is made.
     """
 
+    many_directions = True
+    shape = Settled()
+
     def __init__(self, shape, epsilon=1e-5, trainable=True):
         super().__init__(trainable)
         self.shape = checks.shape(shape, "shape")
-        self.epsilon = checks.positive_number(epsilon, "epsilon")
-        self.axes = tuple(range(-len(self.shape), 0))
+        self.epsilon = epsilon
+        self.axes, self.entries = tuple(range(-len(self.shape), 0)), math.prod(self.shape)
         self.declare("weight", np.ones(self.shape))
         self.declare("bias", np.zeros(self.shape))
+
+    epsilon = property(attrgetter("_epsilon"))
+
+    @epsilon.setter
+    def epsilon(self, value):
+        self._epsilon = checks.positive_number(value, "epsilon")
 
     weight = parameter("weight")
     bias = parameter("bias")
@@ -70,14 +81,19 @@ class LayerNorm(Layer):
         """P a = a - mean(a)"""
         return a - self.mean(a)
 
+    def _rows(self, *arrays):
+        """Blocks as rows, those of several directions behind each other."""
+        return [a.reshape(-1, self.entries) for a in arrays]
+
     def _back(self, saved, z_bar):
         """x_bar = r (P z_bar - z mean(z z_bar)): dz/dx is symmetric."""
-        z = saved.normalised
-        return saved.rate * (self._centred(z_bar) - z * self.mean(z * z_bar))
-
-    def _sample_sums(self, a):
-        """The sum over the axes between sample and block."""
-        return a.reshape(len(a), -1, *self.shape).sum(axis=1)
+        z, r = saved.normalised, saved.rate
+        if z.dtype.kind == "c":
+            return r * (self._centred(z_bar) - z * self.mean(z * z_bar))
+        x_bar = np.empty(z_bar.shape, z.dtype)
+        z_bar, z, out = self._rows(z_bar, z, x_bar)
+        kernels.back(z_bar, z, r.reshape(-1), out)
+        return x_bar
 
     # -- the seven passes --------------------------------------------------------------------------
 
@@ -86,72 +102,107 @@ class LayerNorm(Layer):
 
         u = (x - m) / size; the largest |x - m|, from 1, is the size: its square may overflow.
         """
-        centred = self._centred(x)
-        size = np.maximum(np.abs(centred).max(axis=self.axes, keepdims=True), 1)
-        u = centred / size
-        deviation = np.sqrt(self.mean(u**2) + self.epsilon / size / size)
-        z, r = u / deviation, 1 / (size * deviation)
-        y = self.weight * z + self.bias
+        if x.dtype.kind == "c":
+            centred = self._centred(x)
+            size = np.maximum(np.abs(centred).max(axis=self.axes, keepdims=True), 1)
+            u = centred / size
+            deviation = np.sqrt(self.mean(u**2) + self.epsilon / size / size)
+            z, r = u / deviation, 1 / (size * deviation)
+            y = self.weight * z + self.bias
+            return y, LayerNormSaved(x, y, z, r)
+        y, z = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
+        blocks = x.shape[: x.ndim - len(self.shape)]
+        r = np.empty(blocks + (1,) * len(self.shape), x.dtype)
+        rows = self._rows(x, y, z)
+        kernels.layer_norm(rows[0], self.weight.reshape(-1), self.bias.reshape(-1),
+                           x.dtype.type(self.epsilon), *rows[1:], r.reshape(-1))
         return y, LayerNormSaved(x, y, z, r)
 
     def input_gradient(self, saved, y_bar):
         """x_bar = r (P z_bar - z mean(z z_bar))  with  z_bar = w y_bar  and  P a = a - mean(a)"""
         return self._back(saved, self.weight * y_bar)
 
-    def parameter_gradient(self, saved, y_bar):
+    def parameter_bars(self, saved, y_bar, out=(None, None)):
         """w_bar = sum_s y_bar_s z_s;  b_bar = sum_s y_bar_s, over all blocks"""
-        return self.parameter_gradients(saved, y_bar).sum(axis=0)
+        axes = self._in_front(saved)
+        return np.add.reduce(y_bar * saved.normalised, axis=axes), np.add.reduce(y_bar, axis=axes)
 
-    def parameter_gradients(self, saved, y_bar):
+    def _in_front(self, saved):
+        """The axes of samples and of blocks."""
+        return tuple(range(-saved.input.ndim, -len(self.shape)))
+
+    def parameter_gradients(self, saved, y_bar, out=(None, None)):
         """w_bar_s = y_bar_s z_s;  b_bar_s = y_bar_s, over all blocks of sample s"""
-        return flat(self, self._sample_sums(y_bar * saved.normalised), self._sample_sums(y_bar))
+        axes = self._in_front(saved)[1:]
+        return np.add.reduce(y_bar * saved.normalised, axis=axes), np.add.reduce(y_bar, axis=axes)
 
-    def _normalised_tangent(self, saved, x_tangent):
-        """z_tangent = r (P x_tangent - z mean(z x_tangent))"""
-        return self._back(saved, moving(x_tangent, saved.input))
-
-    def tangent(self, saved, x_tangent, theta_tangent):
+    def tangent(self, saved, x_tangent, v=None, c=None):
         """y_tangent = w z_tangent + v z + c  with  z_tangent = r (P x_tangent - z mean(z
-        x_tangent)); theta_tangent = (v, c)
+        x_tangent))
         """
-        v, c = pieces(self, theta_tangent)
-        return self.weight * self._normalised_tangent(saved, x_tangent) + v * saved.normalised + c
+        z_tangent, y_tangent = None, 0
+        if x_tangent is not None:
+            z_tangent = self._back(saved, x_tangent)
+            y_tangent = self.weight * z_tangent
+        if v is not None:
+            y_tangent = y_tangent + self._spread(saved, v) * saved.normalised
+            y_tangent += self._spread(saved, c)
+        return y_tangent, z_tangent
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def _spread(self, saved, v):
+        """A tangent (..., *shape) of a parameter beside samples and blocks."""
+        end = v.ndim - len(self.shape)
+        between = (1,) * (saved.input.ndim - len(self.shape))
+        return v.reshape(v.shape[:end] + between + self.shape)
+
+    def second_tangent(self, saved, moved, x_second):
         """y_second = w z_second + 2 v z_tangent.  With t = r P x_tangent and k = mean(z t):
 
         z_second = r (P x_second - z mean(z x_second)) - 2 k t + z (3 k^2 - mean(t^2))
         """
-        v, _ = pieces(self, theta_tangent)
-        z, r = saved.normalised, saved.rate
-        t = r * self._centred(moving(x_tangent, saved.input))
+        z, r, v = saved.normalised, saved.rate, moved.theta_tangents[0]
+        if moved.x_tangent is None:
+            return np.zeros(v.shape[: v.ndim - len(self.shape)] + z.shape, z.dtype)
+        t = r * self._centred(moved.x_tangent)
         k = self.mean(z * t)
-        z_second = self._normalised_tangent(saved, x_second)
+        z_second = self._back(saved, unmoved(moved) if x_second is None else x_second)
         z_second = z_second - 2 * k * t + z * (3 * k**2 - self.mean(t**2))
-        return self.weight * z_second + 2 * v * self._normalised_tangent(saved, x_tangent)
+        y_second = self.weight * z_second
+        return y_second if v is None else y_second + 2 * self._spread(saved, v) * moved.left
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """w_bar_tangent = sum_s (y_bar_tangent_s z_s + y_bar_s z_tangent_s);
-        b_bar_tangent = sum_s y_bar_tangent_s.
-
-        With z_bar = w y_bar, z_bar_tangent = w y_bar_tangent + v y_bar and the rate's relative
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """With z_bar = w y_bar, z_bar_tangent = w y_bar_tangent + v y_bar and the rate's relative
         tangent q = r_tangent / r = -mean(z t), t = r x_tangent:
 
         x_bar_tangent = r (P z_bar_tangent - z mean(z z_bar_tangent))
                         + q r (P z_bar - z mean(z z_bar))
                         - r (z_tangent mean(z z_bar) + z mean(z_tangent z_bar))
         """
-        v, _ = pieces(self, theta_tangent)
-        z, r, z_tangent = saved.normalised, saved.rate, self._normalised_tangent(saved, x_tangent)
-        z_bar, z_bar_tangent = self.weight * y_bar, self.weight * y_bar_tangent + v * y_bar
-        q = -self.mean(z * r * moving(x_tangent, saved.input))
-        x_bar_tangent = (self._back(saved, z_bar_tangent)
-                         + q * self._back(saved, z_bar)
-                         - r * z_tangent * self.mean(z * z_bar)
-                         - r * z * self.mean(z_tangent * z_bar))
-        rows = flat(self, self._sample_sums(y_bar_tangent * z + y_bar * z_tangent),
-                    self._sample_sums(y_bar_tangent))
-        return x_bar_tangent, rows.sum(axis=0)
+        z, r, v = saved.normalised, saved.rate, moved.theta_tangents[0]
+        z_bar, z_bar_tangent = self.weight * y_bar, self.weight * y_bar_tangent
+        if v is not None:
+            z_bar_tangent = z_bar_tangent + self._spread(saved, v) * y_bar
+        if moved.x_tangent is None:
+            return self._back(saved, z_bar_tangent)
+        x_tangent, z_tangent = moved.x_tangent, moved.left
+        if z.dtype.kind == "c":
+            q = -self.mean(z * r * x_tangent)
+            return (self._back(saved, z_bar_tangent) + q * self._back(saved, z_bar)
+                    - r * z_tangent * self.mean(z * z_bar) - r * z * self.mean(z_tangent * z_bar))
+        x_bar_tangent = np.empty(z_bar_tangent.shape, z.dtype)
+        x_tangent, z_tangent, z_bar, z_bar_tangent, z, out = self._rows(
+            x_tangent, z_tangent, z_bar, z_bar_tangent, z, x_bar_tangent)
+        kernels.back_tangent(x_tangent, z_tangent, z_bar, z_bar_tangent, z, r.reshape(-1), out)
+        return x_bar_tangent
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=(None, None)):
+        """w_bar_tangent = sum_s (y_bar_tangent_s z_s + y_bar_s z_tangent_s);
+        b_bar_tangent = sum_s y_bar_tangent_s
+        """
+        w_bar_tangent, b_bar_tangent = self.parameter_bars(saved, y_bar_tangent)
+        if moved.left is not None:
+            w_bar_tangent += np.add.reduce(y_bar * moved.left, axis=self._in_front(saved))
+        return w_bar_tangent, b_bar_tangent
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x = J^T H_y J + sum_i z_bar_i Hess(z_i), block by block of n entries, with z_bar = w

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...checks.images import pair, window_places
-from .base import Layer
-from .flat_vectors import moving
-from .windows import linear_input_hessian, windows, windows_back
+from ...kernels import pooling as kernels
+from .base import Layer, Settled, unmoved
 
 
 class AvgPool2dSaved(NamedTuple):
@@ -19,7 +18,7 @@ class AvgPool2dSaved(NamedTuple):
 
 class MaxPool2dSaved(NamedTuple):
     """What `MaxPool2d.forward` leaves behind: input (S, C, H, W), output and `chosen` (S, C, P, Q):
-    at which place of its window, counted row by row, the maximum stands.
+    at which place of its image, counted row by row, the maximum of the window stands.
     """
 
     input: np.ndarray
@@ -28,10 +27,13 @@ class MaxPool2dSaved(NamedTuple):
 
 
 class Pooling(Layer):
-    """What both kinds share: y_scpq = sum_lk a_scpqlk z_scpqlk, linear in the windows z, with
-    fractions a that each kind gives as ``fractions(saved)``, in a shape that broadcasts. There are
-    no parameters.
+    """What both kinds share: y_scpq = sum_lk a_scpqlk z_scpqlk, linear in the windows z_scpqlk =
+    x_scij, i = stride_0 p + l, j = stride_1 q + k, with fractions a that do not change with x near
+    x. There are no parameters.
     """
+
+    many_directions = True
+    kernel_size, stride, kernel, strides = (Settled() for _ in range(4))
 
     def __init__(self, kernel_size, stride=None):
         super().__init__(trainable=False)
@@ -42,40 +44,33 @@ class Pooling(Layer):
     def output_shape(self, input_shape):
         return (input_shape[0], *window_places(self, input_shape, self.kernel, self.strides))
 
-    def windows(self, x):
-        """z_scpqlk = x_scij with i = stride p + l and j = stride q + k."""
-        return windows(x, self.kernel, self.strides)
+    def parameter_bars(self, saved, y_bar, out=()):
+        """There are no parameters."""
+        return ()
 
-    def pool(self, saved, x):
-        """sum_lk a_scpqlk z_scpqlk"""
-        return (self.fractions(saved) * self.windows(x)).sum(axis=(4, 5))
-
-    def backward(self, saved, y_bar):
-        """x_bar_scij = sum_pqlk a_scpqlk y_bar_scpq  over the windows with z_scpqlk = x_scij"""
-        z_bar = self.fractions(saved) * y_bar[..., None, None]
-        x_bar = windows_back(z_bar, saved.input.shape, self.strides)
-        return x_bar, np.empty(0, dtype=y_bar.dtype)
-
-    def parameter_gradients(self, saved, y_bar):
-        """None."""
-        return np.empty((len(y_bar), 0), dtype=y_bar.dtype)
-
-    def tangent(self, saved, x_tangent, theta_tangent):
+    def tangent(self, saved, x_tangent):
         """y_tangent_scpq = sum_lk a_scpqlk z_tangent_scpqlk"""
-        return self.pool(saved, moving(x_tangent, saved.input))
+        return self.pool(saved, x_tangent)
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def second_tangent(self, saved, moved, x_second):
         """y_second_scpq = sum_lk a_scpqlk z_second_scpqlk"""
-        return self.pool(saved, moving(x_second, saved.input))
+        return self.pool(saved, unmoved(moved) if x_second is None else x_second)
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """`backward` of y_bar_tangent"""
-        return self.backward(saved, y_bar_tangent)
+    def input_gradient(self, saved, y_bar):
+        """x_bar_scij = sum_pqlk a_scpqlk y_bar_scpq  over the windows with z_scpqlk = x_scij"""
+        return self.spread(saved, y_bar)
+
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """`input_gradient` of y_bar_tangent"""
+        return self.spread(saved, y_bar_tangent)
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=()):
+        """There are no parameters."""
+        return ()
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_sjk = sum_ii' J_sij H_y_sii' J_si'k, as a does not change with x"""
-        return linear_input_hessian(saved, H_y, lambda bars: np.stack(
-            [self.input_gradient(saved, bars[:, r]) for r in range(bars.shape[1])], axis=1))
+        return linear_input_hessian(saved, H_y, lambda bars: self.spread(saved, bars))
 
     def __repr__(self):
         step = "" if self.stride == self.kernel_size else f", stride={self.stride}"
@@ -101,12 +96,23 @@ class AvgPool2d(Pooling):
 
     def forward(self, x):
         """y_scpq = sum_lk z_scpqlk / (K_0 K_1)"""
-        y = self.windows(x).mean(axis=(4, 5))
-        return y, AvgPool2dSaved(x, y)
+        places = window_places(self, x.shape[1:], self.kernel, self.strides)
+        y = np.empty(x.shape[:-2] + places, x.dtype)
+        return self._mean(x, y), AvgPool2dSaved(x, y)
 
-    def fractions(self, saved):
-        """a_lk = 1 / (K_0 K_1)"""
-        return np.full(self.kernel, 1 / (self.kernel[0] * self.kernel[1]), saved.output.dtype)
+    def _mean(self, x, y):
+        kernels.mean_pool(stacked(x), *self.kernel, *self.strides, stacked(y))
+        return y
+
+    def pool(self, saved, x):
+        """sum_lk z_scpqlk / (K_0 K_1)"""
+        return self._mean(x, np.empty(x.shape[:-2] + saved.output.shape[-2:], x.dtype))
+
+    def spread(self, saved, y_bar):
+        """sum_pqlk y_bar_scpq / (K_0 K_1)  over the windows with z_scpqlk = x_scij"""
+        x_bar = np.zeros(y_bar.shape[:-2] + saved.input.shape[-2:], y_bar.dtype)
+        kernels.mean_put(stacked(y_bar), *self.kernel, *self.strides, stacked(x_bar))
+        return x_bar
 
 
 class MaxPool2d(Pooling):
@@ -122,14 +128,58 @@ class MaxPool2d(Pooling):
     """
 
     def forward(self, x):
-        """y_scpq = max_lk z_scpqlk, and chosen_scpq = K_1 l + k of the first maximum"""
-        z = self.windows(x)
-        entries = z.reshape(*z.shape[:4], -1)
-        chosen = entries.argmax(axis=-1)
-        y = np.take_along_axis(entries, chosen[..., None], axis=-1)[..., 0]
+        """y_scpq = max_lk z_scpqlk, and chosen_scpq = W i + j, where the first maximum stands"""
+        places = window_places(self, x.shape[1:], self.kernel, self.strides)
+        shape = x.shape[:-2] + places
+        y, chosen = np.empty(shape, x.dtype), np.empty(shape, np.intp)
+        if x.dtype.kind == "c":
+            self._largest(x, y, chosen)
+        else:
+            kernels.max_pool(x, *self.kernel, *self.strides, y, chosen)
         return y, MaxPool2dSaved(x, y, chosen)
 
-    def fractions(self, saved):
-        """a_scpqlk = 1 where K_1 l + k = chosen_scpq, else 0"""
-        numbers = np.arange(self.kernel[0] * self.kernel[1]).reshape(self.kernel)
-        return saved.chosen[..., None, None] == numbers
+    def _largest(self, x, y, chosen):
+        """The same for complex numbers, which are compared by their real parts."""
+        z = np.lib.stride_tricks.sliding_window_view(x, self.kernel, axis=(2, 3))
+        z = z[:, :, :: self.strides[0], :: self.strides[1]].reshape(*y.shape, -1)
+        number = z.real.argmax(axis=-1)
+        y[...] = np.take_along_axis(z, number[..., None], axis=-1)[..., 0]
+        p, q = np.indices(y.shape[2:])
+        l, k = np.divmod(number, self.kernel[1])
+        chosen[...] = (self.strides[0] * p + l) * x.shape[3] + self.strides[1] * q + k
+
+    def pool(self, saved, x):
+        """The entries of x that were chosen."""
+        y = np.empty(x.shape[:-2] + saved.output.shape[-2:], x.dtype)
+        kernels.take(rows(x), rows(saved.chosen), rows(y))
+        return y
+
+    def spread(self, saved, y_bar):
+        """sum_pq y_bar_scpq  over the windows whose chosen entry is x_scij"""
+        x_bar = np.zeros(y_bar.shape[:-2] + saved.input.shape[-2:], y_bar.dtype)
+        kernels.put(rows(y_bar), rows(saved.chosen), rows(x_bar))
+        return x_bar
+
+
+def stacked(images):
+    """Images of all samples, channels and directions behind each other."""
+    return images.reshape(-1, *images.shape[-2:])
+
+
+def rows(images):
+    """The same, each as a row."""
+    return images.reshape(-1, images.shape[-2] * images.shape[-1])
+
+
+def linear_input_hessian(saved, H_y, input_gradients):
+    """sum_ii' J_sij H_y_sii' J_si'k, as y is linear in x; rows times J are gradients in the input,
+    which ``input_gradients`` gives for several gradients in the output, (r, S, *out).
+    """
+    def times_jacobian(rows):
+        """sum_i rows_sri J_sij for rows (S, r, out): (S, r, in)."""
+        bars = np.ascontiguousarray(rows.swapaxes(0, 1))
+        bars = bars.reshape(bars.shape[:2] + saved.output.shape[1:])
+        return input_gradients(bars).reshape(bars.shape[:2] + (-1,)).swapaxes(0, 1)
+
+    JtH = times_jacobian(H_y.transpose(0, 2, 1)).transpose(0, 2, 1)
+    return times_jacobian(JtH)

@@ -1,5 +1,6 @@
 """`Recurrent`: the same layer at every step of a sequence, or again and again on its own output."""
 
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -7,29 +8,35 @@ import numpy as np
 from ... import checks
 from ...checks.images import sequence, state, steps_of
 from ...checks.randomness import generator
-from .activation_functions import activation_function
-from .base import Layer, parameter
+from .activation import ActivationSaved
+from .activation_functions import activation_function, value_and_slope
+from .base import Layer, Settled, parameter
 from .initialisers import draw
-from .flat_vectors import flat, moving, pieces
 
 
 class RecurrentSaved(NamedTuple):
-    """What `Recurrent.forward` leaves behind: input; output v_T (S, h); `states`, the list v_0 to
-    v_T; `slopes` and `curvatures`, lists of A'(a_t) and A''(a_t) for t = 1 to T.
+    """What `Recurrent.forward` leaves behind: input; output v_T (S, h); `states`, v_0 to v_T; and
+    of the activation at all steps, `inner`: `slopes` and `curvatures`, A'(a_t) and A''(a_t) for t =
+    1 to T. Steps stand in front: (T, S, h).
     """
 
     input: np.ndarray
     output: np.ndarray
-    states: list
-    slopes: list
-    curvatures: list
+    states: np.ndarray
+    inner: ActivationSaved
+
+    slopes = property(lambda self: self.inner.slope)
+    curvatures = property(lambda self: self.inner.curvature)
 
 
-def _jet(function, x):
-    """Value, slope and curvature of a function, which need not define the three as one."""
-    if hasattr(function, "jet"):
-        return function.jet(x)
-    return function.value(x), function.slope(x), function.curvature(x)
+def by_steps(x):
+    """Sequences (..., S, T, d) with the steps before the samples, or the other way round."""
+    return x.swapaxes(-3, -2)
+
+
+def turned(W):
+    """W^T, of one direction or several, beside steps: (..., 1, j, i)."""
+    return W[..., None, :, :].swapaxes(-1, -2)
 
 
 class Recurrent(Layer):
@@ -75,6 +82,9 @@ class Recurrent(Layer):
         every step, or given where there is one.
     """
 
+    many_directions = True
+    input_size, hidden_size, has_input = (Settled() for _ in range(3))
+
     def __init__(self, input_size, hidden_size=None, steps=None, activation="tanh", bias=True,
                  rng=None, trainable=True, init="uniform"):
         super().__init__(trainable)
@@ -82,9 +92,7 @@ class Recurrent(Layer):
         self.has_input = hidden_size is not None
         self.hidden_size = (checks.whole_number(hidden_size, "hidden_size", 1) if self.has_input
                             else self.input_size)
-        self.steps = steps_of(steps, self.has_input)
-        self.function = activation_function(activation)
-        self.activation = activation
+        self.steps, self.activation = steps, activation
         has_bias, rng, h = checks.boolean(bias, "bias"), generator(rng), self.hidden_size
         if self.has_input:
             self.declare("weight_ih", draw(init, (h, self.input_size), h, h, rng))
@@ -93,6 +101,16 @@ class Recurrent(Layer):
         self.declare("weight_hh", draw(init, (h, h), h, h, rng))
         if has_bias:
             self.declare("bias", draw(init, (h,), h, h, rng))
+
+    steps, activation = map(property, map(attrgetter, ("_steps", "_activation")))
+
+    @steps.setter
+    def steps(self, value):
+        self._steps = steps_of(value, self.has_input)
+
+    @activation.setter
+    def activation(self, value):
+        self.function, self._activation = activation_function(value), value
 
     weight_ih = parameter("weight_ih")
     weight_hh = weight = parameter("weight_hh")
@@ -111,9 +129,9 @@ class Recurrent(Layer):
     # -- what a step is made of --------------------------------------------------------------------
 
     def named(self, arrays):
-        """U, W, b from arrays in the order of the parameters; what is not there is 0 or None."""
+        """U, W, b from arrays in the order of the parameters; what is not there is None."""
         named = dict(zip(self.parameters, arrays))
-        return named.get("weight_ih"), named["weight_hh"], named.get("bias", 0)
+        return named.get("weight_ih"), named["weight_hh"], named.get("bias")
 
     def start(self, x):
         """v_0: x itself, or zeros where x is a sequence."""
@@ -121,7 +139,7 @@ class Recurrent(Layer):
 
     def number_of_steps(self, x):
         """T."""
-        return x.shape[1] if self.has_input else self.steps
+        return x.shape[-2] if self.has_input else self.steps
 
     def argument(self, U, W, x, t, v):
         """U x_t + W v, with t from 1."""
@@ -133,8 +151,8 @@ class Recurrent(Layer):
         U_bar_sij = sum_t a_bar_tsi x_tsj;  W_bar_sij = sum_t a_bar_tsi v_(t-1)sj;
         b_bar_si = sum_t a_bar_tsi
         """
-        a_bars = np.stack(a_bars)
-        parts = [np.einsum("tsi,tsj->sij", a_bars, np.stack(saved.states[:-1]))]
+        a_bars = np.stack([*a_bars])
+        parts = [np.einsum("tsi,tsj->sij", a_bars, np.stack([*saved.states[:-1]]))]
         if self.has_input:
             parts.insert(0, np.einsum("tsi,stj->sij", a_bars, saved.input))
         return parts + [a_bars.sum(axis=0)] * (self.bias is not None)
@@ -146,121 +164,158 @@ class Recurrent(Layer):
         U_bar_ij = sum_ts a_bar_tsi x_tsj;  W_bar_ij = sum_ts a_bar_tsi v_(t-1)sj;
         b_bar_i = sum_ts a_bar_tsi
         """
-        a_bars = np.concatenate(a_bars)
-        parts = [a_bars.T @ np.concatenate(states)]
+        def rows(a):
+            return a.reshape(a.shape[:-3] + (-1, a.shape[-1]))
+
+        bars = rows(a_bars).swapaxes(-1, -2)
+        parts = [bars @ rows(states)]
         if self.has_input:
-            parts.insert(0, a_bars.T @ x.swapaxes(0, 1).reshape(-1, self.input_size))
-        return parts + [a_bars.sum(axis=0)] * (self.bias is not None)
+            parts.insert(0, bars @ rows(by_steps(x)))
+        return parts + [a_bars.sum(axis=(-3, -2))] * (self.bias is not None)
 
     def argument_gradients(self, saved, y_bar):
         """a_bar_t = A'(a_t) v_bar_t  with  v_bar_T = y_bar  and  v_bar_(t-1) = W^T a_bar_t:
-        the list a_bar_1 to a_bar_T, and v_bar_0.
+        a_bar_1 to a_bar_T, (..., T, S, h), and v_bar_0.
         """
-        a_bars, v_bar = [], y_bar
-        for slope in reversed(saved.slopes):
-            a_bars.insert(0, slope * v_bar)
-            v_bar = a_bars[0] @ self.weight_hh
+        slopes, v_bar = saved.slopes, y_bar
+        a_bars = np.empty(y_bar.shape[:-2] + slopes.shape, slopes.dtype)
+        for t in reversed(range(len(slopes))):
+            a_bar = a_bars[..., t, :, :]
+            np.multiply(slopes[t], v_bar, out=a_bar)
+            v_bar = a_bar @ self.weight_hh
         return a_bars, v_bar
 
     # -- the seven passes --------------------------------------------------------------------------
 
     def forward(self, x):
         """v_t = A(U x_t + W v_(t-1) + b) for t = 1 to T; y = v_T"""
-        f, (U, W, b) = self.function, self.named(self.parameters.values())
-        states, slopes, curvatures = [self.start(x)], [], []
-        for t in range(1, self.number_of_steps(x) + 1):
-            a = self.argument(U, W, x, t, states[-1]) + b
-            for of_all, of_step in zip((states, slopes, curvatures), _jet(f, a)):
-                of_all.append(of_step)
-        return states[-1], RecurrentSaved(x, states[-1], states, slopes, curvatures)
+        U, W, b = self.named(self.parameters.values())
+        T, h = self.number_of_steps(x), self.hidden_size
+        v, slopes = np.empty((T + 1, len(x), h), x.dtype), np.empty((T, len(x), h), x.dtype)
+        a = by_steps(x) @ U.T if self.has_input else np.zeros_like(slopes)
+        if b is not None:
+            a += b
+        v[0] = self.start(x)
+        for t in range(T):
+            a[t] += v[t] @ W.T
+            v[t + 1], slopes[t] = value_and_slope(self.function, a[t])
+        y = v[T]
+        return y, RecurrentSaved(x, y, v, ActivationSaved(self.function, a, v[1:], slopes))
 
     def input_gradient(self, saved, y_bar):
         """x_bar_t = U^T a_bar_t at every step, or x_bar = v_bar_0"""
         a_bars, v_bar = self.argument_gradients(saved, y_bar)
-        return np.stack(a_bars, axis=1) @ self.weight_ih if self.has_input else v_bar
+        return by_steps(a_bars @ self.weight_ih) if self.has_input else v_bar
 
-    def parameter_gradient(self, saved, y_bar):
+    def parameter_bars(self, saved, y_bar, out=()):
         """W_bar = sum_st a_bar_ts v_(t-1)s^T;  U_bar = sum_st a_bar_ts x_ts^T;  b_bar = sum_st
         a_bar_ts
         """
         a_bars, _ = self.argument_gradients(saved, y_bar)
-        return flat(self, *self.summed(a_bars, saved.states[:-1], saved.input))
+        return self.summed(a_bars, saved.states[:-1], saved.input)
 
-    def parameter_gradients(self, saved, y_bar):
+    def parameter_gradients(self, saved, y_bar, out=()):
         """W_bar_s = sum_t a_bar_ts v_(t-1)s^T;  U_bar_s = sum_t a_bar_ts x_ts^T;  b_bar_s = sum_t
         a_bar_ts
         """
         a_bars, _ = self.argument_gradients(saved, y_bar)
-        return flat(self, *self.gathered(a_bars, saved))
+        return self.gathered(a_bars, saved)
 
-    def tangents(self, saved, x_tangent, theta_tangent):
-        """a_tangent_t = W v_tangent_(t-1) + V v_(t-1) + U x_tangent_t + Y x_t + c  and
-        v_tangent_t = A'(a_t) a_tangent_t, with theta_tangent = (Y, V, c): the lists for t = 1 to T,
-        and v_tangent_0 before the second.
-        """
-        x, x_tangent = saved.input, moving(x_tangent, saved.input)
-        U, W, _ = self.named(self.parameters.values())
-        Y, V, c = self.named(pieces(self, theta_tangent))
-        a_tangents, v_tangents = [], [self.start(x_tangent)]
-        for t, (v, slope) in enumerate(zip(saved.states, saved.slopes), start=1):
-            a_tangents.append(self.argument(U, W, x_tangent, t, v_tangents[-1])
-                              + self.argument(Y, V, x, t, v) + c)
-            v_tangents.append(slope * a_tangents[-1])
-        return a_tangents, v_tangents
-
-    def tangent(self, saved, x_tangent, theta_tangent):
+    def tangent(self, saved, x_tangent, *theta_tangents):
         """y_tangent = v_tangent_T with a_tangent_t = W v_tangent_(t-1) + V v_(t-1) + U x_tangent_t
-        + Y x_t + c  and  v_tangent_t = A'(a_t) a_tangent_t; theta_tangent = (Y, V, c)
+        + Y x_t + c  and  v_tangent_t = A'(a_t) a_tangent_t; theta_tangents are Y, V, c
         """
-        return self.tangents(saved, x_tangent, theta_tangent)[1][-1]
+        (U, W, _), (Y, V, c) = self.named(self.parameters.values()), self.named(theta_tangents)
+        v, slopes, parts = saved.states, saved.slopes, []
+        if V is not None:
+            parts.append(v[:-1] @ turned(V))
+            parts += [by_steps(saved.input) @ turned(Y)] if self.has_input else []
+            parts += [] if c is None else [c[..., None, None, :]]
+        if x_tangent is not None and self.has_input:
+            parts.append(by_steps(x_tangent) @ U.T)
+        first = x_tangent if not self.has_input and x_tangent is not None else 0
+        a_tangents = sum(parts) if parts else np.zeros(x_tangent.shape[:-2] + slopes.shape, v.dtype)
+        v_tangents = np.empty(a_tangents.shape[:-3] + v.shape, v.dtype)
+        v_tangents[..., 0, :, :] = first
+        for t in range(len(slopes)):
+            a_tangents[..., t, :, :] += v_tangents[..., t, :, :] @ W.T
+            np.multiply(slopes[t], a_tangents[..., t, :, :], out=v_tangents[..., t + 1, :, :])
+        return v_tangents[..., -1, :, :], (a_tangents, v_tangents)
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def second_tangent(self, saved, moved, x_second):
         """y_second = v_second_T  with
 
         a_second_t = W v_second_(t-1) + U x_second_t + 2 V v_tangent_(t-1) + 2 Y x_tangent_t
         v_second_t = A'(a_t) a_second_t + A''(a_t) a_tangent_t^2
         """
-        x_tangent, x_second = (moving(a, saved.input) for a in (x_tangent, x_second))
         U, W, _ = self.named(self.parameters.values())
-        Y, V, _ = self.named(pieces(self, theta_tangent))
-        a_tangents, v_tangents = self.tangents(saved, x_tangent, theta_tangent)
-        v_second = self.start(x_second)
-        steps = zip(a_tangents, v_tangents, saved.slopes, saved.curvatures)
-        for t, (a_tangent, v_tangent, slope, curvature) in enumerate(steps, start=1):
-            a_second = (self.argument(U, W, x_second, t, v_second)
-                        + 2 * self.argument(Y, V, x_tangent, t, v_tangent))
-            v_second = slope * a_second + curvature * a_tangent**2
+        Y, V, _ = self.named(moved.theta_tangents)
+        a_tangents, v_tangents = moved.left
+        parts = [np.zeros_like(a_tangents)]
+        if V is not None:
+            parts.append(2 * (v_tangents[..., :-1, :, :] @ turned(V)))
+            if self.has_input and moved.x_tangent is not None:
+                parts.append(2 * (by_steps(moved.x_tangent) @ turned(Y)))
+        if x_second is not None and self.has_input:
+            parts.append(by_steps(x_second) @ U.T)
+        a_seconds = sum(parts)
+        v_second = np.zeros_like(a_seconds[..., 0, :, :])
+        if not self.has_input and x_second is not None:
+            v_second = v_second + x_second
+        for t, (slope, curvature) in enumerate(zip(saved.slopes, saved.curvatures)):
+            a_second = a_seconds[..., t, :, :] + v_second @ W.T
+            v_second = slope * a_second + curvature * a_tangents[..., t, :, :]**2
         return v_second
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        """The derivative of `backward`, from t = T down, with theta_tangent = (Y, V, c):
+    def _back(self, saved, moved, y_bar, y_bar_tangent):
+        """From t = T down, with V the tangent of W:
 
+        a_bar_t = A'(a_t) v_bar_t;  v_bar_(t-1) = W^T a_bar_t
         a_bar_tangent_t = A'(a_t) v_bar_tangent_t + A''(a_t) a_tangent_t v_bar_t
         v_bar_tangent_(t-1) = W^T a_bar_tangent_t + V^T a_bar_t
-        x_bar_tangent_t = U^T a_bar_tangent_t + Y^T a_bar_t
-        W_bar_tangent = sum_st a_bar_tangent_ts v_(t-1)s^T + a_bar_ts v_tangent_(t-1)s^T
+        """
+        W, (_, V, _) = self.weight_hh, self.named(moved.theta_tangents)
+        a_tangents, _ = moved.left
+        slopes = saved.slopes
+        a_bars = np.empty(slopes.shape, slopes.dtype)
+        a_bar_tangents = np.empty(a_tangents.shape, slopes.dtype)
+        v_bar, v_bar_tangent = y_bar, y_bar_tangent
+        for t in reversed(range(len(slopes))):
+            curvature = self.function.curvature(saved.inner.input[t])
+            a_bars[t] = slopes[t] * v_bar
+            a_bar_tangents[..., t, :, :] = (slopes[t] * v_bar_tangent
+                                            + curvature * v_bar * a_tangents[..., t, :, :])
+            v_bar_tangent = a_bar_tangents[..., t, :, :] @ W
+            if V is not None:
+                v_bar_tangent += a_bars[t] @ V
+            v_bar = a_bars[t] @ W
+        return a_bars, a_bar_tangents, v_bar_tangent
+
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        """x_bar_tangent_t = U^T a_bar_tangent_t + Y^T a_bar_t, with a_bar_tangent_t = A'(a_t)
+        v_bar_tangent_t + A''(a_t) a_tangent_t v_bar_t from t = T down; or v_bar_tangent_0
+        """
+        a_bars, a_bar_tangents, v_bar_tangent = self._back(saved, moved, y_bar, y_bar_tangent)
+        if not self.has_input:
+            return v_bar_tangent
+        x_bar_tangent, (Y, _, _) = a_bar_tangents @ self.weight_ih, self.named(moved.theta_tangents)
+        if Y is not None:
+            x_bar_tangent += a_bars @ Y[..., None, :, :]
+        return by_steps(x_bar_tangent)
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=()):
+        """W_bar_tangent = sum_st a_bar_tangent_ts v_(t-1)s^T + a_bar_ts v_tangent_(t-1)s^T
         U_bar_tangent = sum_st a_bar_tangent_ts x_ts^T + a_bar_ts x_tangent_ts^T
         b_bar_tangent = sum_st a_bar_tangent_ts
         """
-        x_tangent = moving(x_tangent, saved.input)
-        U, W, _ = self.named(self.parameters.values())
-        Y, V, _ = self.named(pieces(self, theta_tangent))
-        a_tangents, v_tangents = self.tangents(saved, x_tangent, theta_tangent)
-        a_bars, a_bar_tangents, v_bar, v_bar_tangent = [], [], y_bar, y_bar_tangent
-        for slope, curvature, a_tangent in zip(*map(reversed, (saved.slopes, saved.curvatures,
-                                                               a_tangents))):
-            a_bars.insert(0, slope * v_bar)
-            a_bar_tangents.insert(0, slope * v_bar_tangent + curvature * a_tangent * v_bar)
-            v_bar_tangent = a_bar_tangents[0] @ W + a_bars[0] @ V
-            v_bar = a_bars[0] @ W
-        x_bar_tangent = v_bar_tangent
-        if self.has_input:
-            x_bar_tangent = np.stack(a_bar_tangents, axis=1) @ U + np.stack(a_bars, axis=1) @ Y
+        a_bars, a_bar_tangents, _ = self._back(saved, moved, y_bar, y_bar_tangent)
+        v_tangents, x_tangent = moved.left[1], moved.x_tangent
         parts = self.summed(a_bar_tangents, saved.states[:-1], saved.input)
-        moved = self.summed(a_bars, v_tangents[:-1], x_tangent)
-        for part, more in zip(parts[:1 + self.has_input], moved):
-            part += more
-        return x_bar_tangent, flat(self, *parts)
+        x_tangent = np.zeros_like(saved.input) if x_tangent is None else x_tangent
+        more = self.summed(a_bars, v_tangents[..., :-1, :, :], x_tangent)
+        for part, other in zip(parts[: 1 + self.has_input], more):
+            part += other
+        return parts
 
     def input_hessian(self, saved, y_bar, H_y):
         """With J_t = da_t/dx, from J_1 on: J_t = W A'(a_(t-1)) J_(t-1), plus U in the columns of
@@ -272,7 +327,7 @@ class Recurrent(Layer):
         columns = np.eye(size, dtype=y_bar.dtype).reshape(size, *saved.input.shape[1:])
         U, W, _ = self.named(self.parameters.values())
         v_bars = [y_bar]
-        for slope in reversed(saved.slopes[1:]):
+        for slope in saved.slopes[:0:-1]:
             v_bars.insert(0, (slope * v_bars[0]) @ W)
         below = np.broadcast_to(self.start(columns).T, (samples, self.hidden_size, size))
         H_x = 0

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import checks
-from .base import Layer
-from .flat_vectors import moving
+from .base import Layer, Settled, unmoved
 
 
 class FlattenSaved(NamedTuple):
@@ -19,8 +18,15 @@ class FlattenSaved(NamedTuple):
     output: np.ndarray
 
 
+def _reshaped(a, before, after):
+    """An array shaped like `before`, directions in front, in the shape of `after`."""
+    return a.reshape(a.shape[: a.ndim - before.ndim] + after.shape)
+
+
 class Flatten(Layer):
     """y holds the entries of x, sample by sample in C order, as one vector; of any shape."""
+
+    many_directions = True
 
     def __init__(self):
         super().__init__(trainable=False)
@@ -34,25 +40,29 @@ class Flatten(Layer):
         y = x.reshape(len(x), *self.output_shape(x.shape[1:]))
         return y, FlattenSaved(x, y)
 
-    def backward(self, saved, y_bar):
+    def input_gradient(self, saved, y_bar):
         """x_bar_s = y_bar_s."""
-        return y_bar.reshape(saved.input.shape), np.empty(0, dtype=y_bar.dtype)
+        return _reshaped(y_bar, saved.output, saved.input)
 
-    def parameter_gradients(self, saved, y_bar):
-        """None."""
-        return np.empty((len(y_bar), 0), dtype=y_bar.dtype)
+    def parameter_bars(self, saved, y_bar, out=()):
+        """There are no parameters."""
+        return ()
 
-    def tangent(self, saved, x_tangent, theta_tangent):
+    def tangent(self, saved, x_tangent):
         """y_tangent_s = x_tangent_s."""
-        return moving(x_tangent, saved.input).reshape(saved.output.shape)
+        return _reshaped(x_tangent, saved.input, saved.output)
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def second_tangent(self, saved, moved, x_second):
         """y_second_s = x_second_s."""
-        return moving(x_second, saved.input).reshape(saved.output.shape)
+        return self.tangent(saved, unmoved(moved) if x_second is None else x_second)
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
         """x_bar_tangent_s = y_bar_tangent_s."""
-        return self.backward(saved, y_bar_tangent)
+        return _reshaped(y_bar_tangent, saved.output, saved.input)
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=()):
+        """There are no parameters."""
+        return ()
 
     def input_hessian(self, saved, y_bar, H_y):
         """H_x_s = H_y_s."""
@@ -74,6 +84,8 @@ class Reshape(Flatten):
     TypeError, ValueError
         If something is not a shape, or the numbers of entries differ.
     """
+
+    made_shape = Settled()
 
     def __init__(self, input_shape, output_shape):
         super().__init__()

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ... import checks
+from ..overriding import place
 
 LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
 
@@ -12,8 +13,8 @@ class Loss:
 
     The passes take outputs ``p`` (S, C) and targets in the form that `prepare_target` returns, one
     row a sample. They treat every row alone: nothing is averaged or summed over samples. They
-    change neither argument, and no argument may be None. The losses here refuse shapes that do not
-    fit with one call of ``checks.rows``, as NumPy would broadcast them.
+    change neither argument, and no argument may be None. Nothing is checked in them: whoever calls
+    one by himself sees to shapes that fit, as NumPy would broadcast others.
 
     Attributes
     ----------
@@ -25,6 +26,10 @@ class Loss:
     convex : bool
         Promise that the Hessian of every sample has no negative eigenvalue for any p. Methods then
         take its square root, as in Gauss-Newton matrices. False is always safe.
+    many_directions : bool
+        Promise that `hessian_product` takes any number of directions in front, v (K, S, C). False,
+        which is always safe, for a subclass that overrides it and does not say so itself: it is
+        then called once a direction.
 
     Notes
     -----
@@ -62,6 +67,12 @@ class Loss:
 
     diagonal_hessian = False
     convex = False
+    many_directions = True
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if place(cls, "hessian_product") < place(cls, "many_directions"):
+            cls.many_directions = False
 
     def prepare_target(self, target, shape, dtype):
         """Check targets of outputs of `shape` (S, C) and return them as the passes use them.
@@ -91,8 +102,8 @@ class Loss:
         raise TypeError(f"{type(self).__name__} does not define hessian(p, target)")
 
     def hessian_product(self, p, target, v):
-        """Hessian of each sample times its row of v (S, C)."""
-        return np.einsum("sij,sj->si", self.hessian(p, target), v)
+        """Hessian of each sample times its row of v (S, C), or of each of v (K, S, C)."""
+        return np.einsum("sij,...sj->...si", self.hessian(p, target), v)
 
     def hessian_diagonal(self, p, target):
         """Diagonal of each sample's Hessian, (S, C)."""
@@ -120,7 +131,7 @@ def diagonal_matrices(entries):
 class DiagonalLoss(Loss):
     """A sum over outputs; a subclass defines `value`, `gradient` and `hessian_diagonal`."""
 
-    diagonal_hessian = True
+    diagonal_hessian = many_directions = True
 
     def hessian_diagonal(self, p, target):
         raise TypeError(f"{type(self).__name__} does not define hessian_diagonal(p, target)")
@@ -130,5 +141,4 @@ class DiagonalLoss(Loss):
 
     def hessian_product(self, p, target, v):
         """f_ii v_si"""
-        checks.rows(p, v)
         return self.hessian_diagonal(p, target) * v

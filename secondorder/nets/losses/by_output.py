@@ -53,7 +53,6 @@ class BinaryCrossEntropy(DiagonalLoss):
 
     def _weights(self, p, target):
         """w t and 1 - t."""
-        checks.rows(p, target)
         return np.asarray(self.pos_weight, dtype=p.real.dtype) * target, 1 - target
 
     def value(self, p, target):
@@ -74,7 +73,6 @@ class BinaryCrossEntropy(DiagonalLoss):
 
     def fisher(self, p):
         """Of the model t_si ~ Bernoulli(q_si): q_si (1 - q_si) on the diagonal."""
-        checks.rows(p)
         if np.any(np.asarray(self.pos_weight) != 1):
             checks.no_model(self)
         return diagonal_matrices(logistic(p) * logistic(-p))
@@ -106,7 +104,6 @@ class Huber(DiagonalLoss):
 
     def _residual(self, p, target):
         """r, |r|, and |r| or delta where that is smaller."""
-        checks.rows(p, target)
         with np.errstate(over="ignore"):
             r = p - target
         size = np.where(r.real < 0, -r, r)
@@ -148,7 +145,6 @@ class PoissonNLL(DiagonalLoss):
 
     def _parts(self, p, target):
         """q = min(p, 40), exp(q) and p - q."""
-        checks.rows(p, target)
         q = np.minimum(p, p.dtype.type(self.limit))
         return q, np.exp(q), p - q
 

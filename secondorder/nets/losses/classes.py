@@ -4,6 +4,7 @@ import numpy as np
 
 from ... import checks
 from ...checks.randomness import generator
+from ...kernels import losses as kernels
 from ..layers.activation_functions import logistic
 from .base import LARGEST, Loss, diagonal_matrices
 
@@ -25,16 +26,19 @@ def softmax_and_rest(p):
 
 
 def centred(q, v):
-    """v minus its mean under the weights q, row by row, measured from the entry where q is largest.
+    """v (..., S, C) minus its mean under the weights q (S, C) of each row, measured from the entry
+    where q is largest.
 
     Where that q rounds to 1, the plain ``v - sum(q v)`` would cancel to nothing in this very entry.
     """
-    from_top = v - np.take_along_axis(v, q.real.argmax(axis=1)[:, None], axis=1)
-    return from_top - np.einsum("si,si->s", q, from_top)[:, None]
+    from_top = v - v[..., np.arange(len(q)), q.real.argmax(axis=1)][..., None]
+    return from_top - np.einsum("si,...si->...s", q, from_top)[..., None]
 
 
 class _ClassTargets(Loss):
     """Targets are integer labels (S,), or rows (S, C) of weights: one-hot, or probabilities."""
+
+    many_directions = True
 
     def prepare_target(self, target, shape, dtype):
         target = checks.class_targets(target, shape, dtype, self)
@@ -42,13 +46,11 @@ class _ClassTargets(Loss):
             return target
         return (target[:, None] == np.arange(shape[1])).astype(dtype)
 
-    def _weights(self, p, target, *others):
-        """Targets as rows (S, C), after a look at all shapes."""
-        if type(target) is not np.ndarray or target.ndim == 1:
-            checks.rows(p)
-            target = self.prepare_target(target, p.shape, p.real.dtype)
-        checks.rows(p, target, *others)
-        return target
+    def _weights(self, p, target):
+        """Targets as rows (S, C); labels are taken, too."""
+        if getattr(target, "shape", None) == p.shape:
+            return target
+        return self.prepare_target(target, p.shape, p.real.dtype)
 
 
 class SoftmaxCrossEntropy(_ClassTargets):
@@ -62,24 +64,32 @@ class SoftmaxCrossEntropy(_ClassTargets):
     convex = True
 
     def value(self, p, target):
-        """sum_i t_si (log sum_j exp p_sj - p_si)
+        """sum_i t_si (log sum_j exp p_sj - p_si)"""
+        return self._value_and_gradient(p, target)[0]
+
+    def gradient(self, p, target):
+        """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
+        return self._value_and_gradient(p, target)[1]
+
+    def _value_and_gradient(self, p, target):
+        """Both.
 
         With m the largest output, log sum_j exp p_sj = p_sm + log1p(sum_{j != m} exp(p_sj - p_sm)):
         where the network is sure, the sum would round to 1.
         """
         t = self._weights(p, target)
-        largest = p.real.argmax(axis=1)[:, None]
-        shifted = p - np.take_along_axis(p, largest, axis=1)
+        if p.dtype.kind == "f":
+            losses, p_bar = np.empty(len(p), p.dtype), np.empty(p.shape, p.dtype)
+            kernels.softmax_cross_entropy(p, t, losses, p_bar)
+            return losses, p_bar
+        rows, m = np.arange(len(p)), p.real.argmax(axis=1)
+        shifted = p - p[rows, m][:, None]
         others = np.exp(shifted)
-        np.put_along_axis(others, largest, 0, axis=1)
+        others[rows, m] = 0
         log_total = np.log1p(others.sum(axis=1, keepdims=True))
-        return np.sum(t * (log_total - shifted), axis=1)
-
-    def gradient(self, p, target):
-        """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
-        t = self._weights(p, target)
         q, rest = softmax_and_rest(p)
-        return q * (t.sum(axis=1, keepdims=True) - t) - t * rest
+        return (np.sum(t * (log_total - shifted), axis=1),
+                q * (t.sum(axis=1, keepdims=True) - t) - t * rest)
 
     def hessian(self, p, target):
         t = self._weights(p, target)
@@ -90,25 +100,34 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
     def hessian_product(self, p, target, v):
         """q_si (v_si - sum_j q_sj v_sj) sum_j t_sj"""
-        t = self._weights(p, target, v)
+        t = self._weights(p, target)
+        if p.dtype.kind == "f" and v.dtype == p.dtype:
+            v, q = np.ascontiguousarray(v), np.empty(p.shape[1], p.dtype)
+            product = np.empty(v.shape, v.dtype)
+            directions = -1, *p.shape
+            kernels.softmax_cross_entropy_product(p, t, v.reshape(directions), q,
+                                                  product.reshape(directions))
+            return product
         q = softmax(p)
         return q * centred(q, v) * t.sum(axis=1, keepdims=True)
 
     def hessian_diagonal(self, p, target):
         """q_si (1 - q_si) sum_j t_sj"""
         t = self._weights(p, target)
+        if p.dtype.kind == "f":
+            diagonal = np.empty(p.shape, p.dtype)
+            kernels.softmax_cross_entropy_diagonal(p, t, diagonal)
+            return diagonal
         q, rest = softmax_and_rest(p)
         return q * rest * t.sum(axis=1, keepdims=True)
 
     def fisher(self, p):
         """Of the model label ~ softmax(p): sum over classes of q_c (q - e_c)(q - e_c)^T."""
-        checks.rows(p)
         q = softmax(p)
         score = q[:, None, :] - np.eye(p.shape[1], dtype=p.dtype)  # (S, class, C)
         return np.einsum("sc,sci,scj->sij", q, score, score)
 
     def sample_targets(self, p, rng):
-        checks.rows(p)
         edges = np.cumsum(softmax(p), axis=1)
         draws = generator(rng).random((len(p), 1)) * edges[:, -1:]
         return self.prepare_target((draws > edges[:, :-1]).sum(axis=1), p.shape, p.dtype)
@@ -135,8 +154,8 @@ class BoundedCriterion(_ClassTargets):
         self.delta = checks.positive_number(delta, "delta", LARGEST)
         self.epsilon = checks.real_number(epsilon, "epsilon")
 
-    def _parts(self, p, target, *others):
-        t = self._weights(p, target, *others)
+    def _parts(self, p, target):
+        t = self._weights(p, target)
         q = softmax(p)
         s = np.sum(t * q, axis=1, keepdims=True)
         z = self.delta * (s - self.epsilon)
@@ -159,8 +178,8 @@ class BoundedCriterion(_ClassTargets):
                 + first[:, :, None] * (diagonal_matrices(v) - vq - vq.transpose(0, 2, 1)))
 
     def hessian_product(self, p, target, w):
-        _, first, second, q, v = self._parts(p, target, w)
-        vw, qw = np.sum(v * w, axis=1, keepdims=True), np.sum(q * w, axis=1, keepdims=True)
+        _, first, second, q, v = self._parts(p, target)
+        vw, qw = np.sum(v * w, axis=-1, keepdims=True), np.sum(q * w, axis=-1, keepdims=True)
         return second * v * vw + first * (v * w - v * qw - q * vw)
 
     def hessian_diagonal(self, p, target):

@@ -5,29 +5,12 @@ import numpy as np
 from ...checks import number_in
 from ...checks.randomness import generator
 from ...optimizers.base import Optimizer
-from ...optimizers.fused import whole_step
-from ...optimizers.stepping import by_formula
 from .curvatures import positive_curvature
 from .direction import direction_at
 from .options import checked
 from .rules import check_layers
 
 LIMITS = (20, 1e-2)  # max_cg and tolerance from the middle of the paper's grids
-
-
-class AlongDirection:
-    """A step along the direction that a method gives, in one compiled pass over all parameters."""
-
-    def direction(self, method, evaluation):
-        """The method's own."""
-        return by_formula(method, evaluation)
-
-    def step(self, method, evaluation, rate):
-        """The new parameters, and what every step reports."""
-        from ...compiled.updates import along
-
-        direction = by_formula(method, evaluation)
-        return whole_step(method, evaluation, rate, along, method.gradient(evaluation), direction)
 
 
 class EACG(Optimizer):
@@ -89,7 +72,6 @@ class EACG(Optimizer):
     """
 
     state_names = ("buffer", "seed", "draws")
-    fused = AlongDirection()
 
     def __init__(self, network, loss, learning_rate=0.1, l2=0.0, curvature="pch-1", solver="ea-cg",
                  alpha=0.02, max_cg=None, tolerance=None, momentum=0.0, joint=False, rank=1,
@@ -112,14 +94,11 @@ class EACG(Optimizer):
             rng = np.random.default_rng([self.seed, self.draws])
             self.draws += 1
         direction, reports = direction_at(evaluation, self.gradient(evaluation), self.curvature,
-                                          self.options, rng, self._array("direction"))
+                                          self.options, rng)
         solved = [report for pair in reports for report in pair if report is not None]
         self.details.update(cg_iterations=sum(report.iterations for report in solved),
                             cg_residual=max(report.residual for report in solved))
         if not self.momentum:
             return direction
-        buffer = np.multiply(self.momentum, self.buffer, out=self._spare("buffer"))
-        buffer += direction
-        self.buffer = buffer
-        direction[...] = buffer
-        return direction
+        self.buffer = self.momentum * self.buffer + direction
+        return self.buffer

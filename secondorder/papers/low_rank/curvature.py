@@ -20,7 +20,7 @@ from ...exact.curvature import check_vector, evaluate
 from .joint_rates import block_products
 from .options import FORMS
 from .quantities import objective_derivatives
-from .rules import hidden_layers, inner, rule_along
+from .rules import Rule, hidden_layers, inner, rule_along
 
 
 def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
@@ -76,13 +76,7 @@ def directional_curvature_at(evaluation, direction, form="exact", l2=0.0):
 
 
 def curvature_exact(evaluation, direction):
-    """Eq. (38)-(39), corrected: by one tangent and the gradients that the evaluation holds.
-
-    Its compiled form are the walks `tangents` and `second_tangents` over the network's table.
-    """
-    if evaluation.work is not None:
-        a, h = evaluation.along(direction)
-        return a / evaluation.samples, h / evaluation.samples
+    """Eq. (38)-(39), corrected: by one tangent and the gradients that the evaluation holds."""
     loss, p, y = evaluation.loss_function, evaluation.outputs, evaluation.y
     tangent, second_order = along(evaluation, direction)
     h = second_order + inner(tangent, loss.hessian_product(p, y, tangent))
@@ -94,10 +88,12 @@ def along(evaluation, direction):
     output, its second derivative>.
     """
     chain, second_order, tangent = evaluation.network.chain, 0.0, None
-    pieces = [direction[where] if where.stop > where.start else None for where in chain.slices]
-    for layer, saved, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):
+    held, pieces = evaluation.saved.held, chain.split(direction)
+    for i, (layer, piece, bar) in enumerate(zip(chain.layers, pieces, evaluation.deltas)):
         if tangent is not None or piece is not None:
-            tangent, own = rule_along(layer).along(layer, saved, tangent, piece, bar)
+            rule = rule_along(layer)
+            at = (chain.parts[i], held[i]) if rule is Rule else (layer, evaluation.saved[i])
+            tangent, own = rule.along(*at, tangent, piece, bar)
             second_order += own
     return tangent, second_order
 

@@ -3,7 +3,6 @@ far.
 """
 
 from dataclasses import fields
-from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -138,7 +137,7 @@ class CubicRegularization(Wrapper):
         self._require_finite_model("", slope=a, curvature=h, length=length)
         s = step_length(a, h, length, self.sigma, self.ascent)
         self._report(a, h, a <= 0, decrease=-model_change(a, h, length, self.sigma, s))
-        return np.multiply(direction, s, out=self._array("change"))
+        return s * direction
 
     def _by_layers(self, evaluation, direction):
         a, Q, norms, slices = layer_products(evaluation, direction, self.l2)
@@ -151,7 +150,7 @@ class CubicRegularization(Wrapper):
             change = model_change(a, np.diag(Q), norms, self.sigma, s)
         descent = a.sum() <= 0 if self.coupled else (a <= 0).all()
         self._report(a.sum(), Q.sum(), descent, s, -np.sum(change))
-        result = self._array("change")
+        result = np.empty_like(direction)
         for rate, where in zip(s, slices):
             np.multiply(direction[where], rate, out=result[where])
         return result
@@ -164,7 +163,7 @@ class CubicRegularization(Wrapper):
         s = step_length(a, h, length, self.sigma, self.ascent)
         decrease = -np.sum(model_change(a, h, length, self.sigma, s))
         self._report(a.sum(), h.sum(), (a <= 0).all(), s, decrease)
-        return np.multiply(direction, s, out=self._array("change"), casting="same_kind")
+        return (s * direction).astype(direction.dtype)
 
     def _averaged(self, evaluation, direction):
         """Every sample's own rate s_b by its own model, along its own gradient g_b.
@@ -175,15 +174,13 @@ class CubicRegularization(Wrapper):
         self._require_finite_model(" of sample", slope=a, curvature=h, length=lengths)
         s = step_length(a, h, lengths, self.sigma, self.ascent)
         self._report(a.mean(), h.mean(), True, s)
-        change, mean = self._array("change"), s.mean()
+        mean = float(s.mean())
         if self.averaging == "rate":
-            return np.multiply(direction, mean, out=change)
+            return mean * direction
         weights = (-s / evaluation.samples).astype(direction.dtype)[:, None]
         bars = [weights * bar for bar in evaluation.deltas]
-        change[...] = self.network.chain.parameter_gradient_from(evaluation.saved, bars)
-        if self.l2:
-            change -= (self.l2 * mean) * self.network.theta
-        return change
+        change = self.network.chain.parameter_gradient_from(evaluation.saved, bars)
+        return change - (self.l2 * mean) * self.network.theta if self.l2 else change
 
     def _require_finite_model(self, whose, **numbers):
         """FloatingPointError naming the first of the model's numbers that is not finite; `whose`
@@ -226,8 +223,10 @@ class CubicRegularization(Wrapper):
             self.rejected += 1
             change[...] = 0
 
-    def _settling(self, info):
-        return [*super()._settling(info), partial(self.rates_taken.append, info["rate"])]
+    def _taken(self, evaluation):
+        info = super()._taken(evaluation)
+        self.rates_taken.append(info["rate"])
+        return info
 
     def check_state(self, state):
         super().check_state(state)

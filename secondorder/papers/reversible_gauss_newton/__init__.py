@@ -84,7 +84,7 @@ losses.
 """
 
 from ...checks import close_names
-from . import programs  # noqa: F401  coupling layers in a compiled network
+
 from .coupling import Coupling
 from .diagnostics import linear_cka, ntk, ntk_product
 from .directions import direction

@@ -53,6 +53,8 @@ class Coupling(Layer):
         An odd or too small width, an unknown half, or what `Linear` refuses.
     """
 
+    many_directions = True
+
     def __init__(self, width, bottleneck, moves, activation="relu", bias=False, init="xavier",
                  fixed_init="uniform", rng=None):
         super().__init__(trainable=True)
@@ -96,9 +98,10 @@ class Coupling(Layer):
     # -- forward and back ------------------------------------------------------------------------
 
     def _joined(self, moved, source):
-        """An array (S, d) from its two halves."""
-        whole = np.empty((len(source), 2 * self.half), dtype=np.result_type(moved, source))
-        whole[:, self.moved], whole[:, self.source] = moved, source
+        """An array (..., d) from its two halves."""
+        axes = np.broadcast_shapes(moved.shape[:-1], source.shape[:-1])
+        whole = np.empty(axes + (2 * self.half,), dtype=np.result_type(moved, source))
+        whole[..., self.moved], whole[..., self.source] = moved, source
         return whole
 
     def forward(self, x):
@@ -122,74 +125,81 @@ class Coupling(Layer):
 
             x_tangent_sm = e_sm - sum_k dF_sm/dx_sk e_sk,  x_tangent_sk = e_sk
         """
-        change = self.inner.tangent(saved.inner, y_tangent[:, self.source], None)
+        change, _ = self.inner.flat_tangent(saved.inner, y_tangent[:, self.source], None)
         return self._joined(y_tangent[:, self.moved] - change, y_tangent[:, self.source])
 
     # -- the other passes ------------------------------------------------------------------------
 
     def input_gradient(self, saved, y_bar):
         """x_bar_sm = y_bar_sm, x_bar_sk = y_bar_sk + sum_m y_bar_sm dF_sm/dx_sk."""
-        back = self.inner.input_gradient(saved.inner, y_bar[:, self.moved])
-        return self._joined(y_bar[:, self.moved], y_bar[:, self.source] + back)
+        y_bar_m = y_bar[..., self.moved]
+        back = self.inner.input_gradient(saved.inner, y_bar_m)
+        return self._joined(y_bar_m, y_bar[..., self.source] + back)
 
     def _trained_part(self, saved):
         """The layer of W, which needs nothing of those before it; all of F if V is trained too."""
         alone = self.size == self.trained.size
         return (self.trained, saved.inner[-1]) if alone else (self.inner, saved.inner)
 
-    def parameter_gradient(self, saved, y_bar):
+    def parameter_bars(self, saved, y_bar, out=(None,)):
         """W_bar_mj = sum_s y_bar_sm S_js; with V_bar before it if V was made trainable."""
-        part, own_saved = self._trained_part(saved)
-        return part.parameter_gradient(own_saved, y_bar[:, self.moved])
+        part, own = self._trained_part(saved)
+        return (part.parameter_gradient(own, y_bar[..., self.moved], out[0]),)
 
-    def backward(self, saved, y_bar):
-        """Both halves; named by class, so that a subclass may work its own halves out from this."""
-        x_bar = Coupling.input_gradient(self, saved, y_bar)
-        return x_bar, Coupling.parameter_gradient(self, saved, y_bar)
-
-    def parameter_gradients(self, saved, y_bar):
+    def parameter_gradients(self, saved, y_bar, out=(None,)):
         """[s, mj] = y_bar_sm S_js; V's gradients come first if V was made trainable."""
-        part, own_saved = self._trained_part(saved)
-        return part.parameter_gradients(own_saved, y_bar[:, self.moved])
+        part, own = self._trained_part(saved)
+        return (part.flat_parameter_gradients(own, y_bar[:, self.moved], out[0]),)
 
-    def tangent(self, saved, x_tangent, theta_tangent):
+    def tangent(self, saved, x_tangent, theta_tangent=None):
         """y_tangent_sm = x_tangent_sm + F_tangent_sm, y_tangent_sk = x_tangent_sk."""
-        x_source = None if x_tangent is None else x_tangent[:, self.source]
-        change = self.inner.tangent(saved.inner, x_source, theta_tangent)
+        x_source = None if x_tangent is None else x_tangent[..., self.source]
+        change, inner = self.inner.flat_tangent(saved.inner, x_source, theta_tangent)
         if x_tangent is None:
-            return self._joined(change, np.zeros_like(change))
-        return self._joined(x_tangent[:, self.moved] + change, x_source)
+            return self._joined(change, np.zeros_like(change)), inner
+        return self._joined(x_tangent[..., self.moved] + change, x_source), inner
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
+    def second_tangent(self, saved, moved, x_second):
         """y_second_sm = x_second_sm + F_second_sm, y_second_sk = x_second_sk."""
-        x_second = np.zeros_like(saved.output) if x_second is None else x_second
-        x_source = None if x_tangent is None else x_tangent[:, self.source]
-        change = self.inner.second_tangent(saved.inner, x_source, x_second[:, self.source],
-                                           theta_tangent)
-        return self._joined(x_second[:, self.moved] + change, x_second[:, self.source])
+        if x_second is None:
+            change = self.inner.second_tangent(saved.inner, moved.left, None)
+            return self._joined(change, np.zeros_like(change))
+        x_source = x_second[..., self.source]
+        change = self.inner.second_tangent(saved.inner, moved.left, x_source)
+        return self._joined(x_second[..., self.moved] + change, x_source)
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
         """The pass of F for y_bar_m, and y_bar_tangent itself in both halves of the input."""
-        x_source = None if x_tangent is None else x_tangent[:, self.source]
-        back, theta_bar_tangent = self.inner.backward_tangent(
-            saved.inner, x_source, theta_tangent, y_bar[:, self.moved],
-            y_bar_tangent[:, self.moved])
-        moved = y_bar_tangent[:, self.moved]
-        return self._joined(moved, y_bar_tangent[:, self.source] + back), theta_bar_tangent
+        y_bar_tangent_m = y_bar_tangent[..., self.moved]
+        back = self.inner.input_gradient_tangent(saved.inner, moved.left, y_bar[:, self.moved],
+                                                 y_bar_tangent_m)
+        return self._joined(y_bar_tangent_m, y_bar_tangent[..., self.source] + back)
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=(None,)):
+        """The pass of F for y_bar_m."""
+        bars = self.inner.output_gradients(saved.inner, y_bar[:, self.moved])
+        return (self.inner.backward_tangent_from(saved.inner, moved.left.left, bars,
+                                                 y_bar_tangent[..., self.moved], out[0])[1],)
+
+    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+        """Both halves, with one pass through F."""
+        y_bar_tangent_m = y_bar_tangent[..., self.moved]
+        back = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar[:, self.moved],
+                                                y_bar_tangent_m, out, needed)
+        if needed:
+            return self._joined(y_bar_tangent_m, y_bar_tangent[..., self.source] + back)
 
     def input_hessian(self, saved, y_bar, H_y):
         """J^T H J with J = I + F' in the rows m and columns k, plus sum_m y_bar_sm Hess(F_sm)."""
         m, k = self.moved, self.source
         H_x = np.array(H_y)
-        H_mm, through = np.ascontiguousarray(H_y[:, m, m]), np.empty_like(H_y[:, :, k])
-        for column in range(2 * self.half):  # F'^T H_m*, a column at a time; H is symmetric
-            through[:, column] = self.inner.input_gradient(saved.inner,
-                                                           np.ascontiguousarray(H_y[:, m, column]))
-        H_x[:, k, m] += through[:, m].transpose(0, 2, 1)
-        H_x[:, m, k] += through[:, m]
-        H_x[:, k, k] += through[:, k] + through[:, k].transpose(0, 2, 1)
+        columns = np.ascontiguousarray(H_y[:, m].transpose(2, 0, 1))  # F'^T H_m*; H is symmetric
+        through = self.inner.input_gradient(saved.inner, columns).transpose(1, 2, 0)
+        H_x[:, k, m] += through[:, :, m]
+        H_x[:, m, k] += through[:, :, m].transpose(0, 2, 1)
+        H_x[:, k, k] += through[:, :, k] + through[:, :, k].transpose(0, 2, 1)
         H_x[:, k, k] += self.inner.input_hessian(saved.inner, np.ascontiguousarray(y_bar[:, m]),
-                                                 H_mm)
+                                                 np.ascontiguousarray(H_y[:, m, m]))
         return H_x
 
     def __repr__(self):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...optimizers.base import Optimizer
+from ...optimizers.step import own_evaluation
 from ...checks.randomness import generator
 from .directions import update_at
 from .options import Options, checked
@@ -71,10 +72,10 @@ class GaussNewton(Optimizer):
         self.seed = int(generator(rng).integers(2**53))
         self._warned = set()
 
-    def _own_evaluation(self, x, y):
+    def step(self, x, y):
         if self.options.recompute:
-            return RunningEvaluation(self.network, self.loss, x, y)
-        return super()._own_evaluation(x, y)
+            return self._taken(RunningEvaluation(self.network, self.loss, x, y))
+        return super().step(x, y)
 
     def _gradient_norm(self, evaluation):
         if not self.options.measure_residual or isinstance(evaluation, RunningEvaluation):
@@ -83,14 +84,14 @@ class GaussNewton(Optimizer):
 
     def direction(self, evaluation):
         options = self.options
+        if not isinstance(evaluation, RunningEvaluation):
+            own_evaluation(self, evaluation)
         # of this step alone, so that a resumed run draws the same
         if options.pseudo_inverse == "noise":
             options = replace(options, rng=np.random.default_rng([self.seed, self.steps]))
-        step = update_at(evaluation, options, self._array("direction"))
+        step = update_at(evaluation, options)
         self._report(step)
-        if self.l2:
-            step.direction[...] -= self.network.dtype.type(self.l2) * self.network.theta
-        return step.direction
+        return step.direction - self.l2 * self.network.theta if self.l2 else step.direction
 
     def _report(self, step):
         self.details.update(rank=step.rank, full_rank=step.full_rank, defect=step.residual,

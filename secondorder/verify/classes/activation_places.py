@@ -9,7 +9,7 @@ METHODS = ("value", "slope", "curvature")
 FARTHEST = 768.0  # beyond, x + h itself is rounded
 DISTANCE = 0.02  # that random points keep from kinks
 _CELL = 1 / 64
-_FINEST = 1e-4
+_FINEST, _SLOPE_STEP = 1e-4, 1e-5
 _SUSPECTS = 12
 _CELLS = 4000
 SPECIAL = (0.0, -1.0, 1.0)  # where functions change their form
@@ -18,6 +18,11 @@ SPECIAL = (0.0, -1.0, 1.0)  # where functions change their form
 def distance(points, places):
     """From each point to the nearest of some places; infinite where there are none."""
     return np.abs(points[..., None] - np.asarray(places)).min(axis=-1, initial=np.inf)
+
+
+def cell(low, high):
+    """The width of the cells in which an interval is looked at."""
+    return max(_CELL, (high - low) / _CELLS)
 
 
 class Places:
@@ -88,18 +93,26 @@ class Places:
     # -- kinks -------------------------------------------------------------------------------------
 
     def _find_kinks(self, low, high):
-        """Look for kinks and jumps of value that are not declared."""
-        cell = max(_CELL, (high - low) / _CELLS)
-        edges = np.arange(low, high, cell) + cell / np.e
-        if len(edges) < 2:
+        """Look for kinks and jumps of value that are not declared, the ends of the interval
+        included: their cells reach beyond, as far as anything is looked at.
+        """
+        width = cell(low, high)
+        ends = [end for region in (self.core, *self.tails) for end in region]
+        first = max(low - width, min(ends) + 2 * _SLOPE_STEP)
+        last = min(high + width, max(ends) - 2 * _SLOPE_STEP)
+        if not first < last:
             return
+        edges = np.arange(first, last, width) + width / np.e
+        edges = np.concatenate([[first], edges[edges < last - width / 4], [last]])
         # of slopes over 1e-5, with room to spare
         noise = 1e-8 * np.abs(self.of("value", edges)).max()
         jumps = self._jump(edges[:-1], edges[1:])
-        for cell in np.argsort(-jumps)[:_SUSPECTS]:
-            place, jump = self._refine(edges[cell], edges[cell + 1])
+        for suspect in np.argsort(-jumps)[:_SUSPECTS]:
+            if not jumps[suspect] > max(5e-4, noise / 2):  # a kink inside would be no smaller
+                break
+            place, jump = self._refine(edges[suspect], edges[suspect + 1])
             known = np.concatenate([self.kinks, self.undeclared])
-            if jump > max(0.3 * jumps[cell], 1e-3,
+            if jump > max(0.3 * jumps[suspect], 1e-3,
                           noise) and not np.any(np.abs(known - place) < 1e-3):
                 self.undeclared.append(place)
 
@@ -152,22 +165,33 @@ class Places:
 
         Slopes are differences of value just outside of the cells.
         """
-        h = 1e-5
+        h = np.minimum(_SLOPE_STEP, (right - left) / 10)
         outer = (self.of("value", right + h) - self.of("value", right)) / h
         inner = (self.of("value", left) - self.of("value", left - h)) / h
         rise = (self.of("value", right) - self.of("value", left)) / (right - left)
         return np.maximum(np.abs(outer - inner), np.abs(rise - (outer + inner) / 2))
 
     def _refine(self, left, right):
-        """Bisect a cell towards the larger jump."""
-        while right - left > _FINEST:
+        """Bisect a cell towards the larger jump; how large it is, 0 for a sharp bend.
+
+        The jump of a kink stays as it is at any width, that of a step grows, and where the function
+        is smooth it falls with the width. Where rounding would be seen is the end.
+        """
+        size = max(1.0, abs(left), np.abs(self.of("value", np.array([left, right]))).max())
+        noise = 1e4 * np.finfo(float).eps * size
+        place, told, jump = None, 0.0, 0.0
+        while place is None or jump * (right - left) > noise * (1 + jump):
             middle = (left + right) / 2
             halves = self._jump(np.array([left, middle]), np.array([middle, right]))
             left, right = (left, middle) if halves[0] >= halves[1] else (middle, right)
-        return (left + right) / 2, float(self._jump(np.array([left]), np.array([right]))[0])
+            jump, beyond = float(halves.max()), min(_SLOPE_STEP, (right - left) / 10)
+            left, right = left - beyond, right + beyond  # a step there was seen as well
+            if place is None and right - left <= _FINEST:
+                place, told = (left + right) / 2, jump
+        return place, told if jump > told / 2 else 0.0
 
     def _one_sided(self, place):
-        near, h = 2 * _FINEST, 1e-5
+        near, h = 2 * _FINEST, _SLOPE_STEP
         at = self.of("value",
                      np.array([place - near - h, place - near, place + near, place + near + h]))
         return (at[1] - at[0]) / h, (at[3] - at[2]) / h

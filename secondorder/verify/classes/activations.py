@@ -6,14 +6,14 @@ from ... import checks
 from ...checks.randomness import generator
 from ...nets import ActivationFunction, activation_function
 from ..differences import at_zero, error_by_step, nested, rounding
-from ..recorder import Recorder, pure_call
-from .activation_places import DISTANCE, FARTHEST, METHODS, Places
+from ..recorder import SAFETY, Recorder, pure_call
+from .activation_places import DISTANCE, FARTHEST, METHODS, SPECIAL, Places, cell
 from .identities import check_orders
 from .shared import keeps_dtype, nothing, remainders, require_methods
 
 _RANGE = 6.0
-_POINTS = 60
-_TAIL_POINTS = 40
+_FEWEST = 120
+_TAIL_POINTS = 40  # at which is asked how far value is finite
 #: Where a method is not finite for all x below zero.
 BELOW = ("sqrt, log and x**1.5 are NaN where x < 0: choose another form there. With "
          "interval=(low, high) only a part of the line is looked at")
@@ -33,8 +33,9 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
     tolerance : float
         Relative difference that is allowed on top of the predicted error of the differences.
     interval : (float, float), optional
-        Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink. From
-        there in blocks of doubling width to 768 on both sides, as far as the function is finite.
+        Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink: a wrong
+        stretch of 1/32 is seen. From there in blocks of doubling width to 768 on both sides, as far
+        as the function is finite; there a stretch of 1/30 of the block's beginning is seen.
         In the blocks, slopes are resolved to about 2e-10 of the larger of 1 and the function. The
         report says how far the blocks went.
 
@@ -70,17 +71,23 @@ class _ActivationChecks(Places):
             raise ValueError(f"kinks must be finite numbers, got {getattr(function, 'kinks')!r}")
         reach = max(_RANGE, *(np.abs(self.kinks) + 2)) if self.kinks.size else _RANGE
         self.core = (-reach, reach) if interval is None else interval
-        points = np.concatenate([rng.uniform(*self.core, _POINTS), rng.standard_normal(_POINTS)])
-        points = points[(points > self.core[0]) & (points < self.core[1])]
-        points = points[self._distance(points) > DISTANCE]
+        points = self._points(*self.core)
         if len(points) < 2:
             raise ValueError(f"interval {interval} holds no points off the kinks "
                              f"{tuple(self.kinks.tolist())}")
-        self.x = np.sort(points[:len(points) // 2 * 2]).reshape(2, -1)
+        self.x = points[:len(points) // 2 * 2].reshape(2, -1)
         self.tails = [] if interval is not None else [*self._blocks(-1.0), *self._blocks(1.0)]
         self.extremes = _EXTREMES if interval is None else _EXTREMES[
             (_EXTREMES > interval[0]) & (_EXTREMES < interval[1])]
         self.undeclared = []
+
+    def _points(self, low, high):
+        """A random point in every cell of an interval, off the kinks: no wrong stretch that is
+        wider than two cells falls between them.
+        """
+        edges = np.linspace(low, high, 1 + max(_FEWEST, round((high - low) / cell(low, high))))
+        points = self.rng.uniform(edges[:-1], edges[1:])
+        return points[self._distance(points) > DISTANCE]
 
     def _blocks(self, side):
         """Intervals of doubling width beyond the core on one side, as far as value is finite."""
@@ -100,6 +107,9 @@ class _ActivationChecks(Places):
     def run(self):
         usable = [self._usable(name) for name in METHODS]
         if usable[0]:
+            with np.errstate(all="ignore"):
+                self.recorder.unit = (np.abs(self.of("value", self.x)).max()
+                                      / np.abs(self.x).max())
             self._find_kinks(*self.core)
             with np.errstate(over="ignore", invalid="ignore"):
                 for region in self.tails:
@@ -169,7 +179,7 @@ class _ActivationChecks(Places):
     def _tails(self):
         """slope and curvature beyond the core; faults of one block are not reported again later."""
         for low, high in self.tails:
-            x = np.sort(self.rng.uniform(low, high, _TAIL_POINTS))
+            x = self._points(low, high)
             with np.errstate(over="ignore", invalid="ignore"):
                 for name, source in (("slope", "value"), ("curvature", "slope")):
                     if not self.recorder.wrong("slope", name):
@@ -192,14 +202,38 @@ class _ActivationChecks(Places):
         computed = self.of(name, x)
         near = self._near_undeclared(x)
         far = np.where(np.abs(x) > FARTHEST, np.abs(x), 0.0)  # x + h itself is rounded there
+        # what cancels inside a method is rounded like the largest of its values
+        noise = noise + rounding(self._largest(source or "value"))
         noise = noise + rounding(far * np.maximum(np.abs(reference.value), np.abs(computed)))
         error = np.where(near, np.inf, reference.error + noise)
-        if not self.recorder.compare(name, f"{name} against {against}", computed,
-                                     reference.value, error, names=(name, "differences"),
-                                     optional=bool(over), over=over):
+        if not self.recorder.compare(name, f"{name} against {against}", computed.ravel(),
+                                     reference.value.ravel(), error.ravel(),
+                                     names=(name, "differences"), optional=bool(over), over=over):
             finding = self.recorder.report.findings[-1]
-            worst = np.argmax(np.where(near, 0, np.abs(computed - reference.value)))
-            finding.entries += f"\n  the largest difference is at x = {x.flat[worst]:.6g}"
+            finding.hint = finding.hint or self._of_output(name, x, reference, error)
+            gap = np.where(near, 0, np.abs(computed - reference.value))
+            off = x[gap > 1e-3 * gap.max()]
+            finding.entries += (f"\n  the largest difference is at x = {x.flat[np.argmax(gap)]:.6g}"
+                                f"; they differ for x from {off.min():.4g} to {off.max():.4g}")
+
+    def _of_output(self, name, x, reference, error):
+        """A hint where the method would be right for value(x) in the place of x."""
+        try:
+            mine = self.of(name, self.of("value", x))
+        except Exception:  # the method was judged at x: this is a hint alone
+            return ""
+        slack = SAFETY * error + 1e-6 * (np.abs(reference.value).max() or 1.0)
+        return (f"it is right for value(x) in the place of x: {name} is written in terms of the "
+                "output, and gets the input" if np.all(np.abs(mine - reference.value) <= slack)
+                else "")
+
+    def _largest(self, name):
+        """The largest entry of a method in the core."""
+        low, high = self.core
+        places = [place for place in SPECIAL if low < place < high]
+        with np.errstate(all="ignore"):
+            values = np.abs(self.of(name, np.array([*self.x.ravel(), *places])))
+        return values[np.isfinite(values)].max(initial=0.0)
 
     def _jet(self):
         if not callable(getattr(self.function, "jet", None)):
@@ -224,7 +258,8 @@ class _ActivationChecks(Places):
             direction = self.rng.uniform(0.5, 1.0, self.x.shape)
             terms = value, direction * slope, direction**2 / 2 * curvature
             return steps, lambda order: remainders(
-                lambda t: self.of("value", self.x + t * direction), terms[:order], steps)
+                lambda t: self.of("value", self.x + t * direction), terms[:order],
+                steps), np.zeros(len(steps))
         check_orders(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max()
                      + 1)
 

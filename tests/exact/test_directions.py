@@ -5,7 +5,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import LOSSES, MIDDLE, network, relative, targets
-from secondorder.exact import columns
+from secondorder.exact import curvature
 
 MATRICES = {
     "HessianOperator": lambda *problem, **options: so.exact.hessian(
@@ -22,16 +22,27 @@ def draw(middle, loss="softmax", samples=4, seed=0, **options):
     return net, loss, rng.normal(size=(samples, 2)), targets(loss, rng, samples)
 
 
-@pytest.mark.everyday(26)
 @pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator"])
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_all_columns_at_once(middle, operator):
-    """Every layer in the middle; 7 directions, one of them zero."""
+    """Every layer in the middle; one direction, as many as there are samples, and seven, one of
+    them zero.
+    """
     problem = draw(middle, "bounded" if operator == "HessianOperator" else "softmax")
     A = getattr(so.exact, operator)(*problem, l2=0.2)
     V = np.random.default_rng(1).normal(size=(A.shape[0], 7))
     V[:, 3] = 0
-    assert relative(A @ V, MATRICES[operator](*problem, l2=0.2) @ V) < 1e-12
+    expected = MATRICES[operator](*problem, l2=0.2) @ V
+    for K in (1, 4, 7):
+        assert relative(A @ V[:, :K], expected[:, :K]) < 1e-12
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_take_as_many_directions_as_there_are_samples(loss):
+    net, loss, x, y = draw("linear", loss)
+    A = so.exact.HessianOperator(net, loss, x, y)
+    V = np.random.default_rng(1).normal(size=(A.shape[0], 4))
+    assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-13
 
 
 @pytest.mark.parametrize("kind, draws", FISHER)
@@ -45,77 +56,79 @@ def test_columns_of_fisher_matrices(kind, draws, batch_size):
 
 
 @pytest.mark.parametrize("operator", MATRICES)
-def test_blocks_of_columns_and_single_ones(operator, monkeypatch):
+def test_as_many_directions_as_the_cache_has_room_for(operator, monkeypatch):
     """In one pass, in passes of two directions and of one, and vector by vector."""
     A = getattr(so.exact, operator)(*draw("skip-nested", samples=5))
     V = np.random.default_rng(1).normal(size=(A.shape[0], 5))
     whole = A @ V
     assert relative(whole, np.stack([A @ v for v in V.T], axis=1)) < 1e-13
     of_one = sum(kept.output.size for kept in A.evaluation.saved)
-    passes = watched(monkeypatch, A)
-    monkeypatch.setattr(columns, "FEWEST", 2)
-    for numbers, expected in ((2**20, [5]), (2 * of_one, [2, 2, 1]), (1, [])):
-        monkeypatch.setattr(columns, "NUMBERS", numbers)
+    passes, tangents = [], so.Chain.tangents
+    monkeypatch.setattr(so.Chain, "tangents", lambda chain, saved, x, v: (
+        passes.append(v.shape[:-1]) if chain is A.network.chain else None)
+        or tangents(chain, saved, x, v))
+    for numbers, expected in ((2**20, [(5,)]), (2 * of_one, [(2,), (2,), (1,)]), (1, 5 * [()])):
+        monkeypatch.setattr(curvature, "NUMBERS", numbers)
         passes.clear()
-        assert relative(A @ V, whole) < 1e-14 and [rows for _, rows in passes] == expected
+        assert relative(A @ V, whole) < 1e-14 and passes == expected
 
 
-def watched(monkeypatch, A):
-    """Samples and directions of every pass through the whole network, as they are made."""
-    passes, forward = [], columns.input_tangents
-    monkeypatch.setattr(columns, "input_tangents", lambda chain, saved, t, rows: (
-        passes.append((len(saved[0].input), len(rows))) if chain is A.evaluation.network.chain
-        else None) or forward(chain, saved, t, rows))
-    return passes
+def test_an_authors_layer_and_loss_take_one_direction_at_a_time():
+    """As many directions as samples, where a wrong axis would have the right shape."""
+    class Scaled(so.Layer):
+        """y_sj = a_j x_sj"""
 
+        input_shape = 3,
 
-@pytest.mark.everyday(24)
-@pytest.mark.parametrize("operator", MATRICES)
-@pytest.mark.parametrize("middle", MIDDLE)
-def test_parts_of_the_samples_add_up(middle, operator, monkeypatch):
-    net, _, *data = draw(middle, samples=5)
-    A = getattr(so.exact, operator)(net, Own(), *data)
-    V = np.random.default_rng(1).normal(size=(A.shape[0], 3))
-    single = np.stack([A @ v for v in V.T], axis=1)
-    passes = watched(monkeypatch, A)
-    monkeypatch.setattr(columns, "_length", lambda *_: 2)
-    monkeypatch.setattr(columns, "FEWEST", 2)
-    assert relative(A @ V, single) < 1e-13
-    if columns._in_tables(A.evaluation.network.chain):
-        assert passes == [(2, 3), (2, 3), (1, 3)]
-    else:
-        assert not passes, "one by one"
+        def __init__(self):
+            super().__init__()
+            self.declare("a", np.array([0.5, -1.0, 2.0]))
 
+        def forward(self, x):
+            return x * self.parameters["a"], x
 
-def test_an_authors_layer_takes_one_direction_at_a_time():
-    class Own(so.Linear):
-        pass
+        def backward(self, x, y_bar):
+            return y_bar * self.parameters["a"], np.sum(y_bar * x, axis=0)
 
-    assert not columns._in_tables(so.Chain([so.Linear(2, 2), so.Chain([Own(2, 2)])]))
-    assert not columns._in_tables(so.Skip([so.nets.Recurrent(2, steps=2)]))
+        def parameter_gradients(self, x, y_bar):
+            return (y_bar * x,)
 
+        def tangent(self, x, x_tangent, a_tangent):
+            assert x_tangent.ndim == 2
+            return x_tangent * self.parameters["a"] + x * a_tangent
 
-class Own(so.SoftmaxCrossEntropy):
-    """A loss of an author's: its networks run literally, and so through the tables of columns."""
+        def backward_tangent(self, x, moved, y_bar, y_bar_tangent):
+            return (y_bar_tangent * self.parameters["a"] + y_bar * moved.theta_tangents[0],
+                    np.sum(y_bar_tangent * x + y_bar * moved.x_tangent, axis=0))
 
-    def value(self, p, target):
-        return super().value(p, target)
+    class Cosh(so.Loss):
+        """log cosh of the sum of the residuals of a sample"""
 
+        def value(self, p, target):
+            return np.log(np.cosh(np.sum(p - target, axis=1)))
 
-def test_images_take_several_directions_a_pass(monkeypatch):
-    """One direction of all 300 digits would fill the cache; of three directions each goes alone.
-    """
+        def gradient(self, p, target):
+            return np.tanh(np.sum(p - target, axis=1, keepdims=True)) * np.ones_like(p)
+
+        def hessian(self, p, target):
+            bend = 1 / np.cosh(np.sum(p - target, axis=1)) ** 2
+            return bend[:, None, None] * np.ones((1, p.shape[1], p.shape[1]))
+
+        def hessian_product(self, p, target, v):
+            assert v.ndim == 2
+            bend = 1 / np.cosh(np.sum(p - target, axis=1)) ** 2
+            return (bend * np.sum(v, axis=1))[:, None] * np.ones_like(p)
+
     rng = np.random.default_rng(0)
-    net = so.cnn((1, 8, 8), [4, 4], 10, padding=1, rng=0)
-    A = so.exact.HessianOperator(net, Own(), rng.normal(size=(300, 1, 8, 8)),
-                                 rng.integers(0, 10, 300))
-    passes = watched(monkeypatch, A)
-    V = rng.normal(size=(net.size, 20))
-    assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-12
-    assert {rows for _, rows in passes} == {20} and max(samples for samples, _ in passes) == 8
-    passes.clear()
-    assert relative(A @ V[:, :3], (A @ V)[:, :3]) < 1e-12
-    assert [rows for _, rows in passes if rows < 20] == []
+    net = so.Network([so.Linear(2, 3, rng=0), Scaled(), so.Activation("tanh"),
+                      so.Linear(3, 3, rng=1)])
+    problem = net, Cosh(), rng.normal(size=(4, 2)), rng.normal(size=(4, 3))
+    H = so.exact.HessianOperator(*problem)
+    differences = so.exact.finite_differences
+    expected = differences.central(differences.gradient_of_objective(*problem), net.theta)
+    assert expected.excess(H @ np.eye(net.size)) <= 1
+    V = rng.normal(size=(net.size, 4))
+    assert relative(H @ V, np.stack([H @ v for v in V.T], axis=1)) < 1e-13
 
 
 def test_no_columns_and_bad_ones():

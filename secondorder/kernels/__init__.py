@@ -1,0 +1,20 @@
+"""Loops where NumPy would go over memory several times: each is its formula for one entry.
+
+A kernel takes arrays and numbers, never a layer or a network. It is compiled by numba at its first
+call; ``NUMBA_DISABLE_JIT=1``, set before that, runs it in Python, where breakpoints fire. All take
+their scalars in the dtype of their arrays. Networks of complex numbers do not use them.
+
+``compiling``      the decorators `loop` and `elementwise`
+``exponential``    exp and log1p as formulas that become SIMD code
+``activations``    value and slope, curvature of the activation functions
+``windows``        what a convolution sees of an image, and the way back
+``pooling``        means and maxima of windows
+``normalisation``  `LayerNorm`
+``outer``          outer products, one a sample
+``losses``         values and derivatives of losses
+``updates``        steps of the optimizers
+"""
+
+from .compiling import elementwise, loop
+
+__all__ = ["elementwise", "loop"]

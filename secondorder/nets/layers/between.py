@@ -1,0 +1,108 @@
+"""What stands between a network and a layer whose passes are written for one direction.
+
+A pass is called once for each direction, and what it returns is stacked; a tangent that is zero
+becomes an array of zeros.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .base import Moved, _bars, fill
+
+
+class Held(NamedTuple):
+    """What the layer's forward saved, its input and its output."""
+
+    saved: object
+    input: np.ndarray
+    output: np.ndarray
+
+
+def part(layer):
+    """A layer as its network calls it."""
+    return layer if layer.many_directions else OneDirection(layer)
+
+
+class OneDirection:
+    """The methods by which a network calls a layer; what is saved is `Held`."""
+
+    def __init__(self, layer):
+        self.layer = layer
+
+    def forward(self, x):
+        y, saved = self.layer.forward(x)
+        return y, Held(saved, x, y)
+
+    def input_gradient(self, held, y_bar):
+        return self.flat_backward(held, y_bar, None, True)
+
+    def flat_backward(self, held, y_bar, out, needed):
+        if y_bar.ndim > held.output.ndim:
+            rows = [self.flat_backward(held, one, None if out is None else out[k], needed)
+                    for k, one in enumerate(y_bar)]
+            return np.stack(rows) if needed else None
+        layer, saved = self.layer, held.saved
+        if out is None:
+            return layer.input_gradient(saved, y_bar) if needed else None
+        if not needed:
+            fill(layer, layer.split(out), layer.parameter_bars(saved, y_bar), "backward")
+            return None
+        result = layer.backward(saved, y_bar)
+        fill(layer, layer.split(out), _bars(result), "backward")
+        return result[0]
+
+    def parameter_gradient(self, held, y_bar, out):
+        self.flat_backward(held, y_bar, out, False)
+
+    def flat_parameter_gradients(self, held, y_bar, out):
+        return self.layer.flat_parameter_gradients(held.saved, y_bar, out)
+
+    def flat_tangent(self, held, x_tangent, theta_tangent):
+        many = (theta_tangent is not None and theta_tangent.ndim > 1,
+                x_tangent is not None and x_tangent.ndim > held.input.ndim)
+        if any(many):
+            K = len(theta_tangent if many[0] else x_tangent)
+            pairs = [self.flat_tangent(held, x_tangent[k] if many[1] else x_tangent,
+                                theta_tangent[k] if many[0] else theta_tangent) for k in range(K)]
+            whole = Moved(x_tangent, self.layer.split(theta_tangent), [m for _, m in pairs])
+            return np.stack([y for y, _ in pairs]), whole
+        layer = self.layer
+        x_tangent = np.zeros_like(held.input) if x_tangent is None else x_tangent
+        pieces = tuple(np.zeros_like(value) if piece is None else piece for piece, value in
+                       zip(layer.split(theta_tangent), self.all_parameters()))
+        y_tangent = layer.tangent(held.saved, x_tangent, *pieces)
+        y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
+        return y_tangent, Moved(x_tangent, pieces, left)
+
+    def all_parameters(self):
+        """Arrays like those for the parameters, and for the layers inside."""
+        dtype = next((a.dtype for inner in self.layer.sublayers()
+                      for a in inner.parameters.values()), np.float64)
+        return [*self.layer.parameters.values(),
+                *[np.empty(child.size, dtype) for child in self.layer.children]]
+
+    def flat_backward_tangent(self, held, moved, y_bar, y_bar_tangent, out, needed):
+        if y_bar_tangent.ndim > held.output.ndim:
+            rows = [self.flat_backward_tangent(held, moved.left[k], y_bar, one,
+                                      None if out is None else out[k], needed)
+                    for k, one in enumerate(y_bar_tangent)]
+            return np.stack(rows) if needed else None
+        layer = self.layer
+        result = layer.backward_tangent(held.saved, moved, y_bar, y_bar_tangent)
+        if out is not None:
+            fill(layer, layer.split(out), _bars(result), "backward_tangent")
+        return result[0]
+
+    def second_tangent(self, held, moved, x_second):
+        if x_second is not None and x_second.ndim > held.input.ndim or (
+                moved.x_tangent is not None and moved.x_tangent.ndim > held.input.ndim) or (
+                isinstance(moved.left, list) and moved.left and isinstance(moved.left[0], Moved)):
+            return np.stack([self.second_tangent(held, one, None if x_second is None else
+                                                 x_second[k])
+                             for k, one in enumerate(moved.left)])
+        x_second = np.zeros_like(held.input) if x_second is None else x_second
+        return self.layer.second_tangent(held.saved, moved, x_second)
+
+    def input_hessian(self, held, y_bar, H_y):
+        return self.layer.input_hessian(held.saved, y_bar, H_y)

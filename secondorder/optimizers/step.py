@@ -1,0 +1,261 @@
+"""How a step is taken: new parameters and new memory beside the old, one test, all assigned at
+the end.
+
+A method's memory are the attributes that `state_names` lists, and the memory of the method that it
+wraps (`base`). A formula replaces its memory and never writes into it, so that what was there can
+stay until the step has come to its end.
+"""
+
+import collections
+import functools
+import inspect
+import math
+import numbers
+from functools import partial
+from operator import call, setitem
+
+import numpy as np
+
+from ..checks import all_finite, like, place_not_finite, shown, whole_number
+from ..nets import Evaluation
+from .norms import norm
+
+# runs calls in C: Python hears a signal before all of them or after all of them
+at_once = collections.deque(maxlen=0).extend
+
+SQUARES_LOST = 1e-280  # a sum of squares below this may have lost some to underflow
+KINDS = "memory is an array, a number or None"
+
+
+def wrapped(method):
+    """The method, the one that it wraps, and so on."""
+    while method is not None:
+        yield method
+        method = method.base
+
+
+# -- the step --------------------------------------------------------------------------------------
+
+
+def taken(method, evaluation, straight):
+    """Take a step from an evaluation; returns what the step reports. `straight` says that its
+    change is rate * direction.
+
+    Whatever ends it early leaves parameters, memory and counts as they were.
+    """
+    theta, methods, info = method.network.theta, list(wrapped(method)), None
+    before = [(vars(one), dict(vars(one))) for one in methods]
+    start = None if straight else theta.copy()  # a `change` may try other parameters
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if straight and takes_step(type(method).direction):
+                moved, info = in_one_pass(method, evaluation)
+            if info is None:
+                put_back(before)
+                moved, info = one_by_one(method, evaluation, straight)
+        info |= reports(method)
+        at_once(map(call, [partial(setitem, theta, ..., moved), before.clear,
+                           *[partial(setattr, one, "steps", one.steps + 1) for one in methods]]))
+        return info
+    except OverflowError as error:  # Python's floats raise it where arrays hold inf
+        raise trouble(method, f"overflow in plain numbers: {error.args[-1]}") from error
+    finally:
+        if before and start is not None:
+            theta[...] = start
+        put_back(before)
+
+
+def put_back(before):
+    """Make attributes what they were; after a step that has come to its end `before` is empty."""
+    for attributes, kept in before:
+        attributes.update(kept)
+        for name in attributes.keys() - kept.keys():
+            del attributes[name]
+
+
+class Along:
+    """keep theta + rate direction, as kernels give it; the direction alone is `ALONE`."""
+
+    def __init__(self, keep, rate):
+        self.keep, self.rate, self.sums = keep, rate, None
+
+    def run(self, kernel, method, evaluation, own=(), memory=()):
+        """New arrays: keep theta + rate direction, and the successors of the arrays `memory`. `own`
+        are the method's numbers; see :mod:`secondorder.kernels.updates`.
+        """
+        if self is ALONE:
+            method.gradient(evaluation)  # which must be finite, and the evaluation the method's own
+        theta = method.network.theta
+        new = [np.empty_like(theta) for _ in range(1 + len(memory))]
+        given = map(theta.dtype.type, (method.l2, self.keep, self.rate, *own))
+        self.sums = kernel(evaluation.gradient_sum, theta, evaluation.share, *given, *memory, *new)
+        return new
+
+
+ALONE = Along(0, 1)
+
+
+@functools.lru_cache(maxsize=256)
+def takes_step(direction):
+    """Whether a formula is one with a kernel, ``direction(self, evaluation, step=ALONE)``."""
+    return any(p.default is ALONE for p in inspect.signature(direction).parameters.values())
+
+
+def in_one_pass(method, evaluation):
+    """New parameters, and what every step reports, of a method whose `direction` has a kernel; two
+    times None where a sum is not finite, or so small that squares were lost.
+    """
+    method.details, rate = {}, method.learning_rate
+    step = Along(1, rate)
+    moved = method.direction(evaluation, step)
+    gg, dd, mm, size = step.sums
+    if not (math.isfinite(gg + dd + mm + size) and min(gg, dd) > SQUARES_LOST):
+        return None, None
+    direction_norm = math.sqrt(dd)
+    return moved, {"loss": evaluation.loss, "objective": evaluation.loss + method.penalty(),
+                   "gradient_norm": math.sqrt(gg), "direction_norm": direction_norm,
+                   "step_norm": rate * direction_norm, "learning_rate": rate}
+
+
+def one_by_one(method, evaluation, straight):
+    """The same of any method: gradient, direction and change, each looked at by itself."""
+    for one in wrapped(method):
+        one.details = {}
+    theta, rate = method.network.theta, method.learning_rate
+    info = {"loss": evaluation.loss, "objective": evaluation.loss + method.penalty(),
+            "gradient_norm": method._gradient_norm(evaluation)}
+    direction = proposed(method, evaluation)
+    direction_norm = norm(direction)
+    change = method.change(evaluation, direction, rate)
+    if method.base is not None:
+        method.base.observe(evaluation, change)
+    moved = theta + change
+    if not all_finite(moved):
+        what = "the new parameters" if np.isfinite(direction).all() else "the direction"
+        raise trouble(method, f"{what} of {place_not_finite(moved, method.network)}, would not be "
+                      "finite")
+    return moved, info | {"direction_norm": direction_norm, "step_norm":
+                          rate * direction_norm if straight else norm(change),
+                          "learning_rate": rate}
+
+
+def proposed(method, evaluation):
+    """The direction: like the parameters, with memory that is finite after it."""
+    direction = method.direction(evaluation)
+    for name in method.state_names:
+        value = getattr(method, name)
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not all_finite(value):
+            raise trouble(method, f"{name} would overflow {value.dtype}, or is not a number")
+    return like(direction, method.network.theta, f"the direction of {type(method).__name__}")
+
+
+def reports(method):
+    """The method's own numbers, and those of the method that it wraps under that one's name."""
+    if method.base is None:
+        return method.details
+    return method.details | {type(method.base).__name__: reports(method.base)}
+
+
+def trouble(method, what):
+    """The FloatingPointError of a step that is not taken."""
+    return FloatingPointError(f"{type(method).__name__}, step {method.steps + 1}: {what}; "
+                              "parameters and memory are left as they were")
+
+
+def own_evaluation(method, evaluation):
+    """Raise unless an evaluation is of the method's network, now, with its loss."""
+    name = type(method).__name__
+    if not isinstance(evaluation, Evaluation):
+        raise TypeError("evaluation must be an Evaluation of this optimizer's network "
+                        f"(optimizer.evaluate(x, y)), got {shown(evaluation)}")
+    if evaluation.network is not method.network:
+        raise ValueError(f"{name}: the evaluation belongs to another network")
+    mine = method.loss
+    if evaluation.loss_function is not mine and not _alike(evaluation.loss_function, mine):
+        raise ValueError(f"{name}: the evaluation was made with another loss, "
+                         f"{evaluation.loss_function!r}, not with this optimizer's own "
+                         f"{mine!r}; optimizer.evaluate(x, y) makes one that fits")
+    evaluation.require_current()
+
+
+def _alike(one, other):
+    """Whether two losses are of one class with the same settings."""
+    mine, theirs = (getattr(loss, "__dict__", {}) for loss in (one, other))
+    return type(one) is type(other) and mine.keys() == theirs.keys() and all(
+        np.array_equal(mine[name], theirs[name]) for name in mine)
+
+
+# -- memory, saved and restored --------------------------------------------------------------------
+
+
+def state_of(method):
+    """What `Optimizer.state_dict` returns."""
+    state = {"method": type(method).__name__, "steps": method.steps}
+    state |= {name: _copied(getattr(method, name)) for name in method.state_names}
+    return state if method.base is None else state | {"base": method.base.state_dict()}
+
+
+def accepted(method, state):
+    """The state, checked, and the base's, with plain numbers for arrays without axes."""
+    try:
+        state = {name: _as_kept(getattr(method, name, None), state[name]) for name in state}
+    except (TypeError, IndexError):
+        raise TypeError(f"state must be what state_dict() returned, got {shown(state)}") from None
+    method.check_state(state)
+    if method.base is None:
+        return state
+    return state | {"base": accepted(method.base, state["base"])}
+
+
+def take_over(method, state):
+    """Make an accepted state the method's own."""
+    for one in wrapped(method):
+        for name in one.state_names:
+            setattr(one, name, _copied(state[name]))
+        one.steps, state = int(state["steps"]), state.get("base")
+
+
+def check_state(method, state):
+    """Raise unless the state fits the method."""
+    expected = {"method", "steps", *method.state_names, *["base"] * (method.base is not None)}
+    if set(state) != expected:
+        raise ValueError(f"state: expected the entries {sorted(expected)}, got "
+                         f"{sorted(map(str, state))}")
+    if state["method"] != type(method).__name__:
+        raise ValueError(f"state: belongs to {state['method']}, not to {type(method).__name__}")
+    whole_number(state["steps"], "state: steps", 0)
+    for name in method.state_names:
+        _require_alike(name, getattr(method, name), state[name])
+
+
+def is_memory(value):
+    """Whether a value is of a kind that can be saved, restored and compared."""
+    return value is None or isinstance(value, (np.ndarray, numbers.Real, np.bool_))
+
+
+def _copied(value):
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _as_kept(mine, theirs):
+    """`theirs` as a number where it is an array without axes and `mine` is no array."""
+    lone = isinstance(theirs, np.ndarray) and theirs.ndim == 0 and not isinstance(mine, np.ndarray)
+    return theirs.item() if lone else theirs
+
+
+def _require_alike(name, mine, theirs):
+    """Raise unless both are like arrays or both numbers; None is an array that is made later."""
+    if not is_memory(theirs):
+        raise ValueError(f"state: {name} is of type {type(theirs).__name__}: {KINDS}")
+    is_array = isinstance(theirs, np.ndarray)
+    if isinstance(mine, np.ndarray):
+        if not is_array:
+            raise ValueError(f"state: {name} must be an array, got {shown(theirs)}")
+        if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
+            raise ValueError(f"state: {name} has shape {theirs.shape} and dtype {theirs.dtype}, "
+                             f"expected {mine.shape} and {mine.dtype}")
+    elif mine is not None and (is_array or theirs is None):
+        got = f"an array {theirs.shape}" if is_array else repr(theirs)
+        raise ValueError(f"state: {name} must be a number, got {got}")
+    if is_array and theirs.dtype.kind in "fc" and not np.isfinite(theirs).all():
+        raise ValueError(f"state: {name} holds NaN or infinite entries")
