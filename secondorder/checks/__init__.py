@@ -18,7 +18,7 @@ from .networks import (NoModel, check_activation, check_loss, declared, evaluate
 from .values import (boolean, check_l2, classes, converted, copied, did_you_mean, executor,
                      fraction, function_of, increasing, initial_values, instance_of, interval,
                      lookup, network_dtype, non_negative, number_in, one_of, own_array,
-                     partitioning_variables, path, plain, positive_number, positive_weights,
+                     path, plain, positive_number, positive_weights,
                      real_number, require_bytes, shape, shapes_alike, whole_number, widths)
 
 __all__ = ["NoModel", "all_finite", "batch", "boolean", "check_activation", "check_l2",
@@ -28,7 +28,7 @@ __all__ = ["NoModel", "all_finite", "batch", "boolean", "check_activation", "che
            "input_shape", "instance_of", "interval", "kept_shape", "labels",
            "layers", "like", "lookup", "losses", "memory_names", "names_of_its_own",
            "network_dtype", "no_model", "non_negative", "not_laid_out", "number_in", "one_of",
-           "outputs", "own_array", "parameter", "partitioning_variables", "path",
+           "outputs", "own_array", "parameter", "path",
            "place_not_finite", "plain", "plain_array", "positive_number", "positive_weights",
            "promised", "real_array", "real_number", "require_bytes", "require_real", "result_of",
            "shape", "shapes_alike", "shown", "some_parameters", "stated_shape", "targets",
