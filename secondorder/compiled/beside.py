@@ -32,16 +32,6 @@ BESIDE = {
     f"{_ROOMS}.reversible_gauss_newton.coupling.Coupling.input_gradient": "passes.take_part",
     f"{_ROOMS}.low_rank.rules.LinearRule.along": "second_order.linear_second_tangent",
     f"{_ROOMS}.low_rank.rules.ActivationRule.along": "second_order.activation_second_tangent",
-    f"{_ROOMS}.residual_partitioning.rules.LinearRule.forward":
-        "residual_partitioning.compiled.linear_up",
-    f"{_ROOMS}.residual_partitioning.rules.ActivationRule.forward":
-        "residual_partitioning.compiled.activation_up",
-    f"{_ROOMS}.residual_partitioning.rules.up": "residual_partitioning.compiled.up",
-    f"{_ROOMS}.residual_partitioning.rules.down": "residual_partitioning.compiled.down",
-    f"{_ROOMS}.residual_partitioning.rules.ActivationRule.backward":
-        "residual_partitioning.compiled.partition_activation",
-    f"{_ROOMS}.residual_partitioning.optimizer.ResidualPartitioning.direction":
-        "residual_partitioning.compiled.partition_step",
     f"{_ROOMS}.eacg.solvers.systems.combined": "eacg.compiled.combined",
     f"{_ROOMS}.eacg.solvers.conjugate_gradients.damped": "eacg.compiled.damped",
 }

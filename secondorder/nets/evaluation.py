@@ -69,9 +69,15 @@ class Evaluation:
             checks.outputs(self.outputs, self.saved, network)
             self.losses = loss.value(self.outputs, self.y)
             checks.result_of(loss, "value", self.losses, self.outputs[:, 0])
-            self.loss = _mean(self.losses)
         if not cmath.isfinite(self.loss):
             checks.losses(self.losses, loss)
+
+    @cached_property
+    def loss(self):
+        """Mean of the losses, added up in float64 at least."""
+        wide = np.complex128 if self.losses.dtype.kind == "c" else np.float64
+        with quiet():
+            return np.add.reduce(self.losses, dtype=wide).item() / self.samples
 
     def require_current(self):
         """Raise RuntimeError if the network's parameters are no longer those of the evaluation."""
@@ -123,12 +129,6 @@ class Evaluation:
 def quiet():
     """What overflows is found by the tests of what comes out; NumPy need not warn."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
-
-
-def _mean(losses):
-    """Mean of the losses, a Python number, added up in float64 at least."""
-    wide = np.complex128 if losses.dtype.kind == "c" else np.float64
-    return np.add.reduce(losses, dtype=wide).item() / len(losses)
 
 
 def _own(array, source):
