@@ -139,35 +139,35 @@ class Convolution(so.Layer):
 # $$u_{oab} = 1 + \sum_{c,p,q} |x_{c,a+p,b+q}| + \sum_{c,p,q} |W_{o,cpq}|\, u_{c,a+p,b+q}.$$
 #
 # Backward, a quadratic in the outputs becomes a quadratic in inputs and weights. Put the fractions
-# (10) into (9), with $Z = \ddot Y u$. The weights get $\sum_{s,a,b} Z_{oab} |x_{c,a+p,b+q}|$, and
-# $Z$ is passed down by $|W|$. `cross=True` also bounds the product that (4) drops, with one more
-# term each.
+# (10) into (9), with $Z = \ddot Y u$. The weights get $\frac{1}{S} \sum_{s,a,b} Z_{oab}
+# |x_{c,a+p,b+q}|$, and $Z$ is passed down by $|W|$. `cross=True` also bounds the product that (4)
+# drops, with one more term each.
 #
 # **Predict first.** Everything is an absolute value and a sum. Where will the bound be tight?
 
 # %%
-class ConvolutionRule(so.residual_partitioning.Rule):
-    @staticmethod
-    def forward(layer, saved, u):
-        sizes = np.abs(layer.patches(saved.input))
-        rows = np.broadcast_to(sizes.sum(axis=2, keepdims=True) + 1, layer.rows(saved.output).shape)
-        if u is not None:
-            rows = rows + layer.patches(u) @ np.abs(layer.parameters["weight"]).T
-        return layer.images(rows), sizes
+@so.residual_partitioning.up.register(Convolution)
+def up(layer, saved, u):
+    sizes = np.abs(layer.patches(saved.input))
+    rows = np.broadcast_to(sizes.sum(axis=2, keepdims=True) + 1, layer.rows(saved.output).shape)
+    if u is not None:  # None: nothing below is trained, and u is 0
+        rows = rows + layer.patches(u) @ np.abs(layer.parameters["weight"]).T
+    return layer.images(rows)
 
-    @staticmethod
-    def backward(layer, saved, sizes, u, g, Z, options):
-        curvature = layer.gradients(Z, sizes).sum(axis=0)
-        if u is None:
-            return None, curvature
-        Z_in = layer.add_up(layer.rows(Z) @ np.abs(layer.parameters["weight"]))
-        if options.cross:  # a change of a weight meets a change of its input
-            g = np.abs(g)
-            layer.split(curvature)[0][...] += np.einsum("spo,spj->oj", layer.rows(g),
-                                                        layer.patches(u))
-            Z_in = Z_in + layer.add_up(np.broadcast_to(layer.rows(g).sum(axis=2, keepdims=True),
-                                                       sizes.shape))
-        return Z_in, curvature
+
+@so.residual_partitioning.down.register(Convolution)
+def down(layer, saved, u, Y_dot, Z, correct, cross):
+    sizes, rows = np.abs(layer.patches(saved.input)), layer.rows(Z)
+    W_ddot = np.einsum("spo,spj->oj", rows, sizes) / len(Z)
+    b_ddot = rows.sum(axis=(0, 1)) / len(Z)
+    if u is None:
+        return None, [W_ddot, b_ddot]
+    Z_in = layer.add_up(rows @ np.abs(layer.parameters["weight"]))
+    if cross:  # a change of a weight meets a change of its input
+        g = layer.rows(np.abs(Y_dot))
+        W_ddot += np.einsum("spo,spj->oj", g, layer.patches(u)) / len(Z)
+        Z_in = Z_in + layer.add_up(np.broadcast_to(g.sum(axis=2, keepdims=True), sizes.shape))
+    return Z_in, [W_ddot, b_ddot]
 
 
 # %% [markdown]
@@ -181,7 +181,6 @@ class ConvolutionRule(so.residual_partitioning.Rule):
 small = Convolution((2, 4, 4), outputs=3, k=2, rng=0)
 passes = so.verify.layer(small)
 print(passes, "\n")
-so.residual_partitioning.rules.register(Convolution)(ConvolutionRule)
 right = so.verify.rule(small)
 print(right, "\n")
 
@@ -199,12 +198,13 @@ class MeanForSum(Convolution):
     pass
 
 
-@so.residual_partitioning.rules.register(MeanForSum)
-class MeanForSumRule(ConvolutionRule):
-    @staticmethod
-    def backward(layer, saved, sizes, u, g, Z, options):
-        Z_in, curvature = ConvolutionRule.backward(layer, saved, sizes, u, g, Z, options)
-        return Z_in, curvature / sizes.shape[1]
+so.residual_partitioning.up.register(MeanForSum)(up)
+
+
+@so.residual_partitioning.down.register(MeanForSum)
+def down_by_a_mean(layer, saved, u, Y_dot, Z, correct, cross):
+    Z_in, W_ddot = down(layer, saved, u, Y_dot, Z, correct, cross)
+    return Z_in, [part / layer.rows(Z).shape[1] for part in W_ddot]
 
 
 wrong = so.verify.rule(MeanForSum((2, 4, 4), outputs=3, k=2, rng=0))
@@ -253,6 +253,6 @@ figures.show(plots.row(
 
 # %%
 assert passes.ok and right.ok and "it is tight" in right.notes[0]
-assert {finding.pass_name for finding in wrong.findings} == {"inequality", "curvature"}
+assert {finding.pass_name for finding in wrong.findings} == {"inequality", "W_ddot"}
 assert "the ratio is 1/9 everywhere" in str(wrong), "a mean over nine places"
 assert min(accuracy.values()) > 0.9

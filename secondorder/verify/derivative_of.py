@@ -92,14 +92,15 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
                       hint="nothing is right or wrong there: choose a point beside the kink")
         return recorder.report
     reference, how = point.reference(kind, direction)
-    scale = _scale(reference, how, tolerance)
+    recorder.unit = point.unit(kind)
+    scale = _scale(reference, how, tolerance, recorder.unit)
     coarse = float(np.median(reference.error, axis=None)) / np.max(scale)
     if np.isfinite(coarse) and coarse > ACCURATE:
         recorder.note(f"differences are good to {coarse:.0e} of the largest entry only: f rounds "
                       "coarsely (float32 inside?) or is not smooth here")
     names = "df", "differences" if how.startswith("diff") else "reference"
     agrees = recorder.compare(kind, f"df against {how} of f", computed, reference.value,
-                              reference.error, names=names, scale=scale, at=at)
+                              reference.error, names=names, scale=scale, at=at, sure=True)
     unknown = ~np.isfinite(reference.error)
     if agrees and unknown.any():
         agrees = recorder.fact(kind, "all entries", False, f"{unknown.sum()} of {unknown.size} "
@@ -115,12 +116,15 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     return recorder.report
 
 
-def _scale(reference, how, tolerance):
-    """What the tolerance refers to: the largest entry. Where all entries are exact, one far below
-    it is judged to a hundredth of itself, so that a wrong sign or factor shows.
+def _scale(reference, how, tolerance, unit):
+    """What the tolerance refers to: the largest entry, or the natural unit of the derivative where
+    all entries are rounding beside that. Where all entries are exact, one far below the largest is
+    judged to a hundredth of itself, so that a wrong sign or factor shows.
     """
-    sizes = np.where(np.isfinite(reference.error), np.abs(reference.value), 0.0)
-    largest = sizes.max(initial=0) or 1.0
+    judged = np.isfinite(reference.error)
+    sizes = np.where(judged, np.abs(reference.value), 0.0)
+    nothing = (sizes <= SAFETY * np.where(judged, reference.error, np.inf)).all()
+    largest = max(sizes.max(initial=0), unit * nothing) or 1.0
     if how != "the complex step":
         return largest
     return np.clip(SMALL * sizes / tolerance, FLOOR * largest, largest)
@@ -145,6 +149,14 @@ class _Point:
         own, at = self.value.shape, self.at.shape
         return {"value": own, "gradient": own + at, "jacobian": own + at, "hessian": own + at + at,
                 "directional": own}[kind]
+
+    def unit(self, kind):
+        """What a derivative of this kind would be like for a function that changes by its own size
+        where the point does: a derivative that is zero is judged beside it.
+        """
+        size = np.abs(self.value).max() or 1.0
+        return size / np.abs(self.theta).max() ** (2 if kind == "hessian" else 1) \
+            if kind != "value" and self.theta.any() else size
 
     def kind_of(self, computed):
         """The kind that a shape tells; a gradient or a Jacobian if none does."""

@@ -85,6 +85,7 @@ def rounding_of(function, theta):
     A fourth difference over small steps leaves nothing of a smooth function, and r sqrt(70) of
     rounding by r. What is smooth falls with the step, and what is rounding stays: the least over
     three steps counts. Four lines are looked along, as a function may keep its value along some.
+    One that rounds to few digits keeps its value over all three steps, and then jumps.
     """
     sizes = [0.0]
     for phase in range(4):
@@ -95,7 +96,34 @@ def rounding_of(function, theta):
                 left = np.diff(points, 4, axis=0)
                 along.append(np.sqrt(np.mean(left**2, axis=0)).max() / np.sqrt(70))
         sizes.append(min((left for left in along if np.isfinite(left)), default=0.0))
+        sizes.append(_stair(function, theta, line))
     return 2 * float(max(sizes))
+
+
+def _stair(function, theta, line):
+    """The height of the first stair of a function that is constant around theta; 0 for none.
+
+    Where the constant stretch of a function with a kink ends nothing jumps.
+    """
+    low, high = 0.0, 0.0
+    (here,) = tried(function, [theta])
+    for h in LINES[::-1] + (1e-4, 1e-3, 1e-2, 1e-1):
+        (there,) = tried(function, [theta + h * line])
+        if not np.isfinite(there).all():
+            return 0.0
+        if np.any(there != here):
+            high = h
+            break
+        low = h
+    if not low or not high:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        (there,) = tried(function, [theta + middle * line])
+        low, high = (low, middle) if np.any(there != here) else (middle, high)
+    (there,) = tried(function, [theta + high * line])
+    height = np.abs(there - here).max()
+    return float(height) if height > 4 * EPS * np.abs(here).max() else 0.0
 
 
 def tried(function, points):

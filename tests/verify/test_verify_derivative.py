@@ -315,3 +315,51 @@ def test_a_function_that_drops_one_imaginary_part_has_no_complex_step():
 def test_a_point_without_entries_is_refused():
     with pytest.raises(ValueError, match=r"at is empty, of shape \(0,\)"):
         so.verify.derivative(lambda v: v.sum(), np.ones_like, np.ones(0))
+
+
+def huber(x):
+    return np.where(np.abs(x) < 1, x * x / 2, np.abs(x) - 0.5).sum()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_right_derivative_of_zeros_is_right(seed):
+    at = np.random.default_rng(seed).uniform(1.2, 3, 3) * [1, -1, 1]
+    zeros = np.zeros((3, 3))
+    for function in (huber, lambda x: np.abs(x).sum(), lambda x: 1e6 * np.abs(x).sum()):
+        assert so.verify.derivative(function, zeros, at, "hessian")
+        assert not so.verify.derivative(function, zeros + 0.01 * np.abs(function(at)), at,
+                                        "hessian")
+    assert so.verify.derivative(lambda x: 3.0, np.zeros(3), at)
+    dead = lambda x: np.maximum(x - 3.1, 0).sum()  # noqa: E731  constant around the point
+    assert so.verify.derivative(dead, np.zeros(3), at)
+
+
+@pytest.mark.parametrize("rounds", [lambda t: round(float(t), 4), lambda t: round(float(t), 2),
+                                    lambda t: float(np.float16(t))])
+def test_a_function_that_rounds_to_a_few_digits_makes_no_right_gradient_wrong(rounds):
+    """Its differences over short steps are zero exactly."""
+    for seed in range(10):
+        at = np.random.default_rng(seed).normal(size=3)
+        report = so.verify.derivative(lambda x: rounds(x @ x), lambda x: 2 * x, at)
+        assert report or report.findings[0].kind == UNJUDGED, report
+    report = so.verify.derivative(lambda x: round(float(x @ x), 4), lambda x: 3 * x, at)
+    assert not report and report.findings[0].kind == "mismatch"
+
+
+@pytest.mark.parametrize("off, words", [
+    (lambda H: 2 * H, "mixed terms are doubled"), (lambda H: 0 * H, "mixed terms are lost"),
+    (lambda H: -H, "mixed terms have the other sign"),
+    (lambda H: np.where(H == 0, 1.0, H), "mixed terms are too many")])
+def test_mixed_terms_are_told_by_what_they_are(off, words):
+    at = np.array([0.3, -1.0, 0.6])
+    H = np.array([[2 * at[1], 2 * at[0], 1], [2 * at[0], 6 * at[1], 0], [1, 0, 0.0]])
+    wrong = np.diag(np.diag(H)) + off(H - np.diag(np.diag(H))) * (1 - np.eye(3))
+    report = so.verify.derivative(lambda x: x[0] ** 2 * x[1] + x[1] ** 3 + x[0] * x[2], wrong, at)
+    assert words in str(report), report
+
+
+def test_a_term_too_much_is_no_lost_one():
+    report = so.verify.derivative(in_float32, lambda x: 1 - np.tanh(x) ** 2 + 0.5, AT)
+    assert "df has 0.5 times 1 too much" in str(report)
+    report = so.verify.derivative(in_float32, lambda x: 1 - np.tanh(x) ** 2 - 0.5, AT)
+    assert "a term is lost: 0.5 times 1" in str(report)

@@ -326,3 +326,53 @@ def test_a_value_that_returns_nothing_is_told(loss):
     report = verify.loss(changed(type(loss), value=lambda self, p, target: None))
     assert wrong_passes(report) == {"value"}
     assert "value: returns None\n    hint: is its return missing?" in str(report)
+
+
+# -- where branches meet ---------------------------------------------------------------------------
+
+class Branches(DiagonalLoss):
+    """r^2 / (2 beta) within beta, |r| - offset beyond; only beta / 2 makes the branches meet."""
+
+    convex = True
+
+    def __init__(self, beta, offset, floor=0.0):
+        self.beta, self.offset, self.floor = beta, offset, floor
+
+    def value(self, p, target):
+        r = np.abs(p - target)
+        return np.where(r < self.beta, r * r / (2 * self.beta) + self.floor * (p > target),
+                        r - self.offset).sum(axis=1).astype(p.dtype)
+
+    def gradient(self, p, target):
+        return np.clip((p - target) / self.beta, -1, 1)
+
+    def hessian_diagonal(self, p, target):
+        return (np.abs(p - target) < self.beta).astype(p.dtype) / p.dtype.type(self.beta)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("beta, offset, floor, right", [
+    (2.0, 1.0, 0.0, True), (0.5, 0.25, 0.0, True), (2.0, 0.5, 0.0, False), (0.5, 0.5, 0.0, False),
+    (1.0, 0.5, 1.0, False), (1.0, 0.5, 1e-3, False)])
+def test_values_that_jump_between_branches_are_found(seed, beta, offset, floor, right):
+    report = verify.loss(Branches(beta, offset, floor), rng=seed)
+    assert report.ok == right, report
+    assert right or (wrong_passes(report) == {"value"} and "value: jumps" in str(report))
+
+
+def test_a_loss_that_bends_down_at_a_kink_is_not_convex():
+    class Capped(Branches):
+        def value(self, p, target):
+            return np.minimum(np.abs(p - target), 1).sum(axis=1)
+
+        def gradient(self, p, target):
+            r = p - target
+            return np.where(np.abs(r) < 1, np.sign(r), 0).astype(p.dtype)
+
+        def hessian_diagonal(self, p, target):
+            return np.zeros_like(p)
+
+    loss = Capped(1.0, 0.5)
+    assert wrong_passes(verify.loss(loss)) == {"convex"}
+    loss.convex = False
+    assert verify.loss(loss)

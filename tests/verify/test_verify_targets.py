@@ -97,7 +97,7 @@ def test_a_right_loss_is_right_whatever_targets_it_takes(loss, seed):
 
 @pytest.mark.parametrize("loss", [SoftLabels, AnyWeights])
 def test_what_was_found_out_is_said(loss):
-    (note,) = verify.loss(loss()).notes
+    (note,) = [note for note in verify.loss(loss()).notes if "followed" not in note]
     assert "judged with one-hot rows, probabilities" in note and "give targets=" in note
     assert "convex" in note
 
@@ -122,7 +122,7 @@ def test_a_loss_of_real_numbers_that_is_wrong_for_negative_ones():
 
     report = verify.loss(changed(LogCosh, gradient=gradient))
     assert wrong_passes(report) == {"gradient"}
-    (note,) = report.notes
+    (note,) = [note for note in report.notes if "followed" not in note]
     assert "nothing is wrong with one-hot rows, probabilities" in note and "give targets=" in note
 
 

@@ -367,6 +367,8 @@ class Layer:
     def flat_parameter_gradients(self, saved, y_bar, out=None):
         """theta_bars (S, size): the arrays of `parameter_gradients` beside each other."""
         out = np.empty((len(y_bar), self.size), y_bar.dtype) if out is None else out
+        if not out.shape[-1]:
+            return out
         views = self.split(out)
         rows = self.parameter_gradients(saved, y_bar, *self._given(views))
         fill(self, views, rows, "parameter_gradients")
@@ -410,6 +412,7 @@ def _whole(name, first, second):
     def whole(self, saved, *bars):
         return first(self, saved, *bars), *second(self, saved, *bars)
 
+    whole.made_of = first, second
     whole.__name__, whole.__doc__ = name, f"Both halves.\n\n{first.__doc__}\n{second.__doc__}"
     return whole
 

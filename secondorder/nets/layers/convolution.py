@@ -201,8 +201,11 @@ class Conv2d(Layer):
     def second_tangent(self, saved, moved, x_second):
         """y_second_sopq = sum_clk W_oclk z_second_scpqlk + 2 sum_clk V_oclk z_tangent_scpqlk"""
         V, x_tangent = moved.theta_tangents[0], moved.x_tangent
-        x_second = np.zeros_like(saved.input) if x_second is None else x_second
-        y_second = self.convolve(x_second, self.weight)
+        if x_second is None:
+            axes = () if V is None else V.shape[:-4]
+            y_second = np.zeros(axes + saved.output.shape, saved.output.dtype)
+        else:
+            y_second = self.convolve(x_second, self.weight)
         if V is not None and x_tangent is not None:
             y_second = y_second + 2 * self.convolve(x_tangent, V)
         return y_second

@@ -108,6 +108,8 @@ class Places:
         noise = 1e-8 * np.abs(self.of("value", edges)).max()
         jumps = self._jump(edges[:-1], edges[1:])
         for suspect in np.argsort(-jumps)[:_SUSPECTS]:
+            if not jumps[suspect] > max(5e-4, noise / 2):  # a kink inside would be no smaller
+                break
             place, jump = self._refine(edges[suspect], edges[suspect + 1])
             known = np.concatenate([self.kinks, self.undeclared])
             if jump > max(0.3 * jumps[suspect], 1e-3,
@@ -176,8 +178,9 @@ class Places:
         is smooth it falls with the width. Where rounding would be seen is the end.
         """
         size = max(1.0, abs(left), np.abs(self.of("value", np.array([left, right]))).max())
+        noise = 1e4 * np.finfo(float).eps * size
         place, told, jump = None, 0.0, 0.0
-        while place is None or jump * (right - left) > 1e4 * np.finfo(float).eps * size * (1 + jump):
+        while place is None or jump * (right - left) > noise * (1 + jump):
             middle = (left + right) / 2
             halves = self._jump(np.array([left, middle]), np.array([middle, right]))
             left, right = (left, middle) if halves[0] >= halves[1] else (middle, right)

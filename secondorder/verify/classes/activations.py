@@ -258,7 +258,8 @@ class _ActivationChecks(Places):
             direction = self.rng.uniform(0.5, 1.0, self.x.shape)
             terms = value, direction * slope, direction**2 / 2 * curvature
             return steps, lambda order: remainders(
-                lambda t: self.of("value", self.x + t * direction), terms[:order], steps)
+                lambda t: self.of("value", self.x + t * direction), terms[:order],
+                steps), np.zeros(len(steps))
         check_orders(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max()
                      + 1)
 

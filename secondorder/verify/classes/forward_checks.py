@@ -9,7 +9,7 @@ import numpy as np
 
 from ...ledger.mismatch import describe_mismatch
 from ..recorder import arrays_in
-from .layer_under_test import parameter_arrays
+from .passes import flat, parameter_arrays
 
 _STALE_HINT = ("stale parameters: read layer.parameters[...] in every pass; do not keep a copy or "
                "an alias made at construction, because a network moves the arrays")
@@ -35,11 +35,8 @@ def check_copy(recorder, original):
     return layer if alone and same else None
 
 
-def check_forward(subject, network_layer):
-    """All checks of `forward`; whether the other passes can be judged at all.
-
-    A `network_layer`, of a subclass of `Layer`, can be put into a network.
-    """
+def check_forward(subject):
+    """All checks of `forward`; whether the other passes can be judged at all."""
     recorder, x = subject.recorder, subject.x
     returned = subject.call("forward", x)
     if not recorder.fact("forward", "returns y, saved", isinstance(returned, tuple)
@@ -56,20 +53,24 @@ def check_forward(subject, network_layer):
                          "gives non-finite outputs for ordinary inputs"):
         return False
     recorder.fact("forward", "dtype", y.dtype == x.dtype, f"turns float64 inputs into {y.dtype}")
-    _check_saved(recorder, x, y, saved)
+    _check_saved(subject, x, y, saved)
     return all([
         _check_state(subject, y), _check_rows(subject, y), _check_parameters_are_live(subject, y),
-        not network_layer or _check_layer_contract(subject, y)])
+        _check_layer_contract(subject, y)])
 
 
-def _check_saved(recorder, x, y, saved):
+def _check_saved(subject, x, y, saved):
+    """A layer that takes many directions says what went in and came out: a network asks `saved`."""
+    recorder = subject.recorder
+    if not subject.layer.many_directions:
+        return
     for name, value in (("input", x), ("output", y)):
         field = getattr(saved, name, None)
         if name == "input" and recorder.wrong("forward"):
             continue  # an x that was changed in place is reported as such
         if recorder.fact(
             "forward", f"saved.{name}", field is not None, f"saved has no field {name}",
-            f"saved is a {type(saved).__name__}; it must be a NamedTuple with input and output"):
+            f"saved is a {type(saved).__name__}; with many_directions it has input and output"):
             recorder.compare("forward", f"saved.{name} against {'x' if name == 'input' else 'y'}",
                              field, value, names=(f"saved.{name}", name))
 
@@ -80,7 +81,8 @@ def _check_state(subject, y):
     again = subject.call("forward", subject.x)[0]
     if not recorder.compare("forward", "y of a second call on the same x against the first", again,
                             y, names=("second call", "first call"),
-                            hint="forward must be deterministic"):
+                            hint="forward must be deterministic: draw random numbers outside, and give "
+                                 "them as a fixed parameter (trainable=False) or as a part of x"):
         return False
     other = subject.rng.standard_normal(subject.shape)
     fresh = copy.deepcopy(subject.unused)
@@ -110,7 +112,8 @@ def _check_rows(subject, y):
     row = subject.forward(changed)[:1]
     ok = recorder.compare("forward", "row 0 of y after the other rows of x changed", row, y[:1],
                           names=names,
-                          hint="a sample leaks into another one: no statistics over the batch")
+                          hint="a sample leaks into another one; statistics over the batch cannot be "
+                          "expressed: make them fixed parameters, set between steps")
     if not ok:  # a batch of one would only say so again
         return False
     short = subject.forward(x[:1])
@@ -142,8 +145,8 @@ def _backward_disagrees(subject, y, which, where):
     counts as yes.
     """
     try:
-        bar = subject.after_forward("backward", subject.x, subject.theta, np.ones_like(y))[which]
-        return bool(np.any(bar[where]))
+        x_bar, bars = subject.after_forward("backward", subject.x, subject.theta, np.ones_like(y))
+        return bool(np.any((flat(bars) if which else x_bar)[where]))
     except Exception:  # `backward` is judged on its own later
         return True
 

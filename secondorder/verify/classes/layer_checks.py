@@ -3,12 +3,14 @@
 import numpy as np
 
 from ...exact.finite_differences import Difference
-from ..differences import rounding
+from ..differences import at_zero, jumps_along, rounding
 from ..recorder import SAFETY
-from .calls import check_alone, check_none
+from .calls import check_alone, check_many
 from .forward_checks import check_state_of_pass
 from .layer_under_test import none_if_empty
-from .shared import nothing
+from .passes import PAIRS, PASSES, Unusable, flat, slots
+
+_SHARES = 6  # wrong entries of which is asked where they come from
 
 
 class LayerChecks:
@@ -18,8 +20,9 @@ class LayerChecks:
     both): in a single term a missing factor shows as a ratio, in the sum it does not.
     """
 
-    def __init__(self, subject):
+    def __init__(self, subject, judged):
         self.subject, self.recorder = subject, subject.recorder
+        self.judged = [name for name in judged if name != "forward"]
         rng = subject.rng
         self.y = subject.forward()
         self.y_bar = rng.standard_normal(self.y.shape)
@@ -32,43 +35,50 @@ class LayerChecks:
         H = rng.standard_normal((len(self.y), self.y[0].size, self.y[0].size))
         self.H_y = H + H.transpose(0, 2, 1)
 
+    def follow_lines(self):
+        """The outputs along lines through every sample: no jump from one branch to another."""
+        subject, x_t = self.subject, self.x_tangent
+        length = 4.0 * subject.size
+
+        def outputs(t):
+            x = (subject.x[None] + t.reshape(-1, *[1] * x_t.ndim) * x_t).reshape(
+                -1, *subject.shape[1:])
+            with np.errstate(all="ignore"):
+                return subject.forward(x).reshape(len(t), len(x_t), -1)
+
+        for t, row, before, after in jumps_along(outputs, length)[:1]:
+            x = np.array2string(subject.x[row] + t * x_t[row], precision=4, threshold=8)
+            return self.recorder.fact(
+                "forward", "continuous", False, f"jumps from {before:.6g} to {after:.6g}",
+                f"at x = {x}", "a function with a step has no derivative there: do the branches "
+                "meet?")
+        return self.recorder.fact("forward", "continuous", True, "")
+
     def run(self):
-        """All passes, in the order in which one is the reference of the next."""
-        for check in (self.backward, self.tangent, self.parameter_gradients, self.second_tangent,
-                      self.backward_tangent, self.input_hessian):
-            check()
+        """All passes that are judged, in the order in which one is the reference of the next."""
+        for name in PASSES:
+            if name in self.judged:
+                getattr(self, name)()
+
+    def _right(self, name):
+        """Whether differences can be taken of a pass: it was judged, and found right."""
+        return name in self.judged and not self.recorder.wrong(name)
 
     # -- calling and comparing ---------------------------------------------------------------------
 
     def attempt(self, name, *args, case=""):
-        """A pass right after its forward, or None with a finding if it raises or returns None."""
+        """A pass right after its forward, or None with a finding if it cannot be used."""
         try:
             saved = self.subject.call("forward", self.subject.x)[1]
-            result = self.subject.call(name, saved, *args)
+            return self.subject.call(name, saved, *args)
+        except Unusable as problem:
+            told, entries, hint = problem.args
+            if name not in self.recorder.broken:
+                self.recorder.fact(name, "returns what it has to", False, told, entries, hint)
         except Exception as problem:  # whatever a user's pass raises is the finding
-            none = isinstance(problem,
-                              (TypeError, AttributeError)) and any(arg is None for arg in args)
-            hint = "a tangent that is None means zero" if none else ""
-            self.recorder.broken.add(name)
-            self.recorder.raised(name, problem, case=case, hint=hint)
-            return None
-        if name not in self.recorder.broken and nothing(self.recorder, name, result):
-            self.recorder.broken.add(name)
-        return result
-
-    def pair(self, name, *args, case=""):
-        """Both results of `backward` or `backward_tangent` as arrays, or None with a finding."""
-        result = self.attempt(name, *args, case=case)
-        if result is None:
-            return None
-        good = isinstance(result, tuple) and len(result) == 2 and all(isinstance(r, np.ndarray)
-                                                                      for r in result)
-        self.recorder.fact(name, "returns a pair of arrays", good,
-                           "must return two arrays, for the input and for the parameters (empty "
-                           "(0,) without any)", f"it returned {type(result).__name__}")
-        if not good:
-            self.recorder.broken.add(name)
-        return result if good else None
+            self.recorder.raised(name, problem, case=case)
+        self.recorder.broken.add(name)
+        return None
 
     def compare(self, name, what, computed, reference, args=None, hint=""):
         """Compare with a Difference; when wrong, `args` of the pass are tried again with transposed
@@ -92,23 +102,37 @@ class LayerChecks:
         allowed = SAFETY * reference.error + self.recorder.tolerance * size
         return bool((np.abs(computed - reference.value) <= allowed).all())
 
-    def compare_blocks(self, name, what, computed, reference):
-        """Compare a flat vector (..., P) parameter by parameter, so that indices are its own."""
-        computed = np.asarray(computed)
-        if computed.shape != reference.value.shape:
-            told = f"{what.split(' ')[0]} has shape "
-            if not any(told in finding.entries for finding in self.recorder.report.findings):
-                self.compare(name, what, computed, reference)
-            return
-        for block, where, shape in self.subject.blocks:
-            lead = computed.shape[:-1]
-            part = Difference(*(side[..., where].reshape(lead + shape) for side in reference))
-            mine, hint = computed[..., where], ""
-            if len(shape) == 2 and shape[0] != shape[1] and self.agrees(
-                    mine.reshape(lead + shape[::-1]).swapaxes(-1, -2), self._rounded(part)):
-                hint = f"the numbers are right but transposed: {block} has the shape {shape}"
-            self.compare(name, f"{what.replace('theta', block, 1)}", mine.reshape(lead + shape),
-                         part, hint=hint)
+    def compare_bars(self, name, what, bars, reference):
+        """Compare the arrays for the parameters, each with its part of a flat reference (..., P);
+        of a layer inside, parameter by parameter.
+        """
+        places = [slot for slot in slots(self.subject.layer) if slot[1] is not None]
+        parts = [Difference(*(side[..., place].reshape(side.shape[:-1] + shape)
+                              for side in reference)) for _, place, shape in places]
+        for (slot, place, _), bar, part in zip(places, bars, parts):
+            inside = [block for block in self.subject.blocks
+                      if place.start <= block[1].start and block[1].stop <= place.stop]
+            if bar.shape != part.value.shape or len(inside) == 1:
+                told = what.replace("theta", slot, 1)
+                if bar.shape != part.value.shape and any(
+                        finding.pass_name == name and finding.compared.startswith(f"{slot}")
+                        and "wrong shape" in finding.compared
+                        for finding in self.recorder.report.findings):
+                    continue  # it is told once
+                self.compare(name, told, bar, part, hint=self._swapped(bar, slot, places, parts))
+                continue
+            for block, where, shape in inside:
+                here = slice(where.start - place.start, where.stop - place.start)
+                self.compare(name, what.replace("theta", block, 1),
+                             bar[..., here].reshape(bar.shape[:-1] + shape), Difference(*(
+                                 side[..., here].reshape(bar.shape[:-1] + shape) for side in part)))
+
+    def _swapped(self, bar, slot, places, parts):
+        """A hint where an array is the one that belongs to another parameter."""
+        others = [name for (name, _, _), part in zip(places, parts)
+                  if name != slot and self.agrees(bar, self._rounded(part))]
+        return (f"this is what belongs to {others[0]}: the arrays stand in another order than "
+                "the parameters in declare" if others else "")
 
     def _transposed_hint(self, name, args, reference):
         """Try the pass with square weights, or their tangents, or both, transposed."""
@@ -140,45 +164,58 @@ class LayerChecks:
         saved = self.subject.layer.forward(self.subject.x.copy())[1]
         with self.subject.at(theta):
             result = self.subject.call(name, saved, *changed)
-        return result[0] if name in ("backward", "backward_tangent") else result
+        return result[0] if name in PAIRS else result
 
     # -- first order -------------------------------------------------------------------------------
 
     def backward(self):
-        """x_bar and theta_bar against differences of <y_bar, forward>."""
+        """x_bar and the arrays for the parameters against differences of <y_bar, forward>."""
         subject, args = self.subject, (self.y_bar,)
-        result = self.pair("backward", *args)
+        result = self.attempt("backward", *args)
         if result is None:
             return
-        x_bar, theta_bar = result
-        self.compare("backward", "x_bar against differences of forward", x_bar,
-                     subject.input_gradient(subject.x, subject.theta, self.y_bar), args)
+        reference = subject.input_gradient(subject.x, subject.theta, self.y_bar)
+        if self.compare("backward", "x_bar against differences of forward", result[0], reference,
+                        args) is False:
+            self._tell_share(result[0], reference)
         if subject.theta.size:
-            self.compare_blocks("backward", "theta_bar against differences of forward", theta_bar,
-                                subject.parameter_gradient(subject.x, subject.theta, self.y_bar))
-        else:
-            self._no_parameters("backward", theta_bar, (0,))
+            self.compare_bars("backward", "theta_bar against differences of forward", result[1],
+                              subject.parameter_gradient(subject.x, subject.theta, self.y_bar))
         self._state("backward", args)
-        self._halves(x_bar, theta_bar)
+        self._halves(*result)
 
-    def _no_parameters(self, name, value, shape):
-        if np.shape(value) != shape:
-            self.recorder.broken.add(name)
-        self.recorder.fact(name, "no parameters", np.shape(value) == shape,
-                           "without trainable parameters their part must be empty",
-                           f"shape {np.shape(value)}, expected {shape}")
+    def _tell_share(self, x_bar, reference):
+        """A hint where entries of x_bar are the share of one window of the output alone."""
+        finding = self.recorder.report.findings[-1]
+        if np.shape(x_bar) != np.shape(reference.value) or finding.hint or self.y.ndim < 3:
+            return
+        slack = SAFETY * self._rounded(reference).error + 1e-6 * (np.abs(x_bar).max() or 1.0)
+        wrong = np.argwhere(np.abs(x_bar - reference.value) > slack)[:_SHARES]
+        for index in map(tuple, wrong):
+            def moved(t, index=index):
+                x = self.subject.x.copy()
+                x[index] += t
+                return self.subject.forward(x)[index[0]]
+            shares = at_zero(moved).value * self.y_bar[index[0]]
+            if not any((np.abs(of_one - x_bar[index]) <= slack[index]).any()
+                       and (np.abs(of_one) > slack[index]).sum() > 1
+                       for of_one in (shares.sum(axis=0), shares.sum(axis=-1))):
+                return
+        if len(wrong):
+            finding.hint = ("each wrong entry is the share of one window alone: where windows "
+                            "overlap, += is meant in place of =")
 
-    def _halves(self, x_bar, theta_bar):
-        """`input_gradient` and `parameter_gradient`, where a layer has them, are the halves of
-        `backward`.
-        """
+    def _halves(self, x_bar, bars):
+        """What a network calls gives what `backward` gives."""
         if self.recorder.wrong("backward"):
             return
-        for name, expected in (("input_gradient", x_bar), ("parameter_gradient", theta_bar)):
-            if callable(getattr(self.subject.layer, name, None)):
-                got = np.asarray(getattr(self.subject.layer, name)(self.saved, self.y_bar.copy()))
-                self.recorder.compare(name, f"{name} against its half of backward", got, expected,
-                                      names=(name, "backward"))
+        layer, y_bar = self.subject.layer, self.y_bar
+        for name, expected in (("input_gradient", x_bar), ("parameter_gradient", flat(bars))):
+            if name == "parameter_gradient" and not bars:
+                continue
+            got = np.asarray(getattr(layer, name)(self.saved, y_bar.copy()))
+            self.recorder.compare(name, f"{name} against its half of backward", got, expected,
+                                  names=(name, "backward"))
 
     def tangent(self):
         """y_tangent against differences of forward along the direction."""
@@ -186,7 +223,7 @@ class LayerChecks:
         zero_x, zero_theta = np.zeros_like(subject.x), np.zeros_like(subject.theta)
         cases = [("x_tangent alone", self.x_tangent, None)]
         if subject.theta.size:
-            cases += [("theta_tangent alone", None, self.theta_tangent),
+            cases += [("theta_tangent alone", zero_x, self.theta_tangent),
                       ("both", self.x_tangent, self.theta_tangent)]
         for case, x_t, theta_t in cases:
             if case == "both" and self.recorder.wrong("tangent"):
@@ -194,7 +231,7 @@ class LayerChecks:
             result = self.attempt("tangent", x_t, theta_t, case=f" along {case}")
             if result is None:
                 continue
-            dx, dtheta = zero_x if x_t is None else x_t, zero_theta if theta_t is None else theta_t
+            dx, dtheta = x_t, zero_theta if theta_t is None else theta_t
             reference = subject.tangent(lambda t, dx=dx, dtheta=dtheta: (
                 subject.x + t * dx, subject.theta + t * dtheta))
             self.compare("tangent", f"y_tangent along {case} against differences of forward",
@@ -202,8 +239,8 @@ class LayerChecks:
         self._state("tangent", (self.x_tangent, none_if_empty(self.theta_tangent)))
 
     def _state(self, name, args):
-        """Purity of a pass whose results can be used; a batch of one and tangents that are None, if
-        it is right.
+        """Purity of a pass whose results can be used; a batch of one, and several directions, if it
+        is right.
         """
         if name in self.recorder.broken:
             return
@@ -212,8 +249,9 @@ class LayerChecks:
         except Exception as problem:  # whatever a user's pass raises is the finding
             self.recorder.raised(name, problem, "runs again", " in a later call")
         if not self.recorder.wrong(name):
-            check_none(self, name, args)
             check_alone(self, name, args)
+        if self.subject.layer.many_directions and not self.recorder.wrong(name):
+            check_many(self, name, args)
 
     def parameter_gradients(self):
         """One row per sample, against differences of <y_bar_s, forward_s>."""
@@ -222,11 +260,8 @@ class LayerChecks:
         if result is None:
             return
         if subject.theta.size:
-            reference = subject.parameter_gradients(subject.x, subject.theta, self.y_bar)
-            self.compare_blocks(name, "theta rows against differences of forward", result,
-                                reference)
-        else:
-            self._no_parameters(name, result, (len(subject.x), 0))
+            self.compare_bars(name, "theta rows against differences of forward", result,
+                              subject.parameter_gradients(subject.x, subject.theta, self.y_bar))
         self._state(name, (self.y_bar,))
 
     # -- second order ------------------------------------------------------------------------------
@@ -234,22 +269,21 @@ class LayerChecks:
     def second_tangent(self):
         """y_second term by term, against differences of `tangent` if right, else of forward."""
         name, subject = "second_tangent", self.subject
-        exact = not self.recorder.wrong("tangent")
+        exact = self._right("tangent")
         against = f"against differences of {'tangent' if exact else 'forward, twice'}"
         zero_x, zero_theta = np.zeros_like(subject.x), np.zeros_like(subject.theta)
         cases = {"x_second alone": (zero_x, self.x_second, None),
-                 "x_tangent alone": (self.x_tangent, None, None)}
+                 "x_tangent alone": (self.x_tangent, zero_x, None)}
         if subject.theta.size:
-            cases["theta_tangent alone"] = (None, None, self.theta_tangent)
-            cases["both tangents"] = (self.x_tangent, None, self.theta_tangent)
+            cases["theta_tangent alone"] = (zero_x, zero_x, self.theta_tangent)
+            cases["both tangents"] = (self.x_tangent, zero_x, self.theta_tangent)
         cases["everything"] = (self.x_tangent, self.x_second, none_if_empty(self.theta_tangent))
         results, references = {}, {}
         for case, args in cases.items():
             if case == "everything":
                 self._mixed_term(against, results, references)
             results[case] = self.attempt(name, *args, case=f" along {case}")
-            dx, d2x, dtheta = (zero if arg is None else arg
-                               for arg, zero in zip(args, (zero_x, zero_x, zero_theta)))
+            dx, d2x, dtheta = *args[:2], zero_theta if args[2] is None else args[2]
             references[case] = subject.second_tangent(dx, d2x, dtheta, exact)
             told = case == "both tangents" or (case == "everything" and self.recorder.wrong(name))
             if results[case] is not None and not told:
@@ -275,37 +309,34 @@ class LayerChecks:
         that is right.
         """
         name, subject = "backward_tangent", self.subject
-        exact = not self.recorder.wrong("backward")
+        exact = self._right("backward")
         against = f"against differences of {'backward' if exact else 'forward, twice'}"
-        zero = np.zeros_like(self.y_bar)
-        cases = {"y_bar_tangent alone": (None, None, self.y_bar, self.y_bar_tangent),
+        zero, zero_x = np.zeros_like(self.y_bar), np.zeros_like(subject.x)
+        cases = {"y_bar_tangent alone": (zero_x, None, self.y_bar, self.y_bar_tangent),
                  "x_tangent alone": (self.x_tangent, None, self.y_bar, zero)}
         if subject.theta.size:
-            cases["theta_tangent alone"] = (None, self.theta_tangent, self.y_bar, zero)
+            cases["theta_tangent alone"] = (zero_x, self.theta_tangent, self.y_bar, zero)
         cases["everything"] = (self.x_tangent, none_if_empty(self.theta_tangent), self.y_bar,
                                self.y_bar_tangent)
         for case, args in cases.items():
             if case == "everything" and self.recorder.wrong(name):
                 continue
-            result = self.pair(name, *args, case=f" along {case}")
+            result = self.attempt(name, *args, case=f" along {case}")
             if result is None:
                 continue
-            dx = np.zeros_like(subject.x) if args[0] is None else args[0]
             dtheta = np.zeros_like(subject.theta) if args[1] is None else args[1]
-            direction = dx, dtheta, *args[2:]
+            direction = args[0], dtheta, *args[2:]
             self.compare(name, f"x_bar_tangent along {case} {against}", result[0],
                          subject.backward_tangent(0, *direction, exact), args)
             if subject.theta.size:
-                self.compare_blocks(name, f"theta_bar_tangent along {case} {against}", result[1],
-                                    subject.backward_tangent(1, *direction, exact))
-            else:
-                self._no_parameters(name, result[1], (0,))
+                self.compare_bars(name, f"theta_bar_tangent along {case} {against}", result[1],
+                                  subject.backward_tangent(1, *direction, exact))
         self._state(name, cases["everything"])
 
     def input_hessian(self):
         """Curvature of the layer and of what follows it, apart and together."""
         name, subject = "input_hessian", self.subject
-        exact = not self.recorder.wrong("backward")
+        exact = self._right("backward")
         against = f"against differences of {'backward' if exact else 'forward, twice'}"
         cases = {"of H_y alone (J^T H_y J)": (np.zeros_like(self.y_bar), self.H_y),
                  "of y_bar alone (sum of y_bar_i Hess(y_i))": (self.y_bar, np.zeros_like(self.H_y)),

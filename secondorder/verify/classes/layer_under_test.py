@@ -7,9 +7,11 @@ import copy
 
 import numpy as np
 
-from ...exact.finite_differences import Difference, central
-from ..differences import at_zero, nested, stacked
+from ...exact.finite_differences import Difference
+from ...nets.layers.chain import STILL
+from ..differences import at_zero, central, nested, stacked
 from ..recorder import pure_call
+from .passes import flat, parameter_arrays, run
 
 #: At most this many entries of an input or of the parameters are differenced; larger ones are
 #: sampled.
@@ -20,32 +22,6 @@ _FEWEST = 12
 _REDRAWS = 30
 _PROBE_STEP = 2e-3
 _SMOOTH = 1e-4
-
-PASSES = {"forward": ("x",),
-          "backward": ("saved", "y_bar"),
-          "tangent": ("saved", "x_tangent", "theta_tangent"),
-          "parameter_gradients": ("saved", "y_bar"),
-          "second_tangent": ("saved", "x_tangent", "x_second", "theta_tangent"),
-          "backward_tangent": ("saved", "x_tangent", "theta_tangent", "y_bar", "y_bar_tangent"),
-          "input_hessian": ("saved", "y_bar", "H_y")}
-
-
-def sublayers(layer):
-    """A layer and the layers inside it; a duck-typed layer stands alone."""
-    return list(layer.sublayers()) if callable(getattr(layer, "sublayers", None)) else [layer]
-
-
-def parameter_arrays(layer, trainable=None):
-    """(name, array) of all parameters of a layer and its sublayers, or of those (not) trainable."""
-    layers = sublayers(layer)
-    named_arrays = []
-    for position, inner in enumerate(layers):
-        if trainable is not None and bool(getattr(inner, "trainable", True)) != trainable:
-            continue
-        prefix = "" if len(layers) == 1 else f"sublayer{position}."
-        named_arrays += [(prefix + name, value)
-                         for name, value in getattr(inner, "parameters", {}).items()]
-    return named_arrays
 
 
 class Subject:
@@ -105,7 +81,11 @@ class Subject:
         parameters.
         """
         before = [(label, value, value.copy()) for label, value in parameter_arrays(self.layer)]
-        result = pure_call(self.recorder, name, getattr(self.layer, name), PASSES[name], args)
+        def called(function, names, given):
+            return pure_call(self.recorder, name, function, names, given, same=(STILL,))
+
+        result = (called(self.layer.forward, ("x",), args) if name == "forward"
+                  else run(self.layer, name, args[0], args[1:], called))
         for label, value, old in before:
             if not np.array_equal(value, old):
                 value[...] = old
@@ -123,7 +103,7 @@ class Subject:
         """A pass right after the forward pass it belongs to, at x and theta."""
         with self.at(theta):
             saved = self.layer.forward(np.array(x))[1]
-            return getattr(self.layer, name)(saved, *copy.deepcopy(args))
+            return run(self.layer, name, saved, copy.deepcopy(args))
 
     def draw_off_kinks(self, weights):
         """Redraw x until wide central differences of <weights, forward> are accurate, so that no
@@ -203,7 +183,10 @@ class Subject:
         def state(t):
             return self.x + t * x_tangent, self.theta + t * theta_tangent, y_bar + t * y_bar_tangent
         if exact:
-            return at_zero(lambda t: self.after_forward("backward", *state(t))[which])
+            def result(t):
+                x_bar, bars = self.after_forward("backward", *state(t))
+                return flat(bars) if which else x_bar
+            return at_zero(result)
         reference = (self.input_gradient, self.parameter_gradient)[which]
         return nested(lambda t: reference(*state(t)))
 

@@ -18,8 +18,8 @@ from ..recorder import Recorder
 from .forward_checks import check_copy, check_forward
 from .identities import check_identities, check_in_network, check_rates, difference_curves
 from .layer_checks import LayerChecks
-from .layer_under_test import PASSES, Subject, parameter_arrays, sublayers
-from .shared import require_methods
+from .layer_under_test import Subject
+from .passes import PASSES, parameter_arrays, sublayers, written
 from .single_precision import check_single_precision
 
 #: Kinds of samples that are tried where no shape is given: vectors, sequences (T, F), images (C, H,
@@ -28,14 +28,15 @@ KINDS = ((5, lambda width: (width,)), (3, lambda width: (4, width)),
          (2, lambda width: (width, 5, 4)), (2, lambda width: (width, 12, 10)))
 
 
-def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0, 8.0)):
-    """Check all seven passes of a layer.
+def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0, 8.0),
+          passes=None):
+    """Check the passes of a layer that its author wrote.
 
     Parameters
     ----------
     layer : Layer
-        An instance of a subclass of `secondorder.nets.Layer`, or any object with the seven passes
-        and a dictionary `parameters`.  It is not changed: the checks work on a deep copy.
+        An instance of a subclass of `secondorder.nets.Layer`. It is not changed: the checks work on
+        a deep copy.
     input_shape : tuple of int, optional
         Shape of one sample; default the layer's own `input_shape`, or a vector, sequence or image
         that it takes.
@@ -49,6 +50,9 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         The inputs are standard normal numbers times each of these: a layer may have other branches
         far out. The first size gets all channels, the others the differences of every pass. The
         report says how far the inputs went.
+    passes : sequence of str, optional
+        Only these passes are judged, and `forward`; default all that the layer's class writes. A
+        note names the others.
 
     Returns
     -------
@@ -58,41 +62,79 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     Raises
     ------
     TypeError
-        If a pass is missing, a class was given instead of an instance, or `samples` is no whole
-        number.
+        If it is no `Layer`, or a class instead of an instance; without a `forward`; `samples` that
+        is no whole number.
     ValueError
         If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the
-        layer's own, or a size is not a positive number.
+        layer's own, a size is not a positive number, or the layer does not write one of `passes`.
     """
-    _require_passes(layer)
+    _require_layer(layer)
     samples = whole_number(samples, "samples", 2)  # in one row no leak shows
-    shape, sizes = sample_shape(layer, input_shape), _sizes(sizes)
+    sizes, rng = _sizes(sizes), generator(rng)
     recorder = Recorder(_name(layer), tolerance)
-    rng = generator(rng)
     if not _was_made(recorder, layer):
         return recorder.report
+    judged, shape = _judged(layer, passes), sample_shape(layer, input_shape)
     subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
     if subject is None:
         _tell_guess(recorder, layer, input_shape, shape)
         return recorder.sorted_report()
-    checks = LayerChecks(subject)
+    checks = LayerChecks(subject, judged)
+    checks.follow_lines()
     checks.run()
     if recorder.report.findings:
         _tell_guess(recorder, layer, input_shape, shape)
-        _tell_stale(recorder, layer, shape, samples)
+        _tell_stale(recorder, layer, shape, samples, judged)
         recorder.report.notes.append("identities, rates and the check inside a network were left "
                                      "out: they would only name the wrong passes again")
     else:
-        _further_channels(checks, isinstance(layer, Layer))
+        _further_channels(checks)
         reach = [np.abs(subject.x).max(),
-                 *(_far(layer, recorder, shape, samples, rng, size) for size in sizes[1:])]
-        recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at (set others with "
-                      "sizes=)")
+                 *(_far(layer, recorder, shape, samples, rng, size, judged) for size in sizes[1:])]
+        recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at, and the line through "
+                      "each was followed for jumps (set others with sizes=)")
+    _tell_left_out(recorder, layer, judged)
     recorder.report.curves = difference_curves(checks)
     return recorder.sorted_report()
 
 
-def _far(layer, recorder, shape, samples, rng, size):
+def _require_layer(layer):
+    """TypeError unless it is an instance of a subclass of Layer."""
+    if isinstance(layer, type) or not isinstance(layer, Layer):
+        what = f"the class {layer.__name__}: call it first" if isinstance(layer, type) \
+            else checks.shown(layer)
+        raise TypeError(f"layer must be an instance of a subclass of secondorder.Layer, got {what}")
+
+
+def _judged(layer, passes):
+    """The passes that are judged, `forward` first; TypeError or ValueError if there are none."""
+    known = written(layer)
+    if "forward" not in known:
+        raise TypeError(f"layer {type(layer).__name__} does not define forward(x)")
+    if passes is None:
+        return known
+    if isinstance(passes, str) or not all(isinstance(name, str) for name in passes):
+        raise TypeError(f"passes must be a sequence of names, got {checks.shown(passes)}")
+    for name in passes:
+        if name not in known:
+            raise ValueError(f"passes has {name!r}, which {type(layer).__name__} does not write: "
+                             f"choose from {', '.join(known)}")
+    return [name for name in known if name == "forward" or name in passes]
+
+
+def _tell_left_out(recorder, layer, judged):
+    """Which passes were not judged, and why."""
+    known = written(layer)
+    missing = [name for name in PASSES if name not in known]
+    others = [name for name in known if name not in judged]
+    if missing:
+        recorder.note(f"not judged, as {type(layer).__name__} does not write them by hand: "
+                      f"{', '.join(missing)}")
+    if others:
+        recorder.note(f"not judged, as passes= leaves them out: {', '.join(others)}")
+
+
+def _far(layer, recorder, shape, samples, rng, size, judged):
     """Every pass at inputs of another size; what is wrong there joins the report. The largest
     |x|.
     """
@@ -105,7 +147,10 @@ def _far(layer, recorder, shape, samples, rng, size):
             if not np.isfinite(subject.forward()).all():
                 recorder.note(f"not judged{where}: the outputs are too large for float64")
                 return 0.0
-            LayerChecks(subject).run()
+            checks = LayerChecks(subject, judged)
+            if not recorder.wrong("forward"):
+                checks.follow_lines()
+            checks.run()
         except Exception as problem:  # whatever a user's layer raises is the finding
             again.raised("forward", problem)
     recorder.report.checks += again.report.checks
@@ -123,15 +168,29 @@ def _prepare(layer, recorder, shape, samples, rng, size):
     subject = Subject(own, recorder, shape, samples, rng, size)
     try:
         subject.move_parameters()
-        judged = check_forward(subject, isinstance(layer, Layer))
+        judged = check_forward(subject)
     except Exception as problem:  # whatever a user's forward raises is the finding
         judged = recorder.raised("forward", problem, case=f" for x of shape {subject.shape}",
-                                 hint="is input_shape right?")
+                                 hint=_instead(problem) or "is input_shape right?")
     if not judged:
         recorder.report.notes.append("the other passes were not judged: they are compared with "
                                      "forward")
         return None
     return subject
+
+
+#: What an exception of `forward` says where the layer does what no layer can, and what to do.
+INSTEAD = (
+    ("required positional argument", "a layer has one input: put the others beside it "
+     "(np.concatenate) and cut x inside forward"),
+    ("arrays used as indices must be of integer", "inputs are real numbers: give an embedding "
+     "one-hot rows, x @ table, or look its vectors up before the network"),
+    ("only integer", "inputs are real numbers: give an embedding one-hot rows, x @ table, or look "
+     "its vectors up before the network"))
+
+
+def _instead(problem):
+    return next((text for said, text in INSTEAD if said in str(problem)), "")
 
 
 def _name(layer):
@@ -150,8 +209,7 @@ def _was_made(recorder, layer):
     try:
         for inner in sublayers(layer):
             name = type(inner).__name__
-            if isinstance(inner, Layer):
-                inner.parameters, inner.trainable, inner.owner()
+            inner.parameters, inner.trainable, inner.owner()
     except AttributeError as problem:
         return recorder.fact("__init__", "Layer.__init__", False,
                              f"Layer.__init__ was not called: begin {name}.__init__ with "
@@ -159,20 +217,20 @@ def _was_made(recorder, layer):
     return True
 
 
-def _further_channels(checks, in_network):
-    channels = {"identities": check_identities, "rates": check_rates,
-                "float32": check_single_precision}
-    if in_network:
-        channels["network"] = check_in_network
+def _further_channels(checks):
+    channels = {"float32": check_single_precision}
+    if {*checks.judged} | {"forward"} == {*PASSES}:
+        channels = {"identities": check_identities, "rates": check_rates, **channels,
+                    "network": check_in_network}
+    else:
+        checks.recorder.note("identities, rates and the check inside a network were left out: they "
+                             "need all passes")
     for name, channel in channels.items():
         try:
             channel(checks)
         # a pass that does not stand this use is a finding, whatever it raises
         except Exception as problem:
             checks.recorder.raised(name, problem)
-    if not in_network:
-        checks.recorder.report.notes.append("not a subclass of Layer: the check inside a network "
-                                            "was left out")
 
 
 def _tell_guess(recorder, layer, input_shape, shape):
@@ -182,7 +240,7 @@ def _tell_guess(recorder, layer, input_shape, shape):
                       "input_shape=)")
 
 
-def _tell_stale(recorder, layer, shape, samples):
+def _tell_stale(recorder, layer, shape, samples, judged):
     """Passes that are wrong now but right with the parameters the layer was made with keep a stale
     copy of them.
     """
@@ -191,7 +249,7 @@ def _tell_stale(recorder, layer, shape, samples):
     if not subject.theta.size:
         return
     try:
-        LayerChecks(subject).run()
+        LayerChecks(subject, judged).run()
     except Exception:  # no second opinion; the findings stand as they are
         return
     run_again = {check.pass_name for check in again.report.checks} - {"forward"}
@@ -199,16 +257,6 @@ def _tell_stale(recorder, layer, shape, samples):
         if finding.pass_name in run_again and not again.wrong(finding.pass_name):
             finding.hint = ("stale parameters: the pass is right until the parameters change "
                             "in-place; it keeps a copy of them, or leaves one out")
-
-
-def _require_passes(layer):
-    """All seven passes; `backward` may be given as its two halves."""
-    halves = ("input_gradient", "parameter_gradient")
-    split = all(callable(getattr(layer, name, None))
-                and getattr(type(layer), name, None) is not getattr(Layer, name) for name in halves)
-    require_methods(layer, "layer", {name: ", ".join(arguments) for name, arguments
-                                     in PASSES.items() if not (split and name == "backward")},
-                    [getattr(Layer, name) for name in PASSES])
 
 
 def first_taken(layer):

@@ -6,12 +6,12 @@ import numpy as np
 
 from ...checks import plain_array, whole_number
 from ...checks.randomness import generator
-from ...exact.finite_differences import Difference, central
+from ...exact.finite_differences import Difference
 from ...nets import DiagonalLoss, Loss
-from ..differences import error_by_step, nested, stacked
+from ..differences import central, error_by_step, jumps_along, nested, stacked
 from ..findings import INACCURATE
 from ..recorder import Recorder, pure_call
-from .identities import check_orders
+from .identities import bends, check_orders
 from .loss_model import check_far, check_model
 from .loss_targets import CLASSES, REAL, check_labels, targets_taken, tells_classes_apart
 from .shared import keeps_dtype, nothing, remainders, require_methods
@@ -21,6 +21,8 @@ METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "grad
            "hessian_diagonal": "p, target"}
 #: Sizes of the outputs at which the derivatives are compared: residuals in the middle and far out.
 SIZES = (1.0, 3.0, 8.0)
+#: How far lines are followed for jumps of the value.
+LENGTHS = (1.0, 8.0)
 #: At least this many outputs are drawn of each size.
 _FEWEST = 60
 _REDRAWS = 30
@@ -165,6 +167,7 @@ class LossChecks:
                                      f" with {self.case} at outputs of size {size:g}")
                 return
         self.p, self.target, self.v = point
+        self._follow_lines()
         self._draw_off_kinks(1.0)
         if all(self.usable.values()):
             self._symmetry()
@@ -316,6 +319,45 @@ class LossChecks:
                 f"{lowest[sample]:.6g}", f"at p = {np.array2string(self.p[sample], precision=4)}",
                 "methods rely on this flag; set it to False")
 
+    def _follow_lines(self):
+        """Values along lines: no jump from one branch to another, and none that bends down where
+        the loss says that it is convex.
+        """
+        rows = np.arange(len(self.p))
+        for length in LENGTHS:
+            def values(t, length=length):
+                p = self.p[None] + t[:, None, None] * self.v
+                given = np.concatenate([self.target[rows]] * len(t))
+                with np.errstate(all="ignore"):
+                    return np.asarray(self.loss.value(p.reshape(-1, p.shape[-1]), given),
+                                      dtype=float).reshape(len(t), -1, 1)
+            self.called = "value"
+            jumps = jumps_along(values, length)
+            for t, row, before, after in jumps[:1]:
+                p = np.array2string(self.p[row] + t * self.v[row], precision=4, threshold=8)
+                target = np.array2string(self.target[row], precision=4, threshold=8)
+                self.recorder.fact(
+                    "value", "continuous", False, f"jumps with {self.case}: from {before:.6g} to "
+                    f"{after:.6g}", f"at p = {p}, target = {target}",
+                    "branches must meet: is a constant of one of them missing?")
+            if jumps:
+                return
+            self.recorder.fact("value", f"continuous over {length:g}", True, "")
+            if getattr(self.loss, "convex", False):
+                self._convex_along(values(np.linspace(-length, length, 257))[:, :, 0])
+        self.recorder.note(f"values were followed for jumps along {len(LENGTHS) * len(rows)} lines "
+                           f"with {self.case}, out to |p| = "
+                           f"{np.abs(np.abs(self.p) + LENGTHS[-1] * np.abs(self.v)).max():.2g}")
+
+    def _convex_along(self, values):
+        bends = np.diff(values, 2, axis=0)
+        slack = 1e-9 * np.abs(values).max()
+        with np.errstate(invalid="ignore"):
+            down = ~(bends >= -slack) & np.isfinite(bends)
+        self.recorder.fact("convex", "along lines", not down.any(), "convex is True, but along a "
+                           "line the value bends down", hint="methods rely on this flag; set it to "
+                           "False")
+
     def _symmetry(self):
         H = self.of("hessian")
         self.recorder.compare("hessian", "hessian against its transpose", H, H.transpose(0, 2, 1),
@@ -332,8 +374,10 @@ class LossChecks:
             v = self.rng.standard_normal(self.p.shape)
             terms = value, np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v)
                                                                    * v) / 2
-            return steps, lambda order: remainders(
-                lambda t: self.of("value", p=self.p + t * v).sum(), terms[:order], steps)
+            def values(t):
+                return self.of("value", p=self.p + t * v)
+            return steps, lambda order: remainders(lambda t: values(t).sum(), terms[:order],
+                                                   steps), bends(values, steps)
         check_orders(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value)
                      + 1)
 

@@ -5,9 +5,10 @@ import copy
 import numpy as np
 
 from ..findings import INACCURATE, PROMOTES
-from ..recorder import SAFETY, arrays_in
-from .calls import RESULTS
-from .layer_under_test import none_if_empty, parameter_arrays
+from ..recorder import SAFETY
+from .calls import labelled
+from .layer_under_test import none_if_empty
+from .passes import parameter_arrays, run
 
 _ERROR = 1e-5
 _JITTER = 1e-3
@@ -30,7 +31,9 @@ def check_single_precision(checks):
                  "backward_tangent": (checks.x_tangent, theta_t, checks.y_bar,
                                       checks.y_bar_tangent),
                  "input_hessian": (checks.y_bar, checks.H_y)}
-    for name, args in arguments.items():
+    for name in ("forward", *checks.judged):
+        args = arguments[name]
+
         def both(factor, name=name, args=args):
             given = [None if arg is None else (arg * factor(arg.shape)).astype(np.float32)
                      for arg in (subject.x, *args)]
@@ -43,27 +46,21 @@ def check_single_precision(checks):
 def _in_two_precisions(layer):
     """Copies with the same parameters, rounded to float32, in float32 and in float64."""
     narrow, wide = copy.deepcopy(layer), copy.deepcopy(layer)
-    if callable(getattr(narrow, "convert", None)):
-        narrow.convert("float32")
-    else:
-        for name, _ in parameter_arrays(narrow):
-            narrow.parameters[name] = narrow.parameters[name].astype(np.float32)
+    narrow.convert("float32")
     for (_, value), (_, rounded) in zip(parameter_arrays(wide), parameter_arrays(narrow)):
         value[...] = rounded
     return narrow, wide
 
 
 def _call(layer, name, x, *args):
-    """The arrays that a pass returns."""
+    """The arrays that a pass returns, each with its name."""
     y, saved = layer.forward(x)
-    result = y if name == "forward" else getattr(layer, name)(saved, *args)
-    return [value for _, value in arrays_in(result, name)]
+    return [("y", y)] if name == "forward" else labelled(layer, name, run(layer, name, saved, args))
 
 
 def _compare(recorder, name, both, rng):
     narrow, wide = both(np.ones)
-    for position, label in enumerate(RESULTS.get(name, ("y",))):
-        got, expected = narrow[position], wide[position]
+    for position, ((label, got), (_, expected)) in enumerate(zip(narrow, wide)):
         recorder.fact(name, f"{label} keeps float32", got.dtype == np.float32,
                       f"turns float32 into {got.dtype}: {label}",
                       hint="write constants as Python numbers and make arrays with the dtype of "
@@ -87,6 +84,6 @@ def _only_rounding(difference, allowed, both, position, rng):
     again = []
     for _ in range(_JITTERS):
         narrow, wide = both(lambda shape: 1 + _JITTER * rng.uniform(-1, 1, shape))
-        again.append((narrow[position] - wide[position])[wrong])
+        again.append((narrow[position][1] - wide[position][1])[wrong])
     # one entry may be rounded the same way again and again by chance; the noise of the others tells
     return bool(np.abs(np.mean(again, axis=0)).max() <= _STEADY * np.std(again, axis=0).max())
