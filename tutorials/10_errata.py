@@ -19,7 +19,7 @@ import numpy as np
 import secondorder as so
 from secondorder import plots
 from secondorder.lessons import Figures
-from secondorder.papers.eacg.curvatures import pch_step, pch_step_as_printed
+from secondorder.papers.eacg.eq_08_pch import eq_8b_as_printed, eq_8b_pch_step
 from secondorder.papers.low_rank import quantities
 from secondorder.papers.low_rank.steps import flat_limit_as_printed, limits
 from secondorder.papers.residual_partitioning.section_7_3_proof_of_theorem_2 import (
@@ -222,8 +222,8 @@ def both(samples):
         by_loops += (W.T @ B @ W) * np.outer(slope[s], slope[s]) / samples
     bend = sum(curvature[s] * (W.T @ g[s]) for s in range(samples)) / samples
     by_loops += np.diag(np.abs(bend))
-    return (off(pch_step_as_printed(W, B, g, slope, curvature, -1.0), by_loops),
-            off(pch_step(W, B, g, slope, curvature, -1.0), by_loops))
+    return (off(eq_8b_as_printed(W, B, g @ W, slope, curvature, -1.0), by_loops),
+            off(eq_8b_pch_step(W, B, g @ W, slope, curvature, -1.0), by_loops))
 
 
 for samples in (1, 2, 8, 64):

@@ -96,7 +96,7 @@ def cubic(layers, samples, classes, info):
 
 
 def ea_cg(layers, samples, classes, info):
-    """Pos-Eig at the top, W^T B W and E[h' h'^T] below, conjugate gradients in two coefficients.
+    """Pos-Eig at the top, W^T B W and E[h' h'^T] below, conjugate gradients in n + 1 numbers.
 
     An iteration is a product with B; the weights of a layer take one with the mean input besides.
     """

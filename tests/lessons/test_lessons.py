@@ -13,7 +13,7 @@ import secondorder as so
 from harness.everyday import all_but
 from secondorder import cli, lessons
 from secondorder.lessons import grading, sources
-from secondorder.papers.eacg import hessians
+from secondorder.papers.eacg import eq_04_hessian as hessians
 from secondorder.verify.grading import replaced
 
 HOME = lessons.folder() / "exercises"
@@ -100,20 +100,20 @@ def test_what_the_formula_says_stands_before_the_report():
 
 
 def test_what_is_wrong_is_shown_with_ratios():
-    def doubled(W, H, g, slope, curvature):
+    def doubled(W, H, h_bar, slope, curvature):
         below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
-        return 2 * (below + (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1]))
+        return 2 * (below + (curvature * h_bar)[:, :, None] * np.eye(W.shape[1]))
 
     found = so.verify.equation("ea-cg", "4b", doubled)
     assert not found.ok and "ratio 2" in str(found) and len(str(found).splitlines()) < 14
-    found = so.verify.equation("ea-cg", "4b", lambda W, H, g, slope, curvature: H)
+    found = so.verify.equation("ea-cg", "4b", lambda W, H, h_bar, slope, curvature: H)
     assert "shape" in found.message
     found = so.verify.equation("ea-cg", "4b", lambda *_: 1 / 0)
     assert "ZeroDivisionError" in found.message
 
 
 def test_a_function_may_call_the_one_whose_place_it_has():
-    own = hessians.hidden_hessians
+    own = hessians.eq_4b_hidden_hessian
     assert so.verify.equation("ea-cg", "4b", own).ok
     assert so.verify.equation("ea-cg", "4b", lambda *given: own(*given)).ok
     assert "the sign is flipped" in str(so.verify.equation("ea-cg", "4b", lambda *given:
@@ -154,14 +154,15 @@ def test_an_exercise_is_graded_by_all_its_labels():
 
 
 def test_the_implementation_has_its_place_again():
-    from secondorder.papers.eacg import hessians
+    from secondorder.papers.eacg import eq_04_hessian as hessians
 
-    before = hessians.hidden_hessians.__code__, hessians.hidden_hessians.__defaults__
+    own = hessians.eq_4b_hidden_hessian
+    before = own.__code__, own.__defaults__
     with pytest.raises(ValueError, match="in the middle"):
-        with replaced(hessians.hidden_hessians, lambda *_: 3):
-            assert hessians.hidden_hessians(1, 2) == 3
+        with replaced(own, lambda *_: 3):
+            assert own(1, 2) == 3
             raise ValueError("in the middle")
-    assert before == (hessians.hidden_hessians.__code__, hessians.hidden_hessians.__defaults__)
+    assert before == (own.__code__, own.__defaults__)
     assert "_secondorder_given" not in vars(hessians)
     assert so.verify.run("ea-cg", "4b")[0].ok
 
@@ -169,7 +170,7 @@ def test_the_implementation_has_its_place_again():
 def test_equation_refuses():
     with pytest.raises(TypeError, match="function must be callable"):
         so.verify.equation("ea-cg", "4b", 3)
-    with pytest.raises(ValueError, match="hidden_hessians"):
+    with pytest.raises(ValueError, match="eq_4b_hidden_hessian"):
         so.verify.equation("ea-cg", "4b", len, implementation="nothing")
     with pytest.raises(ValueError, match="unknown paper"):
         so.verify.equation("eacgg", "4b", len)

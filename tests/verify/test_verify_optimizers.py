@@ -37,7 +37,7 @@ RIGHT = {
     "a penalty": (of(so.ResidualPartitioning, l2=0.1), SMOOTH),
     "ea-cg": (so.EACG, {}), "ea-closed with momentum": (of(so.EACG, solver="ea-closed",
                                                             momentum=0.9), {}),
-    "kfac": (of(so.EACG, curvature="fisher", solver="kfi", alpha=0.1), {}),
+    "kfac": (of(so.EACG, curvature="fisher-empirical", solver="kfi", alpha=0.1), {}),
     "sampled": (of(so.EACG, curvature="fisher-sampled", rng=3), {}),
     "cubic": (around(so.SGD, sigma=10.0), {}),
     "cubic, adaptive": (around(of(so.Momentum, learning_rate=0.1), sigma=10.0, adaptive=True), {}),

@@ -5,9 +5,8 @@ import numpy as np
 from ... import datasets, exact
 from ...nets import SoftmaxCrossEntropy, mlp
 from ...papers.eacg import bias_curvatures
-from ...papers.eacg.objective import newton_direction, quadratic_model
-from ...papers.eacg.pos_eig import pos_eig
-from ...papers.eacg.solvers.systems import damped
+from ...papers.eacg.eq_01_03_newton import newton_direction, pos_eig, quadratic_model
+from ...papers.eacg.eq_09_11_ea_cg import eq_9_damped
 from .drawing import Axis, Curve, Figure, Panel, Recorded, Slider, number_text
 
 GAMMAS = np.round(np.linspace(1, -1, 21), 10)
@@ -57,7 +56,7 @@ def figure():
     v = np.linalg.eigh(A)[1][:, 0]
     v = -np.sign(g @ v) * v  # downhill along the eigenvector of the negative eigenvalue
     blocks = [pos_eig(A, gamma) for gamma in GAMMAS]
-    systems = [[damped(B, alpha) for alpha in ALPHAS] for B in blocks]
+    systems = [[eq_9_damped(B, np.eye(2), alpha) for alpha in ALPHAS] for B in blocks]
     steps = np.array([[newton_direction(g, M) for M in row] for row in systems])
     curves = np.array([level(B) for B in blocks])
     models = np.array([[along(g, M, v) for M in row] for row in systems])
@@ -95,7 +94,7 @@ def figure():
              "ellipse. With γ near 1 and little damping α the step goes uphill along the negative "
              "direction; from γ = 0 on it never does.",
         source="The mean Hessian block A of the two hidden biases of a 13-2-3 tanh net on the 178 "
-               "wines, before training. Computed by pos_eig, damped and newton_direction of the "
+               "wines, before training. Computed by pos_eig, eq_9_damped and newton_direction of the "
                "eacg room.",
         labels=("pos-eig", "property-1", "8a", "9"),
         sliders=[Slider("γ, Pos-Eig's factor", "", [number_text(gamma) for gamma in GAMMAS], 20),

@@ -6,24 +6,25 @@ rows of W one after the other, and the same block is B (x) A. Blocks between lay
 
 import numpy as np
 
-from ...checks import boolean, check_l2, lookup, number_in, one_of, require_bytes, whole_number
+from ...checks import boolean, check_l2, number_in, one_of, require_bytes
 from ...checks.randomness import generator
-from .solvers import kronecker_inverse
-from .curvatures import CURVATURES, check_real_network, curvatures_at, finite
-from .products import mean_outer
-from .rules import linear, units
-from .solvers.systems import low_rank_factor
+from .eq_04_hessian import layers_of, numbered, plus_diagonal
+from .eq_05_07_expectation import ehht
+from .eq_09_11_ea_cg import damping
+from .eq_12_13_kfac_kfra import eq_12_factors
+from .method import check_real_network, curvatures_at, known_curvature
 
 MAX_BYTES = 2**30
 FORMS = ("kronecker", "rank-one", "kfi")
 
 
 def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, l2=0.0, joint=True,
-           rank=1, rng=None, max_bytes=MAX_BYTES):
+           rng=None, max_bytes=MAX_BYTES):
     """Block-diagonal curvature (P, P) of a method, in the order of ``network.theta``.
 
-    KFAC is ``curvature="fisher"`` as the paper has it (``"fisher-exact"`` or ``"fisher-sampled"``
-    as its authors have it), KFRA ``"gauss-newton"``, PCH ``"pch-1"`` and ``"pch-2"``.
+    KFAC is ``curvature="fisher-empirical"`` as the paper has it (``"fisher-exact"`` or
+    ``"fisher-sampled"`` as its authors have it), KFRA ``"gauss-newton"``, PCH ``"pch-1"`` and
+    ``"pch-2"``.
 
     Parameters
     ----------
@@ -48,8 +49,6 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
     joint : bool
         Whether a layer's weights and bias are one matrix, with inputs [h; 1] and a block between
         them. Else this block is zero, as the paper solves (10a) and (10b) apart.
-    rank : int
-        For ``"rank-one"``: above 1, the largest parts of the inputs' covariance are added.
     rng : None, int or numpy.random.Generator
         For ``"fisher-sampled"``.
     max_bytes : int
@@ -76,56 +75,47 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
     >>> bool(np.allclose(so.eacg.matrix(*case), so.exact.hessian(*case)))  # one linear layer
     True
     """
-    lookup(CURVATURES, curvature, "curvature")
+    known_curvature(curvature, positive=False)
     one_of(FORMS, form, "form")
     alpha, l2 = number_in(alpha, "alpha", 0, 1), check_l2(l2)
-    rank, rng, joint = whole_number(rank, "rank", 1), generator(rng), boolean(joint, "joint")
-    if rank > 1 and form != "rank-one":
-        raise ValueError(f"rank={rank} is for form='rank-one', not for {form!r}")
+    rng, joint = generator(rng), boolean(joint, "joint")
     check_real_network(network)
     require_bytes("the curvature", (network.size, network.size), network.dtype, max_bytes)
     evaluation = network.evaluate(loss, x, y)
-    all_units = units(evaluation)
-    matrices = finite(curvatures_at(evaluation, curvature, rng, all_units))
+    layers = layers_of(evaluation)
+    blocks = curvatures_at(evaluation, layers, curvature, rng)
     whole = np.zeros((network.size, network.size), network.dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
-        for unit, B in zip(linear(all_units), matrices):
-            if unit.layer.size:
-                place = whole[unit.where, unit.where]
-                place[...] = layer_block(unit, B, form, alpha, l2, joint, rank)
+        for layer, B in zip(numbered(layers), blocks):
+            if layer.trained:
+                whole[layer.where, layer.where] = layer_block(
+                    (B + B.T) / 2, layer.h, layer.own.bias is not None, form, alpha, l2, joint)
     return network.require_finite(whole, "EA-CG: the curvature")
 
 
-def layer_block(unit, B, form, alpha, l2, joint, rank):
-    """The block of one linear layer, over its weights row by row and then its bias."""
-    X, bias = unit.saved.input, unit.layer.bias
-    if bias is None:
-        return _damped_block(B, X, form, alpha, l2, rank)
+def layer_block(B, X, bias, form, alpha, l2, joint):
+    """The block of one linear layer, over its weights row by row and then its bias, if any."""
+    ones = np.ones_like(X[:, :1])
+    if not bias:
+        return _damped_block(B, X, form, alpha, l2)
     if joint:
-        X = np.concatenate([X, np.ones_like(X[:, :1])], axis=1)
-        return _bias_last(_damped_block(B, X, form, alpha, l2, rank), len(B))
-    weights = _damped_block(B, X, form, alpha, l2, rank)
-    weight, damping = (1.0, alpha + l2) if form == "kfi" else (1 - alpha, alpha + (1 - alpha) * l2)
-    n = len(B)
-    block = np.zeros((len(weights) + n, len(weights) + n), B.dtype)
-    block[:-n, :-n] = weights
-    block[-n:, -n:] = weight * B + damping * np.eye(n, dtype=B.dtype)
-    return block
+        return _bias_last(_damped_block(B, np.hstack([X, ones]), form, alpha, l2), len(B))
+    weights = _damped_block(B, X, form, alpha, l2)
+    # a bias is a weight whose input is 1; KFI has no second factor for it
+    of_bias = (plus_diagonal(B.copy(), alpha + l2) if form == "kfi"
+               else _damped_block(B, ones, form, alpha, l2))
+    apart = np.zeros((len(B), len(weights)), B.dtype)
+    return np.block([[weights, apart.T], [apart, of_bias]])
 
 
-def _damped_block(B, X, form, alpha, l2, rank):
+def _damped_block(B, X, form, alpha, l2):
     """Eq. (9) over the rows of W: (1 - alpha)(B (x) A + l2 I) + alpha I; for KFI B (x) A, damped.
     """
     if form == "kfi":
-        A, B = kronecker_inverse.factors(mean_outer(X), B, alpha + l2)
+        A, B = eq_12_factors(ehht(X), B, alpha + l2)
         return np.kron(B, A)
-    if form == "rank-one":
-        F = low_rank_factor(X, rank)
-        A = F @ F.T
-    else:
-        A = mean_outer(X)
-    block = np.kron(B, A)
-    return (1 - alpha) * block + (alpha + (1 - alpha) * l2) * np.eye(len(block), dtype=B.dtype)
+    A = ehht(X if form == "kronecker" else X.mean(axis=0, keepdims=True))
+    return plus_diagonal((1 - alpha) * np.kron(B, A), damping(alpha, l2))
 
 
 def _bias_last(block, n):

@@ -19,10 +19,9 @@ import numpy as np
 from ...checks import boolean
 from ...checks.randomness import generator
 from ...exact.spectra.posterior import Posterior, checked_precisions, data_weight
-from .curvatures import check_real_network, curvatures_at, finite, positive_curvature
-from .products import mean_outer, symmetric
-from .rules import linear, units
-from .solvers.systems import orthonormal
+from .eq_04_hessian import layers_of, numbered
+from .eq_05_07_expectation import ehht
+from .method import check_real_network, curvatures_at, known_curvature
 
 
 def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", noise_variance=1.0,
@@ -69,17 +68,16 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
     >>> bool(np.isclose(kronecker.log_evidence(), full.log_evidence()))
     True
     """
-    positive_curvature(curvature)
+    known_curvature(curvature)
     tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
     joint, rng = boolean(joint, "joint"), generator(rng)
     check_real_network(network)
     evaluation = network.evaluate(loss, x, y)
-    all_units = units(evaluation)
-    matrices = finite(curvatures_at(evaluation, curvature, rng, all_units))
-    kind = "fisher-empirical" if curvature == "fisher" else curvature  # one curvature, two names
-    weight = data_weight(kind, evaluation.samples, s2)
-    blocks = [block for unit, B in zip(linear(all_units), matrices) if unit.layer.size
-              for block in _blocks(unit, B, weight, tau, joint)]
+    layers = layers_of(evaluation)
+    matrices = curvatures_at(evaluation, layers, curvature, rng)
+    weight = data_weight(curvature, evaluation.samples, s2)
+    blocks = [block for layer, B in zip(numbered(layers), matrices) if layer.trained
+              for block in _blocks(layer, B, weight, tau, joint)]
     return Kronecker(network, loss, x, y, tau, s2, blocks)
 
 
@@ -105,15 +103,15 @@ class Kronecker(Posterior):
         return result
 
 
-def _blocks(unit, B, weight, tau, joint):
+def _blocks(layer, B, weight, tau, joint):
     """One block over [W b], or one over W and one over b: an input that is always 1."""
-    X, where, layer = unit.saved.input, unit.where, unit.layer
+    X, where, own = layer.h, layer.where, layer.own
     ones = np.ones_like(X[:, :1])
-    if layer.bias is None:
+    if own.bias is None:
         return [Block(where, X, B, weight, tau, False)]
     if joint:
         return [Block(where, np.concatenate([X, ones], axis=1), B, weight, tau, True)]
-    middle = where.start + layer.weight.size
+    middle = where.start + own.weight.size
     return [Block(slice(where.start, middle), X, B, weight, tau, False),
             Block(slice(middle, where.stop), ones, B, weight, tau, False)]
 
@@ -123,9 +121,9 @@ def _eigenvectors(X):
     wider inputs those of their span.
     """
     if X.shape[1] <= len(X):
-        return np.linalg.eigh(mean_outer(X))
-    Q, A = orthonormal(X.T / np.sqrt(len(X)))
-    a, turn = np.linalg.eigh(A)
+        return np.linalg.eigh(ehht(X))
+    Q, R = np.linalg.qr(X.T / np.sqrt(len(X)))
+    a, turn = np.linalg.eigh(R @ R.T)
     return a, Q @ turn
 
 
@@ -145,7 +143,7 @@ class Block:
     def __init__(self, where, X, B, weight, tau, has_bias):
         self.where, self.tau, self.has_bias = where, tau, has_bias
         a, self.U = _eigenvectors(X.astype(np.float64))
-        b, self.V = np.linalg.eigh(symmetric(B.astype(np.float64)))
+        b, self.V = np.linalg.eigh((B + B.T).astype(np.float64) / 2)
         a, b = np.maximum(a, 0), np.maximum(b, 0)  # they are, but for rounding
         self.values = weight * b[:, None] * a + tau
         self.shape = len(b), len(self.U)

@@ -13,8 +13,7 @@ LABELS = ["1", "2", "3", "4a", "4b", "4c", "5", "6", "7", "8a", "8b", "8c", "9",
           "u-time", "b-i", "b-ii", "b-iii", "c-i", "c-ii", "c-iii", "d", "table-1", "table-2",
           "table-3", "table-4", "table-5", "extension-closed-11b", "extension-exact-11a",
           "extension-gram-11a", "extension-loewner", "extension-sgd-directions"]
-BEYOND = ["extension-two-coefficients", "extension-joint", "extension-ranks",
-          "extension-expectation-error"]
+BEYOND = ["extension-two-coefficients", "extension-expectation-error"]
 UNNUMBERED = ["u-kfra-hessian", "u-kfi-cost", "u-accumulate", "table-1-criterion"]
 ERRATA = {"u-convex": "substance", "table-1": "substance",
           "8b": "misprint", "u-fisher": "misprint", "b-ii": "misprint", "c-ii": "misprint",

@@ -9,7 +9,6 @@ import pytest
 import secondorder as so
 from harness import made_up
 from harness.eacg_trainings import LOST, as_printed, contrary, falling, flat, judged, timed_too
-from secondorder.compiled import forms
 from secondorder.papers.eacg.studies import clock, networks, table_1, training
 from secondorder.studies import DEPENDS, DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED, Verdict
 
@@ -198,12 +197,12 @@ def test_a_verdict_that_both_selections_share(by_loss, by_accuracy, expected):
 
 @pytest.mark.parametrize("form", ["literal", "compiled"])
 def test_a_step_is_timed_in_the_form_that_is_asked(monkeypatch, form):
-    steps = SimpleNamespace(seen=[], step=lambda x, y: steps.seen.append(forms.name()))
+    steps = SimpleNamespace(seen=[], step=lambda x, y: None)
     monkeypatch.setattr(training, "in_form", lambda asked, *about: (steps.seen.append(asked),
                                                                     steps)[1])
     clock.update_seconds(0, "Q", "cross-entropy", [["kfi", "pch-1"]], 20, 1, 1, form)
     table_1.step_seconds(0, "Q", "kfi", 20, 1, form)
-    assert steps.seen == [form] * 6
+    assert steps.seen == [form] * 2
 
 
 def test_each_form_has_its_own_claim_about_seconds():
@@ -214,12 +213,12 @@ def test_each_form_has_its_own_claim_about_seconds():
 
 def test_the_literal_timing_takes_the_solvers_of_the_paper():
     def options(form, method):
-        return training.in_form(form, network, loss, method, "pch-1", 0.1, 0.02).options
+        return training.in_form(form, network, loss, method, "fisher", 0.1, 0.02)
 
     network, loss = networks.network_of("Q", 0), so.SoftmaxCrossEntropy()
-    kfi, ea_cg = (options("literal", method) for method in ("kfi-rank-one", "ea-cg"))
-    assert (kfi.solver, kfi.literal) == ("kfi-rank-one", True)
-    assert (ea_cg.solver, ea_cg.literal, ea_cg.max_cg) == ("ea-cg", True, 20)
+    found = [options("literal", method) for method in ("kfi", "kfi-rank-one", "ea-cg")]
+    assert [one.solver for one in found] == ["kfi-printed", "kfi-rank-one", "ea-cg-printed"]
+    assert all((one.max_cg, one.curvature) == (20, "fisher-empirical") for one in found)
     assert options("compiled", "ea-cg").solver == "ea-closed"
     sgd = training.in_form("literal", network, loss, "sgd", "none", 0.1, 0.0)
     assert isinstance(sgd, so.Momentum)

@@ -18,8 +18,8 @@ def case(sizes=(3, 4, 2), bias=True, seed=0, samples=12):
 
 
 @pytest.mark.parametrize("bias, joint", [(True, True), (True, False), (False, True)])
-@pytest.mark.parametrize("curvature", ["gauss-newton", "fisher-exact", "fisher", "pch-1", "pch-2",
-                                       "fisher-sampled"])
+@pytest.mark.parametrize("curvature", ["gauss-newton", "fisher-exact", "fisher-empirical", "pch-1",
+                                       "pch-2", "fisher-sampled"])
 def test_against_the_dense_matrix(curvature, bias, joint):
     net, loss, x, y = problem = case(bias=bias)
     C = so.eacg.matrix(*problem, curvature, joint=joint, rng=5)
@@ -62,3 +62,18 @@ def test_a_layer_that_is_fixed_stays():
 def test_a_curvature_that_may_be_indefinite_is_refused():
     with pytest.raises(ValueError, match="curvature 'hessian' may be indefinite"):
         so.eacg.posterior(*case(), TAU, "hessian")
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_a_layer_wider_than_the_batch(joint):
+    """Eigenvectors of the inputs' span, and tau across it."""
+    rng = np.random.default_rng(0)
+    net, x = so.mlp([30, 3, 2], rng=0), rng.normal(size=(6, 30))
+    problem = net, so.SquaredError(), x, rng.normal(size=(6, 2))
+    made = so.eacg.posterior(*problem, 0.3, joint=joint)
+    assert made._blocks[0].U.shape[1] <= 6
+    draws, inverse = made._root(np.eye(net.size)), made._inverse(np.eye(net.size))
+    precision = 6 * so.eacg.matrix(*problem, "gauss-newton", joint=joint) + 0.3 * np.eye(net.size)
+    assert relative(draws @ draws.T, inverse) < 1e-12
+    assert relative(inverse, np.linalg.inv(precision)) < 1e-10
+    assert abs(made.log_determinant + np.linalg.slogdet(inverse)[1]) < 1e-9

@@ -2,38 +2,38 @@
 
 import numpy as np
 
-from secondorder.papers.eacg.pos_eig import pos_diagonal
+from secondorder.papers.eacg.eq_01_03_newton import positive
 
 
-def pch_step(W, B, g, slope, curvature, gamma):
-    """(m, m) from W (n, m), B (n, n), g (S, n), slope and curvature (S, m); gamma for Pos-Eig."""
-    bend = np.mean(curvature * (g @ W), axis=0)
-    return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(pos_diagonal(bend, gamma))
+def eq_8b_pch_step(W, B, h_bar, slope, curvature, gamma):
+    """(m, m) from W (n, m), B (n, n); h_bar, slope, curvature (S, m); gamma for Pos-Eig."""
+    bend = np.mean(curvature * h_bar, axis=0)
+    return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(positive(bend, gamma))
 
 
-def mistake_1(W, B, g, slope, curvature, gamma):
-    bend = curvature.mean(axis=0) * (g.mean(axis=0) @ W)
-    return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(pos_diagonal(bend, gamma))
+def mistake_1(W, B, h_bar, slope, curvature, gamma):
+    bend = curvature.mean(axis=0) * h_bar.mean(axis=0)
+    return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(positive(bend, gamma))
 
 
-def mistake_2(W, B, g, slope, curvature, gamma):
-    bend = np.mean(curvature * (g @ W), axis=0)
+def mistake_2(W, B, h_bar, slope, curvature, gamma):
+    bend = np.mean(curvature * h_bar, axis=0)
     mean = slope.mean(axis=0)
-    return (W.T @ B @ W) * np.outer(mean, mean) + np.diag(pos_diagonal(bend, gamma))
+    return (W.T @ B @ W) * np.outer(mean, mean) + np.diag(positive(bend, gamma))
 
 
-def mistake_3(W, B, g, slope, curvature, gamma):
-    bend = np.mean(pos_diagonal(curvature * (g @ W), gamma), axis=0)
+def mistake_3(W, B, h_bar, slope, curvature, gamma):
+    bend = np.mean(positive(curvature * h_bar, gamma), axis=0)
     return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(bend)
 
 
-def mistake_4(W, B, g, slope, curvature, gamma):
-    bend = np.mean(curvature * (g @ W), axis=0)
+def mistake_4(W, B, h_bar, slope, curvature, gamma):
+    bend = np.mean(curvature * h_bar, axis=0)
     return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(np.abs(bend))
 
 
-def mistake_5(W, B, g, slope, curvature, gamma):
-    bend = np.mean(curvature * (g @ W), axis=0)
+def mistake_5(W, B, h_bar, slope, curvature, gamma):
+    bend = np.mean(curvature * h_bar, axis=0)
     return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(bend)
 
 

@@ -1,14 +1,10 @@
-"""Every numbered equation, display, table and claim of the paper as a check that runs.
+"""A check that runs for every numbered equation, display, table and claim of the paper.
 
-In the paper's order: ``newton`` (1)-(3), Property 1, Pos-Eig; ``recursion`` back-propagation,
-(4a)-(4c) and supplements B and C; ``expectation`` (5)-(7), (15)-(17) and supplement D; ``pch``
-(8a)-(8c); ``systems`` (9)-(11b); ``analysis`` space, time and Table 1; ``kfac`` Fisher, KFI,
-(12), (13); ``kfra`` Gauss-Newton; ``criterion`` (14); ``tables`` the metric and the arithmetic of
-Tables 2-5; ``extensions`` what follows beyond the paper. ``cases`` holds random networks,
-``reference`` what they are compared with.
+The files bear the names of those that they check. ``cases`` holds random networks, ``reference``
+what they are compared with, ``conditions`` what statements need in order to hold.
 """
 
 from . import (  # noqa: F401, in the paper's order, which is the order of the tables
-    newton, recursion, expectation, pch, systems, analysis, kfac, kfra, criterion, tables,
-    extensions,
+    eq_01_03_newton, eq_04_hessian, eq_05_07_expectation, eq_08_pch, eq_09_11_ea_cg, eq_11_table_1,
+    eq_12_13_kfac_kfra, eq_14_experiments, supplement_b_c, supplement_d_eq_15_17, beyond,
 )

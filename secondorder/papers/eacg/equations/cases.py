@@ -6,7 +6,7 @@ import numpy as np
 
 from ....ledger import AtMost, Equal, Property
 from ....nets import Activation, BoundedCriterion, Chain, Linear, Network, SoftmaxCrossEntropy
-from .. import hessians, rules
+from .. import eq_04_hessian as hessians
 from . import reference
 
 LOSSES = {"softmax": SoftmaxCrossEntropy, "bounded": BoundedCriterion}
@@ -26,8 +26,7 @@ class Described(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A network, its parameters, a batch, its evaluation, and the room's units (layers with what
-    they saved).
+    """A network, its parameters, a batch, its evaluation, and the room's layers.
 
     `theta` and `x` are float64 whatever the network's dtype: they are what the reference starts
     from.
@@ -42,37 +41,33 @@ class Case(NamedTuple):
     x: np.ndarray
     y: np.ndarray
     evaluation: object
-    units: list
+    all_layers: list
     layers: list  # `Described`, t = 1..k
 
-    def linear(self, t):
-        """The linear layer t = 1..k."""
-        return rules.linear(self.units)[t - 1]
+    def layer(self, t):
+        """The room's layer t = 1..k."""
+        return self.all_layers[t - 1]
 
     def weights(self, t):
         """W^t."""
-        return self.linear(t).layer.weight
+        return self.layer(t).W
 
     def inputs(self, t):
         """h_i^{t-1}, (S, n_{t-1})."""
-        return self.linear(t).saved.input
+        return self.layer(t).h
 
     def deltas(self, t):
         """g_i^t, (S, n_t)."""
-        return self.linear(t).delta
-
-    def hidden(self, t):
-        """What the activation of layer t saved: slope h' and curvature h''."""
-        return self.units[2 * t - 1].saved
+        return self.layer(t).g
 
     def top(self):
         """H_i^k, (S, C, C)."""
-        return hessians.output_hessians(self.evaluation.loss_function, self.evaluation.outputs,
-                                        self.evaluation.y)
+        return hessians.eq_4a_output_hessian(self.evaluation.loss_function,
+                                             self.evaluation.outputs, self.evaluation.y)
 
     def exact(self):
         """H_i^t of all layers."""
-        return hessians.bias_hessians(self.units, self.top())
+        return hessians.bias_hessians(self.all_layers, self.top())
 
     def exact_means(self):
         """E_i[H_i^t] of all layers."""
@@ -80,8 +75,8 @@ class Case(NamedTuple):
 
     @property
     def passes(self):
-        """Evaluation and units, as the curvatures take them."""
-        return self.evaluation, self.units
+        """The room's layers and H_i^k, as the curvatures take them."""
+        return self.all_layers, self.top()
 
     @property
     def model(self):
@@ -144,7 +139,8 @@ def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scal
     y = rng.integers(0, sizes[-1], samples)
     evaluation = net.evaluate(LOSSES[loss](), x, y)
     return Case(name or f"{activation}, {loss}", activation, loss, tuple(sizes), net,
-                net.theta.astype(float), x, y, evaluation, rules.units(evaluation), described)
+                net.theta.astype(float), x, y, evaluation, hessians.layers_of(evaluation),
+                described)
 
 
 def variety(rng, activations=ACTIVATIONS, losses=tuple(LOSSES), **options):
@@ -177,6 +173,12 @@ def unusual(rng, names=tuple(UNUSUAL), **options):
     return [case(rng, **{"activation": str(rng.choice(ACTIVATIONS)),
                          "loss": str(rng.choice(list(LOSSES))), "name": name,
                          **UNUSUAL[name], **options}) for name in names]
+
+
+def below(case, t):
+    """h_bar = W^T g, h' and h'' below layer t, from the reference's own derivatives."""
+    g, *slopes = reference.step_arguments(case, t)
+    return g @ case.weights(t).astype(float), *slopes
 
 
 def psd(rng, n, rank=None):

@@ -5,8 +5,7 @@ import numpy as np
 from secondorder.studies import Run, counted, legend_below, over_seeds, study
 
 from .. import PAPER
-from ..hessians import exact_step
-from ..rules import downwards, linear, units
+from ..eq_04_hessian import downwards, exact_step, layers_of, numbered
 from . import networks, training
 from .networks import CRITERIA
 
@@ -53,10 +52,10 @@ def instance_blocks(evaluation, step=exact_step):
     """Inputs (S, n_in), Hessians (S, n_out, n_out) and gradients (S, n_out) in the outputs of each
     linear layer; `step` carries the Hessians down.
     """
-    all_units = units(evaluation)
+    layers = layers_of(evaluation)
     H = evaluation.loss_function.hessian(evaluation.outputs, evaluation.y)
-    return [(unit.saved.input, H, unit.delta)
-            for unit, H in zip(linear(all_units), downwards(all_units, H, step))]
+    return [(layer.h, H, layer.g)
+            for layer, H in zip(numbered(layers), downwards(layers, H, step))]
 
 
 def apart(with_it, without):

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from secondorder.studies import Run, alike, chosen, diverged, finished, over_seeds, paired, study
 
 from .. import PAPER
-from ..rules import rules
+from ..beyond import clipped_step
 from . import networks
 from .covariance import apart, draw_apart, instance_blocks
 from .networks import CRITERIA
@@ -26,8 +26,7 @@ def positive_blocks(evaluation):
 
         B_i^(t-1) = diag(h_i') W^T B_i^t W diag(h_i') + |diag(h_i'' (.) W^T g_i^t)|
     """
-    return instance_blocks(evaluation,
-                           lambda unit, B: rules(unit.layer).carry_each(unit, B, -1.0))
+    return instance_blocks(evaluation, lambda layer, B: clipped_step(layer, B, -1.0))
 
 
 def directions(evaluation, alpha, covariance):

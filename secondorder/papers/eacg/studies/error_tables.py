@@ -7,8 +7,8 @@ from secondorder.studies import Run, both, exactly, over_seeds, paired, study
 from secondorder.studies.numbers import number
 
 from .. import PAPER
-from ..equations.tables import TABLES
-from ..errors import layer_errors, total_error
+from ..equations.eq_14_experiments import TABLES
+from ..eq_14_experiments import layer_errors, total_error
 from . import networks, training
 from .networks import CRITERIA
 
@@ -43,7 +43,8 @@ def errors_at(network, loss, x, y, criterion):
              if criterion == "cross-entropy" or name != "gauss-newton"]
     norms = {}
     for name in names:
-        blocks = so.eacg.bias_curvatures(network, loss, x, y, curvature=name)
+        blocks = so.eacg.bias_curvatures(network, loss, x, y,
+                                         curvature=training.package_name(name))
         norms[name] = layer_errors(blocks, exact).tolist()
     return norms | {"norm": [float(np.linalg.norm(H)) for H in exact]}
 

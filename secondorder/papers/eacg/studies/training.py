@@ -25,6 +25,7 @@ SELECTIONS = ("L", "A")
 CURVATURES = ("fisher", "gauss-newton", "pch-1", "pch-2")
 MOMENTUM = 0.9
 PRODUCTS = 20  # of conjugate gradients; the paper tries 5 to 50
+PRINTED = {"ea-cg": "ea-cg-printed", "kfi": "kfi-printed"}  # the solvers as the paper has them
 FULL = {"epochs": 40, "trial": 10, "samples": 10000, "batches": (100, 500), "rates": (0.1, 0.2),
         "alphas": (0.01, 0.02, 0.1), "seeds": (1, 2, 3)}
 WIDE = {**FULL, "batches": (500,)}
@@ -84,19 +85,26 @@ def optimizer_of(network, loss, method, curvature, rate, alpha):
     if method == "adam":
         return so.Adam(network, loss, learning_rate=rate)
     solver = "ea-closed" if method == "ea-cg" else method
-    return so.EACG(network, loss, learning_rate=rate, curvature=curvature, solver=solver,
-                   alpha=alpha)
+    return so.EACG(network, loss, learning_rate=rate, curvature=package_name(curvature),
+                   solver=solver, alpha=alpha)
+
+
+def package_name(curvature):
+    """A curvature of the paper's figures as the package names it: their Fisher matrix has the given
+    targets.
+    """
+    return "fisher-empirical" if curvature == "fisher" else curvature
 
 
 def in_form(form, network, loss, method, curvature, rate, alpha):
-    """The same; in the literal form with the solvers that the paper describes: EA-CG by 20 products
-    of conjugate gradients at most, and KFI with the matrices of Eq. (12).
+    """The same; in the literal form with the solvers as the paper describes them: EA-CG by 20
+    products of conjugate gradients at most, and KFI with the matrices of Eq. (12).
     """
     if form == "compiled" or method in ("sgd", "adam"):
         return optimizer_of(network, loss, method, curvature, rate, alpha)
-    options = {"max_cg": PRODUCTS, "tolerance": 1e-10} if method == "ea-cg" else {}
-    return so.EACG(network, loss, learning_rate=rate, curvature=curvature, solver=method,
-                   alpha=alpha, literal=True, **options)
+    return so.EACG(network, loss, learning_rate=rate, curvature=package_name(curvature),
+                   solver=PRINTED.get(method, method), alpha=alpha, max_cg=PRODUCTS,
+                   tolerance=1e-10)
 
 
 def mean_loss(network, loss, x, y, part=2000):

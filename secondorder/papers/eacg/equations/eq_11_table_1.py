@@ -1,43 +1,32 @@
 """The analysis of space and time, and Table 1: operations and stored numbers are counted."""
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, equation
 from ....ledger.multiplication_counter import multiplications
 from ....nets import mlp
-from .. import PAPER, complexity, curvatures, rules
-from ..solvers import systems
-from ..hessians import mean_outer
+from .. import PAPER, eq_11_table_1 as complexity, eq_12_13_kfac_kfra as rivals
+from ..eq_05_07_expectation import ehht
+from ..eq_08_pch import eq_8b_pch_step, pch
+from ..eq_09_11_ea_cg import eq_11b_product
 from . import cases, reference
 from .conditions import MANY_ITERATIONS, SMALL_BATCH, WITHOUT_MOMENT
 
 WIDTHS = (7, 5, 6, 3)
 
 
-def through_weights(W, B):
-    """The rule of a linear layer."""
-    return rules.LinearRule.carry(SimpleNamespace(layer=SimpleNamespace(weight=W)), B, -1.0)
-
-
-def one_layer_down(W, B, slope):
-    """The rules of a linear layer and of the activation below it, as (8b) has them."""
-    saved = SimpleNamespace(slope=slope, curvature=np.ones(slope.shape))
-    activation = SimpleNamespace(layer=SimpleNamespace(function=None), saved=saved,
-                                 delta=np.ones(slope.shape))
-    return rules.ActivationRule.carry(activation, through_weights(W, B), -1.0)
-
-
 def counted_propagation(widths, samples):
-    """Multiplications of matrix products in the layers' own rules, from the top to layer 1."""
-    return sum(multiplications(one_layer_down, (n, m), (n, n), (samples, m))
+    """Multiplications of matrix products in (8b), from the top to layer 1."""
+    def step(W, B, dh):
+        return eq_8b_pch_step(W, B, np.ones(dh.shape), dh, np.ones(dh.shape), -1.0)
+
+    return sum(multiplications(step, (n, m), (n, n), (samples, m))
                for m, n in complexity.pairs(widths)[1:])
 
 
 def counted_products(widths):
     """Multiplications of one product (11b) in every layer."""
-    return sum(multiplications(systems.rank_one_product, (n, n), (n, m), (m,), entry_by_entry=True)
+    return sum(multiplications(eq_11b_product, (n, n), (n, m), (m,), entry_by_entry=True)
                for m, n in complexity.pairs(widths))
 
 
@@ -88,7 +77,7 @@ def u_space(rng):
                       complexity.storage_of_ea_cg), uses=("10a", "11a"))
 def u_space_11a(rng):
     case = cases.case(rng, sizes=WIDTHS)
-    biases = sum(case.linear(t).layer.bias.size ** 2 for t in (1, 2, 3))
+    biases = sum(case.layer(t).own.bias.size ** 2 for t in (1, 2, 3))
     means = [case.inputs(t).shape[1] for t in (1, 2, 3)]
     with_moments = complexity.storage_of_kfi(WIDTHS)
     return [*same_numbers(
@@ -108,27 +97,20 @@ def u_space_11a(rng):
           formula=r"\begin{gathered} O(\sum_{t=1}^k [n_{t-1} n_t (n_{t-1} + n_t)]) \\ "
                   r"O(|\text{CG}| \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]) \end{gathered}",
           kind="claim", verdict="conditional", condition=SMALL_BATCH,
-          implements=(complexity.propagation_of_batch, complexity.propagation, complexity.ea_cg,
-                      complexity.slopes,
+          implements=(complexity.propagation, complexity.slopes, complexity.ea_cg,
                       complexity.propagation_in_text), uses=("6", "11b"))
 def u_time(rng):
-    without = sum(multiplications(through_weights, (n, m), (n, n))
-                  for m, n in complexity.pairs(WIDTHS)[1:])
     batches, products = (10, 100, 1000), complexity.propagation(WIDTHS)
     counted = [float(counted_propagation(WIDTHS, S)) for S in batches]
-    corrected = [float(complexity.propagation_of_batch(WIDTHS, S)) for S in batches]
-    slopes = [float(complexity.slopes(WIDTHS, S)) for S in batches]
     text = complexity.propagation_in_text(WIDTHS)
     return [*same_numbers(
-                ("products with W, counted in the layers' rules", products, without),
-                ("with the outer products of the slopes, three batches", corrected, counted),
-                ("outer products of the slopes, three batches", slopes,
-                 [c - float(products) for c in counted]),
+                ("products with W and outer products of the slopes, counted in (8b), three batches",
+                 [float(products + complexity.slopes(WIDTHS, S)) for S in batches], counted),
                 ("four products (11b), counted", complexity.ea_cg(WIDTHS, 4),
                  4 * counted_products(WIDTHS)),
                 ("the text's sum has the inputs too: nothing is carried there, an order allows it",
                  text - products, WIDTHS[0] * WIDTHS[1] * (WIDTHS[0] + WIDTHS[1]))),
-            AtMost("products with W against the text's sum", without, text),
+            AtMost("products with W against the text's sum", products, text),
             *bounded_by_the_text(complexity.CIFAR_10),
             Counterexample(AtMost("1000 instances: what is counted against ten times the text's "
                                   "sum", counted[-1], 10.0 * text)),
@@ -140,7 +122,7 @@ def bounded_by_the_text(widths):
     of_inputs = widths[0] * widths[1] * (widths[0] + widths[1])
     largest = of_inputs // sum(n * n for n in widths[1:-1])
     text = float(complexity.propagation_in_text(widths))
-    shares = [complexity.propagation_of_batch(widths, S) / text
+    shares = [(complexity.propagation(widths) + complexity.slopes(widths, S)) / text
               for S in (100, 1000, largest, largest + 1)]
     return [AtMost("batches of 100 and 1000: share of the text's sum", shares[:2], [0.08, 0.17]),
             AtMost("the largest batch of the condition against the text's sum", shares[2], 1.0),
@@ -157,25 +139,22 @@ WIDE = (60, 50, 40, 30)
                     "layer; Gauss-Newton's entry may have lost an exponent. Both leave out the "
                     "outer products of the slopes, Batch times. All else is right.",
           kind="claim", verdict="erratum", weight="substance",
-          implements=(complexity.propagation_of_batch, complexity.propagation, complexity.slopes,
-                      complexity.fisher,
-                      complexity.kfi, complexity.ea_cg, complexity.storage_of_kfi,
+          implements=(complexity.propagation, complexity.slopes, complexity.fisher, complexity.kfi,
+                      complexity.ea_cg, complexity.storage_of_kfi,
                       complexity.storage_of_ea_cg, complexity.propagation_in_table,
                       complexity.propagation_in_table_of_gauss_newton),
           uses=("u-time", "u-space-11a", "u-kfi-cost"))
 def table_1(rng):
     pairs, case = complexity.pairs(WIDE), cases.case(rng, sizes=WIDTHS)
-    fisher = sum(multiplications(mean_outer, (9, n)) for n in WIDE[1:])
+    fisher = sum(multiplications(ehht, (9, n)) for n in WIDE[1:])
     both_sides = sum(multiplications(lambda left, P, right: left @ (P @ right), (n, n), (n, m),
                                      (m, m)) for m, n in pairs)
     stored = [(case.inputs(t).shape[1], case.deltas(t).shape[1]) for t in (1, 2, 3)]
     of_pch = complexity.propagation_in_table(WIDE)
     of_gauss_newton = complexity.propagation_in_table_of_gauss_newton(WIDE)
     return [*same_numbers(
-                ("carrying a curvature down, 9 instances, counted in the layers' rules",
+                ("carrying a curvature down, 9 instances, counted in (8b)",
                  complexity.propagation(WIDE) + complexity.slopes(WIDE, 9),
-                 counted_propagation(WIDE, 9)),
-                ("the same as one sum", complexity.propagation_of_batch(WIDE, 9),
                  counted_propagation(WIDE, 9)),
                 ("Fisher of 9 instances, counted", complexity.fisher(WIDE, 9), fisher),
                 ("KFI: the products of its direction, counted, and two inverses at n^3",
@@ -206,17 +185,17 @@ def table_1(rng):
                   r"\xi_i^T] \succeq 0, \quad \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} "
                   r"\xi_i] \succeq 0, \quad \mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 "
                   r"\xi_i)] \not\succeq 0",
-          kind="claim", verdict="holds", ours=True, implements=(curvatures.fisher, curvatures.pch),
+          kind="claim", verdict="holds", ours=True, implements=(rivals.fisher, pch),
           uses=("8b", "u-fisher-labels", "u-gn"))
 def table_1_criterion(rng):
     claims = []
     for activation in ("sigmoid", "tanh"):
         case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2,
                           name=activation)
-        fisher, pch = curvatures.fisher(*case.passes), curvatures.pch(*case.passes, -1.0)
-        top = curvatures.gauss_newton(*case.passes, top_gamma=1.0)[-1]
+        fisher, blocks = rivals.fisher(case.all_layers), pch(*case.passes, -1.0)
+        top = rivals.gauss_newton(*case.passes, convex=True)[-1]  # uncorrected
         H = reference.bias_hessians(case, 2).mean(axis=0)
-        for t, (F, B) in enumerate(zip(fisher, pch), start=1):
+        for t, (F, B) in enumerate(zip(fisher, blocks), start=1):
             given = reference.second_moment(reference.bias_gradients(case, t))
             claims += [case.equal("Fisher against the given labels' gradients", F, given, 1e-12, t),
                        case.positive("the least eigenvalue of Fisher", F, t),
@@ -224,8 +203,8 @@ def table_1_criterion(rng):
         claims += [AtMost("Gauss-Newton: least eigenvalue of the top block against -1 % of its "
                           "largest entry", reference.least(top), -0.01, case=activation),
                    case.equal("PCH's top block against absolute eigenvalues of the mean Hessian",
-                              pch[-1], reference.absolute(H), 1e-6)]
-    return [*claims, Case(fisher=fisher[-1], pch=pch[-1])]
+                              blocks[-1], reference.absolute(H), 1e-6)]
+    return [*claims, Case(fisher=fisher[-1], pch=blocks[-1])]
 
 
 @equation(PAPER, "u-kfi-cost",

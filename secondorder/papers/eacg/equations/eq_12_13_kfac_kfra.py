@@ -1,13 +1,16 @@
-"""KFAC: the Fisher matrix, and inverses of Kronecker products, (12) and (13)."""
+"""The rivals: Fisher matrices, KFI (12), (13), KFRA's Gauss-Newton recursion."""
 
 import numpy as np
 
+from ....exact.dense import gauss_newton as whole_gauss_newton
+from ....exact.dense import hessian as whole_hessian
 from ....ledger import AtMost, Case, Counterexample, Equal, PrintedShape, Rate, Stated, equation
-from .. import PAPER, curvatures, hessians
-from ..solvers import kronecker_inverse, systems
-from ..direction import direction
+from ....nets import BoundedCriterion
+from .. import PAPER, eq_12_13_kfac_kfra as rivals
+from ..eq_04_hessian import gauss_newton_hessian, mean_of_instances
+from ..method import CURVATURES, direction
 from . import cases, reference
-from .conditions import CONSTANT, LIGHT
+from .conditions import CONSTANT, LIGHT, UNLIKELY, WITHIN
 
 ALPHA = 0.05
 
@@ -22,7 +25,7 @@ ALPHA = 0.05
           corrected=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes "
                     r"\mathbf{h}_i^{(\nu-1)T}) \otimes (\nabla_{\mathbf{b}^\mu} \xi_i \otimes "
                     r"\nabla_{\mathbf{b}^\nu} \xi_i^T)",
-          kind="identity", verdict="erratum", weight="misprint", implements=curvatures.fisher_block,
+          kind="identity", verdict="erratum", weight="misprint", implements=rivals.fisher_block,
           uses=("u-backprop",))
 def u_fisher(rng):
     claims = []
@@ -33,8 +36,8 @@ def u_fisher(rng):
                                for t in (mu, nu)))
             name = f"{case.activation}, block ({mu}, {nu})"
             claims.append(Equal("outer product of gradients",
-                                curvatures.fisher_block(h_mu, g_mu, h, g), outer, 1e-12, case=name))
-            printed = curvatures.fisher_block_as_printed(h_mu, g)
+                                rivals.fisher_block(h_mu, g_mu, h, g), outer, 1e-12, case=name))
+            printed = rivals.fisher_block_as_printed(h_mu, g)
             if mu == nu:
                 claims.append(Equal("as printed it is right", printed, outer, 1e-12, case=name))
             else:
@@ -53,21 +56,21 @@ def u_fisher(rng):
                   r"\otimes \mathbf{h}_i^{(t-1)T}] \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t} "
                   r"\xi_i \otimes \nabla_{\mathbf{b}^t} \xi_i^T], \end{aligned}",
           kind="definition", verdict="definition",
-          implements=(curvatures.fisher_of_expectations, curvatures.fisher, hessians.mean_outer),
+          implements=(rivals.fisher_of_expectations, rivals.fisher, rivals.fisher_step),
           uses=("u-fisher", "u-expect"))
 def u_fisher_labels(rng):
-    draws, usual = 400, cases.case(rng, "tanh", "softmax")
+    draws, usual = 200, cases.case(rng, "tanh", "softmax")
     claims = []
     for case in [usual, *cases.unusual(rng, loss="softmax")]:
-        empirical, exact = (curvatures.fisher(*case.passes, kind)
-                            for kind in ("empirical", "exact"))
+        empirical, exact = (fisher(case, kind) for kind in ("empirical", "exact"))
         for t in (1, 2, 3):
             given, (models, deviation) = reference.bias_gradients(case, t), of_the_model(case, t)
             claims += [case.equal("empirical", empirical[t - 1], reference.second_moment(given),
                                   1e-11, t),
                        case.equal("exact, label by label", exact[t - 1], models, 1e-11, t)]
             if case is usual:
-                sampled = curvatures.fisher(*case.passes, "sampled", rng, draws)
+                sampled = [sum(B) / draws for B in zip(*(fisher(case, "sampled", rng)
+                                                         for _ in range(draws)))]
                 claims.append(AtMost(
                     f"sampled minus exact against six standard deviations of {draws} draws",
                     np.abs(sampled[t - 1] - models), 6 * deviation / np.sqrt(draws),
@@ -75,7 +78,12 @@ def u_fisher_labels(rng):
     h, g = usual.inputs(1), reference.bias_gradients(usual, 1)
     loops = reference.kron(reference.second_moment(h), reference.second_moment(g))
     return [*claims, Equal("the product of both means, by loops",
-                           curvatures.fisher_of_expectations(h, g), loops, 1e-12), Case(g=given)]
+                           rivals.fisher_of_expectations(h, g), loops, 1e-12), Case(g=given)]
+
+
+def fisher(case, kind, rng=None):
+    """The blocks of one of the three Fisher matrices, as the method makes them."""
+    return CURVATURES[f"fisher-{kind}"](case.evaluation, case.all_layers, rng)
 
 
 def of_the_model(case, t):
@@ -116,8 +124,7 @@ def by_hand(A, B, alpha=ALPHA):
                   r"(\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
                   r"\xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}",
           uses=("u-fisher-labels",), kind="approximation", verdict="conditional", condition=LIGHT,
-          implements=(Stated(kronecker_inverse.factors, "0", "1"), kronecker_inverse.inverse,
-                      kronecker_inverse.trace_norm_pi))
+          implements=(Stated(rivals.eq_12_factors, "0", "1"), rivals.eq_12_inverse, rivals.pi_t))
 def equation_12(rng):
     A, B, _ = factors(rng)
     I_m, I_n, (damped_A, damped_B, pi) = np.eye(4), np.eye(3), by_hand(A, B)
@@ -127,13 +134,13 @@ def equation_12(rng):
     def traces(pi):
         return np.trace(reference.kron(A, I_n)) / pi + pi * np.trace(reference.kron(I_m, B))
 
-    mine = kronecker_inverse.trace_norm_pi(np.trace(A), 4, np.trace(B), 3)
-    of_inputs, of_gradients = kronecker_inverse.factors(A, B, ALPHA)
+    mine = rivals.pi_t(np.trace(A), 4, np.trace(B), 3)
+    of_inputs, of_gradients = rivals.eq_12_factors(A, B, ALPHA)
     diagonal = np.diag([1.0, 2, 3]), np.diag([0.5, 0.1])
-    off = kronecker_inverse.inverse(*diagonal, ALPHA) - np.linalg.inv(reference.kron(*diagonal)
+    off = rivals.eq_12_inverse(*diagonal, ALPHA) - np.linalg.inv(reference.kron(*diagonal)
                                                                       + ALPHA * np.eye(6))
     return [Equal("inverse of the approximate inverse: two terms more",
-                  np.linalg.inv(kronecker_inverse.inverse(A, B, ALPHA)), exact + more, 1e-10),
+                  np.linalg.inv(rivals.eq_12_inverse(A, B, ALPHA)), exact + more, 1e-10),
             Equal("factor of the inputs", of_inputs, damped_A, 1e-13),
             Equal("factor of the gradients", of_gradients, damped_B, 1e-13),
             AtMost("0 against the least eigenvalue of those terms", 0.0, reference.least(more),
@@ -153,7 +160,7 @@ def light_and_heavy(rng):
     alphas, product = 1e-4 * 4.0 ** -np.arange(6), reference.kron(A, B)
 
     def sides(alpha):
-        return (kronecker_inverse.inverse(A, B, alpha),
+        return (rivals.eq_12_inverse(A, B, alpha),
                 np.linalg.inv(product + alpha * np.eye(12)))
 
     missed = [np.linalg.norm(left - right) for left, right in map(sides, alphas)]
@@ -172,23 +179,21 @@ def light_and_heavy(rng):
                   r"\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]) \\ &= "
                   r"-\text{Vec}((\mathcal{G}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i] "
                   r"(\mathcal{H}^t)^{-1}), \end{aligned}",
-          kind="identity", verdict="holds", implements=kronecker_inverse.direction,
-          uses=("12", "u-vec"))
+          kind="identity", verdict="holds",
+          implements=(Stated(rivals.kfi_as_printed, "x"), Stated(rivals.kfi, "x"),
+                      rivals.times_inverse), uses=("12", "u-vec"))
 def u_kfi(rng):
     _, B, G = factors(rng)
     claims = []
     for S in (2, 9):
         X = rng.normal(size=(S, 4))
-        A = reference.second_moment(X)
-        damped_A, damped_B, _ = by_hand(A, B)
+        damped_A, damped_B, _ = by_hand(reference.second_moment(X), B)
         d = -np.linalg.solve(reference.kron(damped_A, damped_B), reference.vec(G))
-        for name, D in (("three matrices", kronecker_inverse.direction(A, B, G, ALPHA)),
-                        ("from the inputs", kronecker_inverse.preconditioner(X, B, ALPHA)(-G))):
-            claims.append(Equal(name, reference.vec(D), d, 1e-11, case=f"{S} instances"))
-    solve = kronecker_inverse.inputs_solver(X, 0.3)
-    return [*claims,
-            Equal("the inputs' factor alone", solve(G) @ (A + 0.3 * np.eye(4)), G, 1e-12),
-            Case(X=X, B=B, G=G)]
+        for name, solver in (("with both matrices", rivals.kfi_as_printed),
+                             ("without that of wide inputs", rivals.kfi)):
+            claims.append(Equal(name, reference.vec(solver(B, G, X, ALPHA).x), d, 1e-11,
+                                case=f"{S} instances"))
+    return [*claims, Case(X=X, B=B, G=G)]
 
 
 @equation(PAPER, "13",
@@ -198,8 +203,8 @@ def u_kfi(rng):
           formula=r"\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes "
                   r"\mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I",
           uses=("11b", "12"), kind="approximation", verdict="conditional", condition=CONSTANT,
-          implements=(kronecker_inverse.first_layer_factor, kronecker_inverse.first_layer_inverse,
-                      kronecker_inverse.solution))
+          implements=(rivals.eq_13_first_factor, Stated(rivals.eq_13_direction, "x"),
+                      rivals.times_inverse))
 def equation_13(rng):
     _, B, G = factors(rng)
     X = rng.normal(size=(6, 4)) + 0.5
@@ -207,17 +212,16 @@ def equation_13(rng):
     damped_A, damped_B, pi = by_hand(np.outer(mean, mean), B)
     shift = pi * np.sqrt(ALPHA) * np.eye(4)
     moment = reference.second_moment(X) + shift
-    system = systems.System(B, X, np.zeros((6, 3)), G, G, ALPHA, 0.0)
-    D = kronecker_inverse.solution(system, rank_one=True)
-    factor, of_one_input = (kronecker_inverse.first_layer_factor(h, pi, ALPHA)
+    D = rivals.eq_13_direction(B, G, mean, ALPHA).x
+    factor, of_one_input = (rivals.eq_13_first_factor(h, pi, ALPHA)
                             for h in (mean, np.mean([X[0]] * 6, axis=0)))
     claims = []
     for case in cases.unusual(rng, KFI_CASES):
-        fisher = [reference.second_moment(reference.bias_gradients(case, t)) for t in (1, 2, 3)]
-        claims += kfi_directions(case, "kfi-rank-one", "fisher", fisher, l2=0.1)
+        blocks = [reference.second_moment(reference.bias_gradients(case, t)) for t in (1, 2, 3)]
+        claims += kfi_directions(case, "kfi-rank-one", "fisher-empirical", blocks, l2=0.1)
     return [*claims,
             Equal("the factor", factor, damped_A, 1e-13),
-            Equal("its inverse", kronecker_inverse.first_layer_inverse(mean, pi, ALPHA, G),
+            Equal("its inverse", rivals.times_inverse(G, mean[None], pi * np.sqrt(ALPHA)),
                   G @ np.linalg.inv(damped_A), 1e-12),
             Equal("the direction", D, -np.linalg.inv(damped_B) @ G @ np.linalg.inv(damped_A),
                   1e-11),
@@ -247,3 +251,110 @@ def kfi_directions(case, solver, curvature, blocks, l2=0.0):
         if g is not None:
             d = -np.linalg.solve(B + (ALPHA + l2) * np.eye(len(B)), g)
             yield layer.equal("direction of the package, bias", step[one.bias], d, 1e-6)
+
+
+# -- KFRA ------------------------------------------------------------------------------------------
+
+
+def reaches_everything(case):
+    """Whether every instance has a live unit in every hidden layer, some unit is dead, all are
+    away from their kinks, and a unit of the first layer is live for some instances only: without
+    one, KFRA's mean over instances loses nothing.
+    """
+    hidden = [case.layer(t) for t in (2, 3)]
+    live = [one.dh > 0 for one in hidden]
+    return (min(np.abs(saved.input).min() for saved in case.evaluation.saved[1::2]) > 0.05
+            and (live[0] != live[0][0]).any()
+            and all(one.any(axis=1).all() and not one.all() for one in live)
+            and all((one.sum(axis=0) > 0).sum() > 1 for one in live))
+
+
+def relu_case(rng):
+    """A relu network that `reaches_everything`; one with a dead layer is drawn again."""
+    for _ in range(1000):
+        case = cases.case(rng, "relu", "softmax")
+        if reaches_everything(case):
+            return case
+    raise RuntimeError("no network off the kinks")
+
+
+@equation(PAPER, "u-kfra",
+          where="Related Works; E_i[GN] by KFRA's own recursion",
+          statement="KFRA's direction: KFI with the Gauss-Newton block of the bias in the place "
+                    "of the second moment of its gradients.",
+          formula=r"\begin{gathered} \tilde{\mathbf{d}}_{\mathbf{W}^t} = "
+                  r"-\text{Vec}((\tilde{\mathcal{G}}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} "
+                  r"\xi_i] (\mathcal{H}^t)^{-1}) \\ (\tilde{\mathcal{G}}^t)^{-1} = "
+                  r"(\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] + "
+                  r"(\sqrt{\alpha}/\pi_t)I)^{-1} \end{gathered}",
+          kind="identity", verdict="holds",
+          implements=(rivals.gauss_newton, rivals.gauss_newton_step, direction),
+          uses=("6", "12", "u-kfi"))
+def u_kfra(rng):
+    claims = []
+    for case in [relu_case(rng), *cases.variety(rng, losses=("softmax",)),
+                 *cases.unusual(rng, KFI_CASES, loss="softmax")]:
+        by_loops = reference.recursion(case, reference.bias_hessians(case, 3).mean(axis=0), None)
+        recursion = rivals.gauss_newton(*case.passes, convex=True)
+        claims += [case.equal("the recursion, by loops", *sides, 1e-7, t)
+                   for t, sides in enumerate(zip(recursion, by_loops), start=1)]
+        claims += kfi_directions(case, "kfi", "gauss-newton", by_loops)
+    return [*claims, Case(x=case.x, theta=case.theta)]
+
+
+@equation(PAPER, "u-kfra-hessian",
+          where="Related Works",
+          statement="For piecewise linear activations the diagonal term of (4b) disappears, and "
+                    "the Gauss-Newton matrix is the Hessian.",
+          formula=r"\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i) = \nabla_{\mathbf{b}^t}^2 \xi_i",
+          kind="claim", verdict="conditional", condition=WITHIN, ours=True,
+          implements=(gauss_newton_hessian, rivals.fisher_step, mean_of_instances),
+          uses=("4b", "u-kfra"))
+def u_kfra_hessian(rng):
+    case = relu_case(rng)
+    mean = mean_of_instances(case.all_layers, lambda rows: case.top()[rows], rivals.fisher_step)
+    recursion = rivals.gauss_newton(*case.passes, convex=True)
+    return [Equal("layer 2 from the exact Hessians above, instance by instance, by differences",
+                  gauss_newton_hessian(case.weights(3).astype(float),
+                                       reference.bias_hessians(case, 3),
+                                       reference.slopes(case, 2)[0]),
+                  reference.bias_hessians(case, 2), 1e-6),
+            *(Equal("mean Gauss-Newton block against the Hessian, by differences", mean[t - 1],
+                    reference.bias_hessians(case, t).mean(axis=0), 1e-8, case=f"layer {t}")
+              for t in (3, 2, 1)),
+            Counterexample(Equal("the whole Hessian against the whole Gauss-Newton matrix",
+                                 whole_hessian(*case.model), whole_gauss_newton(*case.model),
+                                 1e-8)),
+            Counterexample(Equal("layer 1: KFRA's recursion against the mean", recursion[0],
+                                 mean[0], 1e-8)),
+            Case(x=case.x, theta=case.theta)]
+
+
+@equation(PAPER, "u-gn",
+          where="Related Works; Non-Convex Criterion",
+          statement="With the bounded criterion the Gauss-Newton matrix is indefinite; a "
+                    "corrected top block mends it.",
+          formula=r"\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] \not\succeq 0",
+          kind="claim", verdict="conditional", condition=UNLIKELY, ours=True,
+          implements=(rivals.gauss_newton, BoundedCriterion.hessian), uses=("14", "u-kfra"))
+def u_gn(rng):
+    claims = []
+    for activation in ("sigmoid", "tanh", "softplus"):
+        case = cases.case(rng, activation, "bounded", sizes=(3, 5, 8), scale=0.3, samples=2,
+                          name=activation)
+        uncorrected = rivals.gauss_newton(*case.passes, convex=True)[-1]
+        corrected = rivals.gauss_newton(*case.passes, convex=False)
+        by_differences = reference.bias_hessians(case, 2).mean(axis=0)
+        claims += [AtMost("least eigenvalue of the top block against -1 % of its largest entry",
+                          reference.least(uncorrected), -0.01, case=activation),
+                   AtMost("least eigenvalue of the whole matrix against 0",
+                          reference.least(whole_gauss_newton(*case.model)), 0.0, case=activation),
+                   case.equal("top block by differences", uncorrected, by_differences, 1e-8),
+                   case.equal("corrected", corrected[-1], reference.absolute(by_differences), 1e-7),
+                   AtMost("0 against the least eigenvalues once corrected", 0.0,
+                          [reference.least(B) for B in corrected], scale=1.0, case=activation)]
+    likely = BoundedCriterion().hessian(np.array([[3.0, 0, 0]]), np.array([0]))[0]
+    return [*claims,
+            Counterexample(AtMost("the same for one instance whose class is likely",
+                                  reference.least(likely), -0.01)),
+            Case(top=uncorrected)]

@@ -1,12 +1,11 @@
 """Equations (8a)-(8c): the positive-curvature Hessian."""
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Printed, Property, equation
 from ....nets import SoftmaxCrossEntropy
-from .. import PAPER, curvatures, rules
+from .. import PAPER, eq_08_pch as pch
+from ..eq_04_hessian import eq_4a_output_hessian
 from . import cases, reference
 
 GAMMAS = {"PCH-1": -1.0, "PCH-2": 0.0}
@@ -28,14 +27,13 @@ def hessian_of_one_minus_likelihood(p, y):
           corrected=r"\xi(\mathbf{h}_i^k | \mathbf{y}_i) \text{ convex in } \mathbf{h}_i^k "
                     r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
           kind="claim", verdict="erratum", weight="substance", ours=True,
-          implements=curvatures.mean_top, uses=("4a",))
+          implements=eq_4a_output_hessian, uses=("4a",))
 def u_convex(rng):
     case = cases.case(rng, "sigmoid", "softmax")
-    mean = curvatures.mean_top(case.evaluation)
+    mean = case.top().mean(axis=0)
     by_differences = reference.bias_hessians(case, case.depth).mean(axis=0)
     p, labels = case.evaluation.outputs, np.argmin(case.evaluation.outputs, axis=1)
-    loss = SimpleNamespace(hessian=hessian_of_one_minus_likelihood)
-    linear = curvatures.mean_top(SimpleNamespace(loss_function=loss, outputs=p, y=labels))
+    linear = hessian_of_one_minus_likelihood(p, labels).mean(axis=0)
     its_own = np.mean([reference.hessian(lambda q: 1 - reference.likelihood(q, y), row, range(3))
                        for row, y in zip(p, labels)], axis=0)
     return [Equal("mean top block of cross-entropy, by differences", mean, by_differences, 1e-8),
@@ -51,7 +49,7 @@ def u_convex(rng):
                     "instance), with absolute values in PCH-1 and PCH-2 alike.",
           formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^k}^2} \xi_i] = "
                   r"\text{Pos-Eig}(\mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i])",
-          kind="definition", verdict="holds", implements=(curvatures.pch_top, curvatures.mean_top),
+          kind="definition", verdict="holds", implements=pch.eq_8a_pch_top,
           uses=("pos-eig", "u-convex"))
 def equation_8a(rng):
     claims = []
@@ -59,13 +57,10 @@ def equation_8a(rng):
     for case in [*cases.variety(rng, ("sigmoid", "tanh"), ("bounded",), **options),
                  *cases.unusual(rng, ("eleven instances", "float32"), loss="bounded", **options)]:
         H = reference.bias_hessians(case, case.depth)
-        mine, mean = curvatures.pch_top(case.evaluation), H.mean(axis=0)
-        first, second = (curvatures.CURVATURES[name].make(*case.passes, None)[-1]
-                         for name in ("pch-1", "pch-2"))
+        mine, mean = pch.eq_8a_pch_top(case.top()), H.mean(axis=0)
+        first, second = (pch.pch(*case.passes, gamma)[-1] for gamma in (-1.0, 0.0))
         each = np.mean([reference.absolute(one) for one in H], axis=0)
         claims += [case.equal("top block", mine, reference.absolute(mean), 1e-7),
-                   case.equal("its mean, by differences", curvatures.mean_top(case.evaluation),
-                              mean, 1e-8),
                    case.positive("its least eigenvalue", mine),
                    Equal("PCH-1 and PCH-2", first, second.copy(), 1e-15, case=case.name),
                    Property("instance by instance is something else",
@@ -79,23 +74,22 @@ def equation_8a(rng):
                     "over the whole product h''_i (W^T g_i), and what is carried down is the "
                     "corrected matrix of the layer above.",
           kind="definition", verdict="erratum", weight="misprint",
-          implements=(curvatures.pch_step, curvatures.pch, rules.LinearRule.carry,
-                      rules.ActivationRule.carry), uses=("6", "8a", "pos-eig"))
+          implements=(pch.eq_8b_pch_step, pch.pch), uses=("6", "8a", "pos-eig"))
 def equation_8b(rng):
     claims = []
     for case in [*(usual := cases.variety(rng)), *cases.unusual(rng)]:
         for name, gamma in GAMMAS.items():
             one = case._replace(name=f"{name}, {case.name}")
-            whole, blocks = curvatures.pch(*case.passes, gamma), reference.pch(case, gamma)
+            whole, blocks = pch.pch(*case.passes, gamma), reference.pch(case, gamma)
             for t in (3, 2):
                 W, B, options = case.weights(t), blocks[t - 2], {"case": one.named(t - 1)}
-                arguments = (W, blocks[t - 1], *reference.step_arguments(case, t), gamma)
-                claims.append(Equal("as corrected, by loops", curvatures.pch_step(*arguments), B,
+                arguments = (W, blocks[t - 1], *cases.below(case, t), gamma)
+                claims.append(Equal("as corrected, by loops", pch.eq_8b_pch_step(*arguments), B,
                                     1e-12, **options))
                 # with gamma = 0 both may come out as zero, and for one instance they are the same
                 if gamma and any(case is other for other in usual):
                     claims.append(Printed(Equal("means of h'' and of g apart",
-                                                curvatures.pch_step_as_printed(*arguments), B,
+                                                pch.eq_8b_as_printed(*arguments), B,
                                                 1e-12, **options)))
             for t, (mine, by_loops) in enumerate(zip(whole, blocks), start=1):
                 claims += [one.equal("through the layers, by loops", mine, by_loops, 1e-6, t),
@@ -110,9 +104,9 @@ def without_hat(rng):
     """A network, and one step down from its indefinite mean top block as (8b) prints it."""
     for _ in range(1000):
         case = cases.case(rng, "sigmoid", "bounded", sizes=(3, 4, 6), scale=0.5, samples=3)
-        saved = case.hidden(1)
-        step = curvatures.pch_step(case.weights(2), curvatures.mean_top(case.evaluation),
-                                   case.deltas(2), saved.slope, saved.curvature, 0.0)
+        layer = case.layer(2)
+        step = pch.eq_8b_pch_step(layer.W, case.top().mean(axis=0), layer.h_bar, layer.dh,
+                                  layer.ddh, 0.0)
         if reference.least(step) < -1e-3:
             return case, step
     raise RuntimeError("no network with an indefinite step")
@@ -127,18 +121,18 @@ def without_hat(rng):
           corrected=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} "
                     r"\otimes \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i]",
           kind="definition", verdict="erratum", weight="extraction",
-          implements=curvatures.weight_block, uses=("5", "8b"))
+          implements=pch.eq_8c_weight_block, uses=("5", "8b"))
 def equation_8c(rng):
     claims = []
     batches = "one instance", "eleven instances", "inputs of size 40"
     for case in [*cases.variety(rng), *cases.unusual(rng, batches)]:
-        for t, B in enumerate(curvatures.pch(*case.passes, 0.0), start=1):
+        for t, B in enumerate(pch.pch(*case.passes, 0.0), start=1):
             h, same = case.inputs(t), [B] * len(case.x)
-            mine = curvatures.weight_block(h, B)
+            mine = pch.eq_8c_weight_block(h, B)
             claims += [case.equal("by loops", mine, reference.mean_kron(h, same), 1e-12, t),
                        case.positive("its least eigenvalue", mine, t)]
     unlikely, uncorrected = without_hat(rng)
-    printed = reference.least(curvatures.weight_block(unlikely.inputs(1), uncorrected))
+    printed = reference.least(pch.eq_8c_weight_block(unlikely.inputs(1), uncorrected))
     return [*claims,
             Printed(AtMost("without the hat: 0 against the least eigenvalue", 0.0, printed,
                            scale=1.0)),

@@ -4,9 +4,9 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Stated, equation
-from .. import PAPER, curvatures
-from ..solvers import cholesky, conjugate_gradients, systems
-from ..direction import direction
+from .. import PAPER, eq_09_11_ea_cg as eq
+from ..eq_08_pch import block_diagonal, pch
+from ..method import direction
 from . import cases, reference
 from .conditions import CONSTANT, POSITIVE
 
@@ -15,7 +15,7 @@ ALPHA = 0.05
 
 def blocks(case):
     """Blocks of weights and biases by (8a)-(8c)."""
-    biases = curvatures.pch(*case.passes, -1.0)
+    biases = pch(*case.passes, -1.0)
     return [reference.kron(reference.second_moment(case.inputs(t)), B)
             for t, B in enumerate(biases, start=1)], biases
 
@@ -39,7 +39,7 @@ def dense_direction(case, moment, l2):
 
 
 #: Limits of conjugate gradients that let them end at the solution.
-FAR = {solver: {"max_cg": 400, "tolerance": 1e-13} for solver in ("ea-cg", "cg")}
+FAR = {"max_cg": 400, "tolerance": 1e-13}
 
 
 def unusual_directions(rng, moment, solvers):
@@ -48,7 +48,7 @@ def unusual_directions(rng, moment, solvers):
         l2 = (0.0, 0.1)[k % 2]
         expected = dense_direction(case, moment, l2)
         for solver in solvers:
-            step = direction(*case.model, "pch-1", solver, ALPHA, l2=l2, **FAR.get(solver, {}))
+            step = direction(*case.model, "pch-1", solver, ALPHA, l2=l2, **FAR)
             one = case._replace(name=f"{case.name}, {solver}, l2 = {l2:g}")
             yield one.equal("unusual networks and batches, against dense solves", step, expected,
                             1e-6)
@@ -63,14 +63,15 @@ def unusual_directions(rng, moment, solvers):
                   r"\alpha < 1 \end{gathered}",
           uses=("u-newton", "u-block", "8a", "8b", "8c"),
           kind="definition", verdict="conditional", condition=POSITIVE,
-          implements=(systems.damped, systems.block_diagonal_system, direction))
+          implements=(eq.eq_9_damped, block_diagonal, direction))
 def equation_9(rng):
     claims = []
     for case in cases.variety(rng):
         weights, biases = blocks(case)
         whole = block_diag(*(block for pair in zip(weights, biases) for block in pair))
         matrix = (1 - ALPHA) * whole + ALPHA * np.eye(len(whole))
-        mine = systems.block_diagonal_system(weights, biases, ALPHA)
+        both = block_diagonal([one for pair in zip(weights, biases) for one in pair])
+        mine = eq.eq_9_damped(both, np.eye(len(both)), ALPHA)
         gradient, d = case.evaluation.gradient, direction(*case.model, "pch-1", "exact", ALPHA)
         claims += [case.equal("matrix of the system", mine, matrix, 1e-13),
                    case.equal("solution, layer by layer, against a dense solve",
@@ -80,11 +81,12 @@ def equation_9(rng):
                           case=case.name),
                    AtMost("directional derivative along the solution against 0", d @ gradient, 0.0,
                           case=case.name)]
-    negative = systems.damped(-0.2 * np.eye(3), ALPHA)
+    negative, singular = (eq.eq_9_damped(one, np.eye(len(one)), ALPHA)
+                          for one in (-0.2 * np.eye(3), cases.psd(rng, 4, 2)))
     return [*claims,
             *unusual_directions(rng, reference.second_moment, ("exact",)),
             Equal("a singular curvature: least eigenvalue is alpha",
-                  np.linalg.eigvalsh(systems.damped(cases.psd(rng, 4, 2), ALPHA))[0], ALPHA, 1e-12),
+                  np.linalg.eigvalsh(singular)[0], ALPHA, 1e-12),
             Counterexample(AtMost("curvature -0.2 I: 0 against the least eigenvalue", 0.0,
                                   np.linalg.eigvalsh(negative)[0], scale=1.0)),
             Case(matrix=mine, d=d)]
@@ -95,22 +97,20 @@ def equation_9(rng):
           formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] + \alpha "
                   r"I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]",
           uses=("9",), kind="algorithm", verdict="holds",
-          implements=(systems.bias_product, Stated(conjugate_gradients.solve, "solution"),
-                      cholesky.damped_solve))
+          implements=(Stated(eq.eq_10a_bias, "x"), Stated(eq.eq_10a_bias_compiled, "x"),
+                      Stated(eq.by_cg, "x"), direction))
 def equation_10a(rng):
     claims = []
     for case in cases.variety(rng):
+        step = direction(*case.model, "pch-1", "ea-cg-printed", ALPHA, **FAR)
         for t, B in enumerate(blocks(case)[1], start=1):
             g = reference.bias_gradients(case, t).mean(axis=0)
-            matrix = (1 - ALPHA) * B + ALPHA * np.eye(len(B))
-            d = np.linalg.solve(matrix, -g)
-            by_cg = conjugate_gradients.solve(
-                lambda p: systems.bias_product(B, p, 1 - ALPHA, ALPHA), -g, 50, 1e-12).solution
-            claims += [case.equal("conjugate gradients", by_cg, d, 1e-9, t),
-                       case.equal("the product", systems.bias_product(B, g, 1 - ALPHA, ALPHA),
-                                  matrix @ g, 1e-13, t),
-                       case.equal("Cholesky", cholesky.damped_solve(B, -g, 1 - ALPHA, ALPHA), d,
-                                  1e-11, t)]
+            d = np.linalg.solve((1 - ALPHA) * B + ALPHA * np.eye(len(B)), -g)
+            claims += [*(case.equal(name, solve(B, g, ALPHA, 0.0, eq.Limits(50, 1e-12)).x, d, 1e-9,
+                                    t) for name, solve in (("conjugate gradients", eq.eq_10a_bias),
+                                                           ("compiled", eq.eq_10a_bias_compiled))),
+                       case.equal("in the package's direction", step[case.layers[t - 1].bias], d,
+                                  1e-7, t)]
     return [*claims, Case(B=B, g=g)]
 
 
@@ -121,23 +121,21 @@ def equation_10a(rng):
                   r"I)\mathbf{d}_{\mathbf{w}^t} = -\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{w}^t} "
                   r"\xi_i])",
           kind="algorithm", verdict="holds",
-          implements=(systems.dense_system, systems.dense_solution, systems.System.damping,
-                      systems.System.weight), uses=("9",))
+          implements=(Stated(eq.eq_10b_cg, "x"), eq.damping), uses=("9",))
 def equation_10b(rng):
-    claims = []
+    claims, limits = [], eq.Limits(300, 1e-13)
     for case, t, l2 in zip(cases.variety(rng), (1, 2, 3, 1), (0.0, 0.1, 0.0, 0.3)):
         A, B = (matrices[t - 1] for matrices in blocks(case))
         h, g, W = case.inputs(t), case.deltas(t), case.weights(t)
-        one = systems.System(B, h, g, W, g.T @ h / len(h) + l2 * W, ALPHA, l2)
+        G = g.T @ h / len(h) + l2 * W
         matrix = (1 - ALPHA) * (A + l2 * np.eye(len(A))) + ALPHA * np.eye(len(A))
-        mine, options = systems.dense_solution(one), {"case": f"{case.named(t)}, l2 = {l2:g}"}
-        by_cg = conjugate_gradients.solve(lambda v: matrix @ v, -reference.vec(one.G), 300, 1e-13)
-        claims += [Equal("the matrix", systems.dense_system(one), matrix, 1e-13, **options),
-                   Equal("conjugate gradients on the Kronecker product", reference.vec(mine),
-                         by_cg.solution, 1e-8, **options),
+        mine, options = eq.eq_10b_cg(B, G, h, ALPHA, l2, limits).x, {
+            "case": f"{case.named(t)}, l2 = {l2:g}"}
+        claims += [Equal("conjugate gradients against a dense solve", reference.vec(mine),
+                         np.linalg.solve(matrix, -reference.vec(G)), 1e-8, **options),
                    AtMost("directional derivative along the solution against 0",
-                          np.sum(mine * one.G), 0.0, **options)]
-    return [*claims, Case(A=A, G=one.G)]
+                          np.sum(mine * G), 0.0, **options)]
+    return [*claims, Case(A=A, G=G)]
 
 
 def factors(rng, n=3, m=4, S=6):
@@ -149,12 +147,13 @@ def factors(rng, n=3, m=4, S=6):
           where="Solving Linear Equation via EA-CG",
           statement="A Kronecker product times stacked columns is a product of three matrices.",
           formula=r"(C^T \otimes A)\text{Vec}(B) = \text{Vec}(ABC)",
-          kind="identity", verdict="holds", implements=systems.kronecker_product, uses=())
+          kind="identity", verdict="holds", implements=(eq.vec_rule, eq.eq_11a_product), uses=())
 def u_vec(rng):
     A, B, C = rng.normal(size=(3, 2)), rng.normal(size=(2, 4)), rng.normal(size=(4, 5))
-    product = systems.kronecker_product(A, B, C)
+    product = eq.eq_11a_product(A, B, C)
     return [Equal("columns one below the other", reference.vec(product),
                   reference.kron(C.T, A) @ reference.vec(B), 1e-13),
+            Equal("the left side", eq.vec_rule(A, B, C), reference.vec(A @ B @ C), 1e-13),
             Equal("rows one after the other: the factors change places", product.ravel(),
                   reference.kron(A, C.T) @ B.ravel(), 1e-13),
             Case(A=A, B=B, C=C)]
@@ -166,14 +165,14 @@ def u_vec(rng):
                   r"\text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P "
                   r"\cdot \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])",
           uses=("8c", "10b", "u-vec"), kind="identity", verdict="holds",
-          implements=(systems.kronecker_product, systems.batch_product, direction))
+          implements=(eq.eq_11a_product, eq.eq_11a_product_of_inputs, direction))
 def equation_11a(rng):
     B, P, X = factors(rng)
     A = reference.second_moment(X)
     product = reference.kron(A, B) @ reference.vec(P)
-    return [Equal("B P A", reference.vec(systems.kronecker_product(B, P, A)), product, 1e-13),
-            Equal("from the inputs themselves", reference.vec(systems.batch_product(B, P, X)),
-                  product, 1e-13),
+    return [Equal("B P A", reference.vec(eq.eq_11a_product(B, P, A)), product, 1e-13),
+            Equal("from the inputs themselves", reference.vec(
+                eq.eq_11a_product_of_inputs(B, P, X)), product, 1e-13),
             *unusual_directions(rng, reference.second_moment, ("cg",)),
             Case(B=B, P=P, X=X)]
 
@@ -185,27 +184,26 @@ def equation_11a(rng):
                   r"\cdot P \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes "
                   r"\mathbb{E}_i[\mathbf{h}_i^{(t-1)T}])",
           uses=("11a",), kind="approximation", verdict="conditional", condition=CONSTANT,
-          implements=(systems.rank_one_product, systems.System.mean_input, direction))
+          implements=(eq.eq_11b_product, direction))
 def equation_11b(rng):
     B, P, X = factors(rng)
     same = np.broadcast_to(X[0], X.shape)
     varied = np.concatenate([X, -X / 2])  # mean X / 4: (11b) has a tenth of (11a) or less
-    mean, at_same, at_varied = (systems.System(B, h, h, P, P, ALPHA, 0.0).mean_input
-                                for h in (X, same, varied))
-    mine = reference.vec(systems.rank_one_product(B, P, mean))
+    mean, at_same, at_varied = (h.mean(axis=0) for h in (X, same, varied))
+    mine = reference.vec(eq.eq_11b_product(B, P, mean))
     left = reference.kron(reference.second_moment(X), B)
     rank_one = reference.kron(np.outer(mean, mean), B)
     return [Equal("product, column by column", mine, rank_one @ reference.vec(P), 1e-13),
-            Equal("mean input", mean, sum(X) / len(X), 1e-14),
             Equal("(11a) minus (11b): Cov(h) (x) B", left @ reference.vec(P) - mine,
                   reference.kron(reference.second_moment(X - mean), B) @ reference.vec(P), 1e-12),
             AtMost("0 against the least eigenvalue of that difference", 0.0,
                    reference.least(left - rank_one), scale=1.0),
             Equal("instances of one input: (11a)",
-                  reference.vec(systems.rank_one_product(B, P, at_same)),
+                  reference.vec(eq.eq_11b_product(B, P, at_same)),
                   reference.kron(reference.second_moment(same), B) @ reference.vec(P), 1e-12),
             Counterexample(Equal(
-                "inputs that vary: (11a)", reference.vec(systems.rank_one_product(B, P, at_varied)),
+                "inputs that vary: (11a)", reference.vec(eq.eq_11b_product(B, P, at_varied)),
                 reference.kron(reference.second_moment(varied), B) @ reference.vec(P), 1e-3)),
-            *unusual_directions(rng, reference.outer_of_mean, ("ea-cg", "ea-closed")),
+            *unusual_directions(rng, reference.outer_of_mean,
+                                 ("ea-cg", "ea-cg-printed", "ea-closed")),
             Case(B=B, P=P, X=X)]

@@ -6,7 +6,7 @@ from ....exact.curvature import hessian_vector_product_at
 from ....exact.dense import hessian
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate, equation
 from ....nets import SquaredError, mlp
-from .. import PAPER, objective, pos_eig
+from .. import PAPER, eq_01_03_newton as newton
 from . import cases, reference
 from .conditions import CONVEX, ROWS
 
@@ -71,7 +71,7 @@ def equation_2(rng):
           formula=r"\nabla f(\boldsymbol{\theta}^j) + \nabla^2 f(\boldsymbol{\theta}^j) "
                   r"\mathbf{d}^j = 0",
           kind="approximation", verdict="holds",
-          implements=(objective.linearised_gradient, hessian_vector_product_at), uses=("2",))
+          implements=(newton.eq_3_linearised_gradient, hessian_vector_product_at), uses=("2",))
 def equation_3(rng):
     case = cases.case(rng, "tanh", "softmax")
     H, d = hessian(*case.model), rng.normal(size=case.theta.size)
@@ -80,11 +80,11 @@ def equation_3(rng):
         return reference.gradients(case, np.arange(len(d)), case.theta + step * d).mean(axis=0)
 
     first, steps = gradient(0.0), 0.02 * 2.0 ** -np.arange(5)
-    left = [np.abs(gradient(e) - objective.linearised_gradient(first, H, e * d)).max()
+    left = [np.abs(gradient(e) - newton.eq_3_linearised_gradient(first, H, e * d)).max()
             for e in steps]
     difference = (gradient(1e-4) - gradient(-1e-4)) / 2e-4
     return [Equal("left side against the gradient plus a difference of gradients",
-                  objective.linearised_gradient(first, H, d), first + difference, 1e-5),
+                  newton.eq_3_linearised_gradient(first, H, d), first + difference, 1e-5),
             Equal("Hessian times d against a difference of gradients",
                   hessian_vector_product_at(case.evaluation, d), difference, 1e-5),
             Rate("gradient after a step minus (3), against its length", steps, left, order=2,
@@ -103,22 +103,22 @@ def equation_3(rng):
                   r"f(\boldsymbol{\theta}^j) \\ \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j "
                   r"+ \eta \mathbf{d}^j \end{gathered}",
           kind="algorithm", verdict="holds",
-          implements=(objective.newton_direction, objective.quadratic_model, hessian), uses=("3",))
+          implements=(newton.newton_direction, newton.quadratic_model, hessian), uses=("3",))
 def u_newton(rng):
     net, x, target = mlp([3, 2], rng=rng), rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
     H = hessian(net, SquaredError(), x, target)
     gradient = net.evaluate(SquaredError(), x, target).gradient
-    d = objective.newton_direction(gradient, H)
+    d = newton.newton_direction(gradient, H)
     end, value = net.theta + d, net.evaluate(SquaredError(), x, target).loss
     others = rng.normal(size=(20, d.size))
-    models = [objective.quadratic_model(value, gradient, H, other) for other in others]
+    models = [newton.quadratic_model(value, gradient, H, other) for other in others]
     least_squares = np.linalg.lstsq(np.c_[x, np.ones(9)], target, rcond=None)[0].T
     wanted = np.concatenate([least_squares[:, :3].ravel(), least_squares[:, 3]])
     return [Equal("one step with eta = 1 against least squares", end, wanted, 1e-12),
             Equal("the model against the loss itself, which is quadratic", models,
                   [mean_loss(net.theta + other, x, target) for other in others], 1e-12),
             AtMost("the model after the Newton direction against others",
-                   objective.quadratic_model(value, gradient, H, d), models),
+                   newton.quadratic_model(value, gradient, H, d), models),
             Case(theta=end, H=H)]
 
 
@@ -135,7 +135,7 @@ def mean_loss(theta, x, target):
                   r"f(\boldsymbol{\theta}^j)^T \mathbf{v} + \frac{1}{2} \mathbf{v}^T \nabla^2 "
                   r"f(\boldsymbol{\theta}^j) \mathbf{v} \\ \mathbf{v} = k_1 \mathbf{v}_1 + \dots "
                   r"+ k_s \mathbf{v}_s \end{gathered}",
-          kind="claim", verdict="holds", implements=(objective.restricted_model, hessian),
+          kind="claim", verdict="holds", implements=(newton.property_1_model, hessian),
           uses=("u-newton",))
 def property_1(rng):
     case = cases.case(rng, "sin", "bounded")
@@ -145,7 +145,7 @@ def property_1(rng):
     value, gradient = case.evaluation.loss, case.evaluation.gradient
 
     def model(k):
-        return objective.restricted_model(value, gradient, H, negative, k)
+        return newton.property_1_model(value, gradient, H, negative, k)
 
     ends = rng.normal(size=(100, 2, negative.shape[1]))
     chords = [(model(a) + model(b)) / 2 for a, b in ends]
@@ -171,7 +171,7 @@ def property_1(rng):
                   r"& & & & \\ & & \gamma\lambda_s & & & \\ & & & \lambda_{s+1} & & \\ & & & & "
                   r"\ddots & \\ & & & & & \lambda_n \end{bmatrix} Q",
           kind="definition", verdict="conditional", condition=ROWS,
-          implements=(pos_eig.pos_eig, pos_eig.pos_diagonal, pos_eig.pos_eig_as_printed),
+          implements=(newton.pos_eig, newton.positive, newton.pos_eig_as_printed),
           uses=("property-1",))
 def definition_pos_eig(rng):
     V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])
@@ -179,15 +179,15 @@ def definition_pos_eig(rng):
     for gamma, first, second in ((-1.0, 2.0, 0.5), (0.0, 0.0, 0.0), (-0.3, 0.6, 0.15)):
         corrected, options = np.array([first, second, 0, 1, 3]), {"case": f"gamma = {gamma:g}"}
         by_sums = sum(value * np.outer(v, v) for value, v in zip(corrected, V.T))
-        rows, columns = (pos_eig.pos_eig_as_printed(Q, eigenvalues, gamma) for Q in (V.T, V))
-        claims += [Equal("Pos-Eig against a sum over eigenvectors", pos_eig.pos_eig(A, gamma),
+        rows, columns = (newton.pos_eig_as_printed(Q, eigenvalues, gamma) for Q in (V.T, V))
+        claims += [Equal("Pos-Eig against a sum over eigenvectors", newton.pos_eig(A, gamma),
                          by_sums, 1e-13, **options),
-                   Equal("of a diagonal", pos_eig.pos_diagonal(eigenvalues, gamma), corrected,
+                   Equal("of a diagonal", newton.positive(eigenvalues, gamma), corrected,
                          1e-15, **options),
                    Equal("Q^T diag Q, eigenvectors in the rows of Q", rows, by_sums, 1e-13,
                          **options),
                    Counterexample(Equal("Q^T diag Q, eigenvectors in the columns of Q", columns,
                                         by_sums, 1e-13, **options))]
     return [*claims,
-            Equal("gamma = 1 leaves the matrix", pos_eig.pos_eig(A, 1.0), A, 1e-13),
+            Equal("gamma = 1 leaves the matrix", newton.pos_eig(A, 1.0), A, 1e-13),
             Case(A=A, V=V)]

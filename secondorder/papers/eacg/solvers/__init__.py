@@ -1,1 +1,0 @@
-"""A layer's damped systems, and what solves them: ``by_name`` chooses."""
