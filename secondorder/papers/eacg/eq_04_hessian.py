@@ -117,7 +117,7 @@ def layers_of(evaluation, deltas=None):
     deltas = evaluation.deltas if deltas is None else deltas
     layers, sigma = [], None
     for own, saved, bar, where in unfolded(evaluation.network.chain, evaluation.saved, deltas):
-        if kind_of(own) is Linear:
+        if isinstance(own, Linear):
             if sigma is None:
                 sigma = identity(saved.input) if layers else (None, None, None)
             layers.append(Layer(own.weight, saved.input, bar, *sigma, own, where))
