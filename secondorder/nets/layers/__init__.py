@@ -8,7 +8,8 @@
 ``recurrent``    `Recurrent`
 ``normalisation`` `LayerNorm`
 ``shapes``       `Flatten`, `Reshape`
-``initialisers`` initial weights; ``between`` what calls a layer for one direction
+``initialisers`` initial weights; ``between`` what calls a layer for one direction,
+                and ``numerical`` the passes that it does not have
 """
 
 from .activation import Activation, ActivationSaved
