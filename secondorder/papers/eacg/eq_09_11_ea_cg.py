@@ -115,7 +115,8 @@ def eq_10b_ea_cg(B, G, mean, alpha, l2, limits):
 
         damping c = -|R|,    ((1 - alpha) q^2 B + damping I) v = -G e
     """
-    q, size, D, v = norm(mean), norm(G.ravel()), np.empty_like(G), np.empty(len(G))
+    q, size = math.sqrt(float(mean @ mean)), norm(G.ravel())
+    D, v = np.empty_like(G), np.empty(len(G))
     if not size:
         return Solved(0 * G)
     along = G @ mean / (q * size) if q else np.zeros(len(G), G.dtype)  # in units of |G|

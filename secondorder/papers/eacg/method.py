@@ -211,8 +211,8 @@ def direction_at(evaluation, curvature, solver, alpha, limits, l2=0.0, rng=None)
             h = seen(layer)
             require_finite(f"the curvature of the weights of linear layer {t}",
                            float(np.vdot(h, h)) * float(B.trace()))
-            B, split = np.ascontiguousarray(B, dtype=np.float64), layer.own.split
-            (G, *bias), places = split(gradient[layer.where]), split(d_theta[layer.where])
+            B = np.ascontiguousarray(B, dtype=np.float64)
+            (G, *bias), places = layer.pieces(gradient), layer.pieces(d_theta)
             try:
                 solved = [of_weights(B, G, h, alpha, l2, limits),
                           *(of_bias(B, g, alpha, l2, limits) for g in bias)]
