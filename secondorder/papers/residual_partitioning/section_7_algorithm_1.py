@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled import summing as loop
+from ...kernels import loop
 from ...nets import Activation, Linear
 from ...nets.rules import LayerRules
 from .section_2_setup import by_parameter, flat, own_inputs, ratio
