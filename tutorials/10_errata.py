@@ -22,8 +22,8 @@ from secondorder.lessons import Figures
 from secondorder.papers.eacg.curvatures import pch_step, pch_step_as_printed
 from secondorder.papers.low_rank import quantities
 from secondorder.papers.low_rank.steps import flat_limit_as_printed, limits
-from secondorder.papers.residual_partitioning.partitions import (
-    simplex_gradient, simplex_gradient_as_printed, softmax_parameters)
+from secondorder.papers.residual_partitioning.section_7_3_proof_of_theorem_2 import (
+    eq_20_softmax, eq_22_as_printed, eq_22_gradient)
 from secondorder.papers.reversible_gauss_newton.dense.flows import (
     total_bound, total_bound_as_printed)
 
@@ -68,16 +68,16 @@ x, eta = rng.normal(size=5), rng.normal(size=5)
 
 
 def spread(eta):
-    return np.sum(x**2 / softmax_parameters(eta))
+    return np.sum(x**2 / eq_20_softmax(eta))
 
 
-h, p = 1e-6, softmax_parameters(eta)
+h, p = 1e-6, eq_20_softmax(eta)
 differences = np.array([(spread(eta + h * e) - spread(eta - h * e)) / (2 * h) for e in np.eye(5)])
 print("ratios, printed over differences:  ",
-      np.round(simplex_gradient_as_printed(x, p) / differences, 6))
-print("ratios, corrected over differences:", np.round(simplex_gradient(x, p) / differences, 6))
-note("(22)", off(simplex_gradient_as_printed(x, p), differences),
-     off(simplex_gradient(x, p), differences))
+      np.round(eq_22_as_printed(x, p) / differences, 6))
+print("ratios, corrected over differences:", np.round(eq_22_gradient(x, p) / differences, 6))
+note("(22)", off(eq_22_as_printed(x, p), differences),
+     off(eq_22_gradient(x, p), differences))
 
 # %% [markdown]
 # The ratio is $-1$ *in every entry*: the sign. If one ratio stands everywhere, 2, $1/S$ or $-1$, it

@@ -87,8 +87,9 @@ def fill(place, contents):
     gone = [name for name in earlier if name not in contents]
     with _hidden_folder(place) as new:
         for name, content in contents.items():
-            (new / name).parent.mkdir(exist_ok=True)
-            (new / name).write_bytes(content)
+            with files.naming(place / name):
+                (new / name).parent.mkdir(exist_ok=True)
+                (new / name).write_bytes(content)
         later = {name: {_digest(content)} for name, content in contents.items()}
         either = {name: earlier.get(name, set()) | later.get(name, set())
                   for name in {*earlier, *later, INDEX}}

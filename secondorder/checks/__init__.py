@@ -8,7 +8,7 @@ FloatingPointError if it is not finite.
 
 from .arrays import (all_finite, batch, class_targets, finite, finite_result,
                      fitting, labels, like, losses, outputs, place_not_finite, plain_array,
-                     real_array, result_of, rows, targets, targets_between)
+                     real_array, result_of, targets, targets_between)
 from .brief import shown
 from .networks import (NoModel, check_activation, check_loss, declared, evaluated, free_layers,
                        initialised,
@@ -31,5 +31,5 @@ __all__ = ["NoModel", "all_finite", "batch", "boolean", "check_activation", "che
            "outputs", "own_array", "parameter", "partitioning_variables", "path",
            "place_not_finite", "plain", "plain_array", "positive_number", "positive_weights",
            "promised", "real_array", "real_number", "require_bytes", "require_real", "result_of",
-           "rows", "shape", "shapes_alike", "shown", "some_parameters", "stated_shape", "targets",
+           "shape", "shapes_alike", "shown", "some_parameters", "stated_shape", "targets",
            "targets_between", "unchanged", "vector_shape", "whole_number", "widths"]

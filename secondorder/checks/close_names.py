@@ -24,7 +24,7 @@ INSTEAD = {
         "Newton": "TruncatedNewton", "HessianFree": "TruncatedNewton"},
     "secondorder.exact": {
         "hvp": "hessian_vector_product", "ggn": "gauss_newton",
-        "ggn_vector_product": "GaussNewtonOperator(network, loss, x, y) @ v",
+        "ggn_vector_product": "gauss_newton_vector_product",
         "fvp": "FisherOperator(network, loss, x, y) @ v",
         "hessian_diagonal": "diagonal(network, loss, x, y)",
         "hessian_trace": "trace(network, loss, x, y)", "eigsh": "eigenpairs",

@@ -47,9 +47,14 @@ def _main(arguments):
     command, traceback = "", False
     try:
         with _signals_raise(), _warnings_in_one_line():
-            options = parser().parse_args(arguments)
-            command, traceback = f" {options.command}", options.traceback
-            status = options.run(options)
+            try:
+                options = parser().parse_args(arguments)
+            except SystemExit:
+                print(end="", flush=True)  # the help, for which the same holds as below
+                raise
+            command = f" {options.command}" if options.command else ""
+            traceback = options.traceback
+            status = options.run(options) or 0
             print(end="", flush=True)  # here, where an error of writing can still be reported
             return status
     except BrokenPipeError:
@@ -182,8 +187,9 @@ def parser():
         description="An executable edition of papers on second-order training of neural networks.")
     top.add_argument("--version", action="version", version=f"secondorder {__version__}")
     commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND",
-                                  required=True, parser_class=parsing.CommandParser)
+                                  parser_class=parsing.CommandParser)
     for command in (tour, equations, edition, reproduce, train, compare, race, book, grade,
                     data, bench):
         command.add(commands)
+    top.set_defaults(run=lambda _: top.print_help(), traceback=False)  # alone: what there is
     return top

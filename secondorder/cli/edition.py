@@ -31,6 +31,10 @@ what is read:
   \\input inside the paper's folder; theorem-like environments
   in Markdown, a number is \\tag{7} or (7) behind the display
 
+Where pdflatex or xelatex is installed it numbers the displays: it runs on a copy of the paper's
+folder, without a shell, and reads and writes nothing outside. Without it, or where it stops at an
+error, the numbers are counted here; what may put them wrong is said first.
+
 What could not be read is listed with its line, in READING.md too. A text that does not close its
 braces or environments is refused, with its line. Nothing is overwritten.
 """
@@ -84,6 +88,10 @@ def run_new(options):
     rest = sum(display.label is None for display in begun.reading.displays)
     print(f"written: {begun.folder} ({_count(numbered, 'numbered display')}, {rest} without a "
           f"number, {_count(len(begun.reading.theorems), 'theorem')}; all unchecked)")
+    if begun.reading.engine:
+        print(f"numbers: as {begun.reading.engine} prints them")
+    if begun.reading.doubts:
+        print(f"numbers may be others than TeX's: {'; '.join(begun.reading.doubts)}")
     if begun.unread:
         print("could not be read, or needs a look:")
         for line in begun.unread[:20]:

@@ -43,6 +43,7 @@ SHOW_EXAMPLES = """\
   secondorder show my-paper 7                       your edition, a folder here
 
 Write a label in any spelling: 39, (39), eq. 39, Theorem 1; several as "6, 7", 33 to 39, eqs. 5-7.
+A number whose display has parts, (4a) to (4c), is all of them; a table is asked for as Table 4.
 Write a paper as you like: EA-CG, low_rank, reversible, Deep Residual Partitioning.
 """
 
@@ -85,7 +86,8 @@ def add(commands):
                         help="also show all code, the code of the check and every claim")
     parser.add_argument("--tex", action="store_true", help="print formulas in LaTeX")
     parser.add_argument("--json", action="store_true",
-                        help="print one object, as verify --json does, with the formulas")
+                        help="print an object, as verify --json does, with the formulas; a "
+                             "list of them for several equations")
     parser.add_argument("--path", action="store_true",
                         help="show a reading path through PAPER: ten stations with minutes")
     load_option(parser)
@@ -194,7 +196,7 @@ def show(options):
             return 0
     if options.json:
         if not label or options.more or options.tex:
-            raise ValueError("--json is about one equation: it goes with PAPER and LABEL, and "
+            raise ValueError("--json is about equations: it goes with PAPER and LABEL, and "
                              "without --more and --tex")
         print(files.to_json(_as_object(paper, label, options.seed)))
     elif label:
@@ -252,15 +254,17 @@ def _study(paper, label):
 
 
 def _as_object(paper, label, seed):
-    """One equation in plain values: its result, and its formulas as they stand in LaTeX."""
+    """An equation in plain values: its result, and its formulas as they stand in LaTeX; a list of
+    them where the label asks for several.
+    """
     from secondorder import ledger
     from secondorder.ledger.registry import REGISTRY
 
-    entry = REGISTRY.select(paper, label)[0]
-    result = ledger.run(paper, label, seed)[0]
-    formulas = {name: text and inspect.cleandoc(text)
-                for name, text in (("formula", entry.formula), ("corrected", entry.corrected))}
-    return result.to_dict() | formulas
+    objects = [result.to_dict() | {name: text and inspect.cleandoc(text) for name, text in
+                                   (("formula", entry.formula), ("corrected", entry.corrected))}
+               for entry, result in zip(REGISTRY.select(paper, label),
+                                        ledger.run(paper, label, seed))]
+    return objects[0] if len(objects) == 1 else objects
 
 
 def _rooms():

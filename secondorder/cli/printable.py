@@ -22,16 +22,27 @@ class Printable:
     """A stream that hands on what is :func:`printable`, and whatever else the stream can do.
 
     A carriage return that begins a piece is left: lines that tell progress are written over so,
-    and what stands before it in the same piece is not hidden by it.
+    and what stands before it in the same piece is not hidden by it. An error of writing, as on a
+    full disk, gets the stream's `name`.
     """
 
-    def __init__(self, stream):
-        self._stream = stream
+    def __init__(self, stream, name="output"):
+        self._stream, self._name = stream, name
 
     def write(self, text):
         first = text[:1] if text[:1] == "\r" else ""
-        self._stream.write(first + printable(text[len(first):]))
+        self._named(self._stream.write, first + printable(text[len(first):]))
         return len(text)
+
+    def flush(self):
+        self._named(self._stream.flush)
+
+    def _named(self, work, *given):
+        try:
+            work(*given)
+        except OSError as error:
+            error.filename = self._name
+            raise
 
     def writelines(self, lines):
         for line in lines:
@@ -50,7 +61,8 @@ def output():
     for stream in usual:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    sys.stdout, sys.stderr = (stream and Printable(stream) for stream in usual)
+    sys.stdout, sys.stderr = (stream and Printable(stream, name) for stream, name in
+                              zip(usual, ("standard output", "standard error")))
     try:
         yield
     finally:

@@ -18,7 +18,7 @@ EXAMPLES = """\
   secondorder train --data wine --hidden 16 8 --optimizer truncated-newton --batch-size all
   secondorder train --data diabetes --activation softplus --epochs 50 --out run
   secondorder train --autoencoder --hidden 64 2 64 --output tanh --l2 0.01 \\
-      --optimizer residual-partitioning --set damping=0.001 --learning-rate 10
+      --optimizer residual-partitioning --set cross=True --learning-rate 10
   secondorder train --optimizer cubic-regularization --base momentum --set sigma=10
   secondorder train --activation sigmoid --optimizer ea-cg --set solver=ea-closed \\
       --set curvature=pch-2

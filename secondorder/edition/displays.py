@@ -173,6 +173,8 @@ def read_lines(reader, opened, end, kind):
         if _is_mark(token, reader, lines[-1]) or reader.common(token):
             continue
         if text == r"\intertext" or text == r"\shortintertext":
+            if any(not one.text.isspace() for one in lines[-1].tokens):
+                lines.append(Line())
             lines[-1].before = written(stream.argument(text)).strip()
         elif text in _PLAIN:
             lines[-1].tokens += [token._replace(text=_PLAIN[text])] if _PLAIN[text] else []
@@ -233,6 +235,16 @@ def _is_mark(token, reader, line):
     else:
         return False
     return True
+
+
+def bearing(lines, kind):
+    """The lines of a display that bear a number or a tag; of a display with one number the last."""
+    base = kind.rstrip("*")
+    numbered = base in SINGLE | BY_LINE and not kind.endswith("*") and base not in _UNNUMBERED
+    if base in BY_LINE:
+        return [line for line in lines if line.tag or numbered and not line.unnumbered]
+    tagged = any(line.tag for line in lines)
+    return lines[-1:] if tagged or numbered and not any(x.unnumbered for x in lines) else []
 
 
 def group(lines, kind, number):

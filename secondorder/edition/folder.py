@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import files, ledger
+from ..formulas import terminal
 from ..ledger import tex_file
 from . import templates
 from .loading import MARK, loaded
 from .names import checked_key, function_names, labels_of, refuse_module
 from .reader import Reading
 from .reading import read
+from .tex.numbering import by_tex
 from .tex.stream import ReadingError
 
 
@@ -65,13 +67,13 @@ def new(key, source, out="."):
         raise FileNotFoundError(f"there is no folder {target.parent}")
     if not files.takes_files(target.parent):
         raise PermissionError(f"cannot make {target}: {target.parent} may not be written to")
-    reading = read(source)
+    reading = read(source, by_tex(source))
     if not reading.displays:
         raise ReadingError(f"{Path(source).name} has no display: nothing was written"
                            + (f" ({reading.unread[0]})" if reading.unread else ""))
-    unread = list(reading.unread)
+    unread = [*reading.unread, *_without_sign(reading.displays)]
     pairs = labels_of(reading.numbered, unread.append)
-    with files.exclusive(target.parent), _whole(target) as place:
+    with files.exclusive(target.parent), files.naming(target), _whole(target) as place:
         of = " ".join(Path(source).name.split())
         for name, text in _texts(key, of, reading, pairs, unread).items():
             (place / name).write_text(text, encoding="utf-8", newline="\n")
@@ -80,6 +82,16 @@ def new(key, source, out="."):
                 page = ledger.markdown(key)
             (place / "EQUATIONS.md").write_text(page, encoding="utf-8", newline="\n")
     return Edition(target, reading, tuple(label for label, _ in pairs), tuple(unread))
+
+
+def _without_sign(displays):
+    """Lines on the commands that no page knows, with the first display that has each."""
+    first = {}
+    for display in displays:
+        for name in terminal.unknown(display.formula):
+            first.setdefault(name, display)
+    return [f"{display.file}, line {display.line}: {name} is not known: it stands as in LaTeX"
+            for name, display in first.items()]
 
 
 def _texts(key, source, reading, pairs, unread):

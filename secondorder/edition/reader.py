@@ -7,18 +7,21 @@ could not read either is refused with its line; what is only unknown here is lis
 import re
 from dataclasses import dataclass, field
 
-from .displays import BY_LINE, DEEPEST, SINGLE, Display, formula_of, group, read_lines, shown
-from .tex.commands import common, text_command
+from .displays import (BY_LINE, DEEPEST, SINGLE, Display, bearing, formula_of, group, read_lines,
+                       shown)
+from .tex.commands import common, preamble_command, text_command
 from .tex.counters import Counters, Endless
-from .tex.files import Files
+from .tex.files import Files, Outside
 from .tex.macros import Macros
 from .tex.prose import Prose
-from .tex.stream import PARAGRAPH, Stream, written
+from .tex.stream import PARAGRAPH, ReadingError, Stream, written
 from .theorems import Theorems
 
 _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "filecontents",
-             "filecontents*", "alltt"}
+             "filecontents*", "alltt", "tikzpicture", "pgfpicture", "pspicture", "picture",
+             "circuitikz", "forest", "algorithmic", "algorithmic*"}
 _WITH_OPTION = {"figure", "table", "algorithm", "enumerate", "itemize", "description", "proof"}
+_ASIDE = {"figure", "table", "algorithm", "wrapfigure", "tabular", "tabularx", "longtable"}
 MOST = 5000  # displays, and things that cannot be read: with more it is no paper
 _SPECIAL = frozenset("\\{}$\n")
 _REFERENCE = re.compile(r"\\(eqref|ref|cref|Cref|autoref)\s*\{([^{}]*)\}")
@@ -36,12 +39,18 @@ class Reading:
     theorems : list of Theorem
     unread : list of str
         What could not be read, each with its file and line.
+    doubts : list of str
+        Why numbers may be others than TeX's.
+    engine : str
+        The TeX that numbered the displays; "" where they were counted here.
     """
 
     title: str = ""
     displays: list = field(default_factory=list)
     theorems: list = field(default_factory=list)
     unread: list = field(default_factory=list)
+    doubts: list = field(default_factory=list)
+    engine: str = ""
 
     @property
     def numbered(self):
@@ -66,12 +75,16 @@ def resolved(reading, names):
 class Reader:
     """Reads one LaTeX paper; see :func:`secondorder.edition.read`."""
 
-    def __init__(self, path):
+    def __init__(self, path, numbers=None):
+        self.numbers, self._missing = numbers, []  # displays that TeX numbers elsewhere, or not
         self.reading, self.stream, self.counters = Reading(), Stream(), Counters()
         self.macros, self.prose = Macros(self.unread), Prose()
         self.theorems = Theorems(self.counters)
         self.names, self._open, self._outer = {}, [], []
         self.heading, self.last_number = "", ""
+        self.switches, self.conditions = {}, []  # of \\newif; what is known of each open \\if
+        self.passed_over, self._aside = set(_VERBATIM), []
+        self._within, self._depth = "", 0  # file and open braces of the preamble
         self.files = Files(path)
         text = self.files.main_text
         self.in_body = not self.files.has_document
@@ -83,13 +96,16 @@ class Reader:
         """
         try:
             while (token := self.stream.next()) is not None:
-                if self._step(token) == "end":
+                step = self._step if self.in_body else self._preamble_step
+                if step(token) == "end":
                     break
         except Endless as error:
             raise self.stream.last.error(str(error)) from None
         if self._open:
             opened = self._open[-1]
             raise opened.error(f"{shown(opened)} is never closed")
+        if self.numbers is not None:
+            self._finish_numbers()
         resolved(self.reading, self.names)
         return self.reading
 
@@ -98,6 +114,52 @@ class Reader:
         if len(self.reading.unread) >= MOST:
             raise token.error(f"more than {MOST} things cannot be read: this is no paper")
         self.reading.unread.append(f"{token.place}: {what}")
+
+    def doubt(self, why):
+        """Say once why numbers may be others than TeX's."""
+        if why not in self.reading.doubts:
+            self.reading.doubts.append(why)
+
+    def _preamble_step(self, token):
+        """What a preamble defines; the rest of it, and what cannot be read, is passed over."""
+        text = token.text
+        if token.file != self._within:  # a file closes what it opens
+            self._within, self._depth = token.file, 0
+        self._depth = max(0, self._depth + (text == "{") - (text == "}"))
+        if text[:1] != "\\" or self._depth and text != r"\begin":
+            return
+        mark = self.stream.mark()
+        try:
+            if text == r"\begin":
+                name = self.stream.name(text)
+                if name == "document":
+                    self._depth = 0
+                    self._open_document(token)
+                elif name in self.passed_over:
+                    self._pass_over(name, token)
+            elif not preamble_command(self, token):
+                self.macros.expand(token, self.stream)
+        except Outside:
+            raise
+        except ReadingError as error:
+            self.stream.back_to(mark)
+            self.unread(token, f"{text} of the preamble is passed over ({error})")
+
+    def _open_document(self, token):
+        self._open.append(token._replace(text="document"))
+        self.in_body = True
+        self.prose.forget()
+
+    def _pass_over(self, name, token):
+        """Verbatim texts and pictures, to their end."""
+        end, begun = rf"\end{{{name}}}", token._replace(text=rf"\begin{{{name}}}")
+        if self.stream.in_file:
+            self.stream.raw_until(end, begun)
+            return
+        while (one := self.stream.next()) is not None:
+            if one.text == r"\end" and self.stream.name(one.text) == name:
+                return
+        raise begun.error(f"{begun.text} is never closed")
 
     def _step(self, token):
         text = token.text
@@ -163,23 +225,30 @@ class Reader:
 
     def _begin(self, token):
         name = self.stream.name(token.text)
-        if name in _VERBATIM:
-            self.stream.raw_until(rf"\end{{{name}}}", token._replace(text=rf"\begin{{{name}}}"))
-            self.prose.paragraph()
+        if name in self.passed_over:
+            self._pass_over(name, token)
             return
         if self.begin_own(name, token):
             return
         if name.rstrip("*") in SINGLE | BY_LINE and self.in_body:
             self._display(token, name, name)
             return
+        if name in ("empheq", "subnumcases", "numcases") and self.in_body:
+            self.stream.option(name)
+            kind = self.stream.name(name) if name == "empheq" else "align"
+            self._display(token, name, kind.partition("=")[0])
+            return
         if name == "math":
             self._inline(token, "math")
             return
-        self._open.append(token._replace(text=name))
         if name == "document":
-            self.in_body = True
-            self.prose.forget()
-        elif name.rstrip("*") in _WITH_OPTION:
+            self._open_document(token)
+            return
+        self._open.append(token._replace(text=name))
+        if name.rstrip("*") in _ASIDE:
+            self._aside.append(self.prose)
+            self.prose = Prose()
+        if name.rstrip("*") in _WITH_OPTION:
             if self.stream.at("["):  # where a figure goes, how an item is marked
                 self.stream.option(name)
         elif name == "subequations":
@@ -201,7 +270,9 @@ class Reader:
         if self.end_own(name, token):
             return None
         self._close(name, token)
-        if self.theorems.knows(name):
+        if name.rstrip("*") in _ASIDE and self._aside:
+            self.prose = self._aside.pop()
+        elif self.theorems.knows(name):
             self.prose.forget()  # what a theorem says is not said of a display behind it
         else:
             self.prose.paragraph()
@@ -252,6 +323,11 @@ class Reader:
 
     def _display(self, opened, end, kind):
         lines, deepest = read_lines(self, opened, end, kind)
+        if self.numbers is not None and (kind not in ("$$", r"\[") or lines[-1].tag):
+            printed = kind
+            kind, missing = self._number_by_tex(opened, lines, kind)
+        else:
+            printed, missing = kind, False
         sentence = self.prose.sentence()
         for label, mine in group(lines, kind, self._number):
             names = [name for line in mine for name in line.names]
@@ -268,10 +344,48 @@ class Reader:
             else:
                 place = mine[0].place(opened)
                 self.reading.displays.append(Display(
-                    label, formula, tuple(names), sentence, kind, place.file, place.line,
+                    label, formula, tuple(names), sentence, printed, place.file, place.line,
                     self.heading))
+                self._missing += self.reading.displays[-1:] * missing
         if len(self.reading.displays) > MOST:
             raise opened.error(f"more than {MOST} displays: this is no paper")
+
+    def _number_by_tex(self, opened, lines, kind):
+        """Give the lines of a display the numbers that TeX printed: its kind without a counter, and
+        whether it should have one that TeX did not print in its place.
+        """
+        own, names = bearing(lines, kind), self.numbers.names
+        missing = len(own) == 1
+        found = self.numbers.take(opened.file, opened.line, self.stream.last.line,
+                                  max(1, len(own)))
+        if not found and kind in ("$$", r"\["):  # \eqno: set by hand
+            return kind, False
+        if len(found) != len(own):  # names say which line bears which number
+            own = [line for line in lines if any(names.get(name) in found for name in line.names)]
+        if len(found) != len(own):
+            own = lines[len(lines) - len(found):]
+            if len(lines) > 1:
+                self.unread(opened, f"TeX prints ({'), ('.join(found)}) here: which line bears "
+                            "which number is not certain")
+        for line in lines:
+            line.tag = None
+        for line, number in zip(own, found):
+            line.tag = self.last_number = number
+        return kind.rstrip("*") + "*", missing and not found
+
+    def _finish_numbers(self):
+        """Names as TeX has them, and what stands elsewhere: in an argument TeX is at its last line.
+        """
+        self.names |= self.numbers.names
+        left = self.numbers.left
+        for file, line, number in left:
+            waiting = [display for display in self._missing if display.file == file]
+            if len(waiting) == sum(one[0] == file for one in left):
+                waiting[[one for one in left if one[0] == file].index((file, line, number))].label \
+                    = number
+                continue
+            self.reading.unread.append(f"{file}, line {line}: TeX prints ({number}) here, and no "
+                                       "display of it was read")
 
     def _number(self):
         self.counters.step("equation")

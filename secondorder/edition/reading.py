@@ -8,7 +8,7 @@ from .tex.files import text_of
 from .tex.stream import ReadingError
 
 
-def read(path):
+def read(path, numbers=None):
     r"""The displays, theorems and gaps of a paper.
 
     Parameters
@@ -16,6 +16,9 @@ def read(path):
     path : path
         A ``.tex`` file, whose ``\input`` files are followed inside its folder; or a ``.md`` file
         with displays in ``$$``.
+    numbers : Numbers, optional
+        What TeX printed, see :func:`.tex.numbering.by_tex`; without it, or where it could not set
+        the paper, the numbers of a ``.tex`` file are counted here.
 
     Returns
     -------
@@ -36,5 +39,11 @@ def read(path):
     if path.suffix.lower() not in (".tex", ".ltx", ".md", ".markdown"):
         raise ReadingError(f"path must be a .tex or .md file, got {str(path)!r}")
     if path.suffix.lower() in (".tex", ".ltx"):
-        return Reader(path).read()
+        usable = numbers is not None and numbers.finished
+        reading = Reader(path, numbers if usable else None).read()
+        if usable:
+            reading.doubts, reading.engine = [], numbers.engine
+        elif numbers is not None:
+            reading.doubts.insert(0, f"{numbers.engine} could not set the paper: {numbers.error}")
+        return reading
     return read_markdown(text_of(path), path.name)

@@ -123,7 +123,11 @@ def report(key, source, reading, pairs, unnumbered, unread):
     lines = [f"# What was read of {source}", "",
              f"{len(pairs)} numbered displays, {len(unnumbered)} without a number, "
              f"{len(reading.theorems)} theorems and the like; {len(unread)} things could not be "
-             "read or need a look.", "", "## Could not be read, or needs a look", ""]
+             "read or need a look.", "",
+             *([f"The numbers are those that {reading.engine} prints.", ""]
+               if reading.engine else []),
+             *([f"Numbers may be others than TeX's: {'; '.join(reading.doubts)}.", ""]
+               if reading.doubts else []), "## Could not be read, or needs a look", ""]
     lines += [f"- {one}" for one in unread] or ["Nothing."]
     lines += ["", "## Theorems", ""]
     lines += ["None has a check. `show` finds one as soon as your check bears its name: "

@@ -7,25 +7,33 @@ All of them work through the samples in chunks with ``batch_size``, and hand the
 ``executor``.
 """
 
+import importlib
+
 from ..checks import close_names
 from . import finite_differences
 from .curvature import (gauss_newton_vector_product, gradient, hessian_vector_product, jacobian,
                         sample_gradients, two_jet)
 from .dense import fisher, gauss_newton, hessian
-from .spectra.densities import SpectralDensity, spectral_density
 from .diagonals import diagonal, diagonal_methods
-from .spectra.eigenpairs import Eigenpairs, eigenpairs
-from .objectives import Objective, objective
-from .operators import CurvatureOperator, FisherOperator, GaussNewtonOperator, HessianOperator
-from .spectra.posterior import Posterior, posterior
-from .spectra.solving import Solution, solve
-from .spectra.traces import Trace, trace
 
-__all__ = ["CurvatureOperator", "Eigenpairs", "FisherOperator", "GaussNewtonOperator",
-           "HessianOperator", "Objective", "Posterior", "Solution", "SpectralDensity", "Trace",
-           "diagonal", "diagonal_methods", "eigenpairs", "finite_differences", "fisher",
-           "gauss_newton", "gauss_newton_vector_product", "gradient", "hessian",
-           "hessian_vector_product", "jacobian", "objective", "posterior", "sample_gradients",
-           "solve", "spectral_density", "trace", "two_jet"]
+# what needs SciPy, whose import takes longer than all of this: imported when it is asked for
+_WITH_SCIPY = {"CurvatureOperator": "operators", "FisherOperator": "operators",
+               "GaussNewtonOperator": "operators", "HessianOperator": "operators",
+               "Objective": "objectives", "objective": "objectives",
+               "Eigenpairs": "spectra.eigenpairs", "eigenpairs": "spectra.eigenpairs",
+               "Posterior": "spectra.posterior", "posterior": "spectra.posterior",
+               "Solution": "spectra.solving", "solve": "spectra.solving",
+               "SpectralDensity": "spectra.densities", "spectral_density": "spectra.densities",
+               "Trace": "spectra.traces", "trace": "spectra.traces"}
 
-__getattr__ = close_names.names(__name__)
+__all__ = ["diagonal", "diagonal_methods", "finite_differences", "fisher", "gauss_newton",
+           "gauss_newton_vector_product", "gradient", "hessian", "hessian_vector_product",
+           "jacobian", "sample_gradients", "two_jet", *_WITH_SCIPY]
+
+
+def __getattr__(name):
+    if name not in _WITH_SCIPY:
+        raise close_names.error(__name__, name)
+    value = getattr(importlib.import_module(f".{_WITH_SCIPY[name]}", __name__), name)
+    globals()[name] = value
+    return value

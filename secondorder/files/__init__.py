@@ -23,13 +23,14 @@ from .folders import (output_directory, own_outputs, replaceable, user_cache_fol
                       written_by)
 from .reading import Damaged, damage_told, read_arrays, read_bytes, read_json
 from .seals import intact, mark, sealed
-from .whole import (TEMPORARY, atomic, exclusive, one_writer, remove_stale, require_file,
+from .whole import (TEMPORARY, atomic, exclusive, naming, one_writer, remove_stale, require_file,
                     require_writable, takes_files)
 from .writing import (few_colours, to_json, write_arrays, write_between, write_bytes, write_figure,
                       write_json, write_packed, write_text)
 
 __all__ = ["TEMPORARY", "Damaged", "atomic", "damage_told", "exclusive", "few_colours", "intact",
-           "mark", "one_writer", "output_directory", "own_outputs", "read_arrays", "read_bytes",
-           "read_json", "remove_stale", "replaceable", "require_file", "require_writable", "sealed",
-           "takes_files", "to_json", "user_cache_folder", "write_arrays", "write_between",
-           "write_bytes", "write_figure", "write_json", "write_packed", "write_text", "written_by"]
+           "mark", "naming", "one_writer", "output_directory", "own_outputs", "read_arrays",
+           "read_bytes", "read_json", "remove_stale", "replaceable", "require_file",
+           "require_writable", "sealed", "takes_files", "to_json", "user_cache_folder",
+           "write_arrays", "write_between", "write_bytes", "write_figure", "write_json",
+           "write_packed", "write_text", "written_by"]

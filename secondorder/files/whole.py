@@ -38,18 +38,28 @@ def atomic(path):
     stem, suffix = target.stem[:60], target.suffix[:20]  # a name that fits may be followed by more
     temporary = target.with_name(f".{stem}.secondorder-{uuid.uuid4().hex}{suffix}")
     try:
-        with _marked_as_ours(temporary, 0o666 if before is None else 0o600):
+        with naming(path, temporary), _marked_as_ours(temporary,
+                                                      0o666 if before is None else 0o600):
             yield temporary
             if before is not None:
                 os.chmod(temporary, stat.S_IMODE(before.st_mode))
             os.replace(temporary, target)
-    except OSError as error:
-        named = error.filename is not None and Path(error.filename) != temporary
-        if error.errno is not None and not named:  # a full disk names no file
-            raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
-        raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def naming(path, temporary=None):
+    """Within this block an error of the system names `path` where it names no file, as that of a
+    full disk does, or the temporary one.
+    """
+    try:
+        yield
+    except OSError as error:
+        named = error.filename is not None and Path(error.filename) != temporary
+        if error.errno is not None and not named:
+            raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
+        raise
 
 
 def _target(path):

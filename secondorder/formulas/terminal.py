@@ -100,6 +100,26 @@ def drawable(text):
     return True
 
 
+def unknown(text):
+    """The commands of a formula that have no sign here, by name, each once; none where the formula
+    cannot be read.
+    """
+    try:
+        return list(dict.fromkeys(leaf.text for leaf in leaves(parse(text)) if is_unknown(leaf)))
+    except ValueError:
+        return []
+
+
+def is_unknown(leaf):
+    """Whether a symbol is a command that has no sign here."""
+    text = leaf.text
+    return (text[:1] == "\\" and text[1:].isalpha() and leaf.words is None and not leaf.tag
+            and text[1:] != "not" and text not in symbols.OPENING | symbols.CLOSING and not any(
+                text[1:] in table for table in (
+                    symbols.NOTHING, symbols.GAPS, symbols.PREFIXES, symbols.LIMITS,
+                    symbols.BINARY, symbols.RELATIONS, symbols.LETTERS)))
+
+
 # -- nodes to items --------------------------------------------------------------------------------
 
 def _items(nodes, width, tight=False):
@@ -135,7 +155,7 @@ def _leaf(leaf):
         words = leaf.words.strip().replace("\\_", "_").replace("~", " ")
         return [piece("words", words, marked)] if words else []
     if leaf.side:
-        sign = {r"\{": "{", r"\}": "}", r"\|": "‖"}.get(text, text)
+        sign = ({r"\|": "‖"} | symbols.OPENING | symbols.CLOSING).get(text, text)
         return [piece("open" if leaf.side == "left" else "close", sign, marked)]
     name = text[1:] if text.startswith("\\") and len(text) > 1 else text
     if text == "&" or text.startswith("\\") and name in symbols.NOTHING:
@@ -163,7 +183,9 @@ def _leaf(leaf):
         return [piece("comma", text, marked)]
     if text == "/":
         return [piece("slash", "/", marked)]
-    return [piece("number" if text.isdigit() or text == "." else "atom", name, marked)]
+    # a command without a sign stands as it does in LaTeX
+    return [piece("number" if text.isdigit() or text == "." else "atom",
+                  text if is_unknown(leaf) else name, marked)]
 
 
 def _font(node, width, tight):

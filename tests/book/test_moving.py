@@ -13,7 +13,7 @@ import secondorder as so
 from secondorder.book import moving
 from secondorder.book.moving import bound_and_loss, drawing, pos_eig, two_inverses
 from secondorder.ledger.registry import REGISTRY
-from secondorder.papers.residual_partitioning.explicit import explicit_bound
+from secondorder.papers.residual_partitioning.equations import cases
 
 PAPERS = sorted(moving.FIGURES)
 DIGITS = 6e-4  # relative: numbers stand in the page with four digits
@@ -62,7 +62,7 @@ def tanh_loss(theta, x, y):
 def test_bound_model_and_loss_of_a_step(rate):
     net, loss = so.mlp([13, 6, 3], activation="tanh", rng=0), so.SoftmaxCrossEntropy()
     x, y = wines()
-    b = explicit_bound(net.evaluate(loss, x, y))
+    b = cases.built(net.evaluate(loss, x, y))
     d, H = -b.gradient / b.curvature, so.exact.hessian(net, loss, x, y, method="polarisation")
     start, page = tanh_loss(net.theta, x, y), recorded("residual-partitioning")
     t = float(rate) * np.linspace(0, 1, 26)

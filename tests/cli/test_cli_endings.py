@@ -181,10 +181,20 @@ def test_a_full_disk_names_the_file(run, monkeypatch):
     def full(*arguments, **named):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    Path("a.md").write_text("$$ a = b \\tag{1} $$\n")
     monkeypatch.setattr(Path, "write_bytes", full)
-    status, _, err = run(*WINE, "--epochs", 1, "--out", "made")
-    assert status == 2 and "history.json: No space left" in err
-    assert os.listdir("made") == []
+    monkeypatch.setattr(Path, "write_text", full)
+    for words, name in (((*WINE, "--epochs", 1, "--out", "made"), "made/history.json"),
+                        (("book", "bridges", "--out", "pages"), "pages/style.css"),
+                        (("edition", "new", "mine", "--tex", "a.md"), "mine")):
+        status, _, err = run(*words)
+        assert status == 2 and err.endswith(f"error: {name}: No space left on device\n")
+    assert os.listdir("made") == [] and not Path("pages").exists() and not Path("mine").exists()
+
+
+def test_the_command_alone_lists_the_commands(run):
+    status, out, err = run()
+    assert (status, err) == (0, "") and re.search(r"^    verify +run the papers' equ", out, re.M)
 
 
 @pytest.mark.parametrize("words", [("tour",), (*WINE, "--epochs", 1), ("compare",), ("race",),

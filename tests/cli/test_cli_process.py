@@ -54,10 +54,23 @@ def test_files_are_there_although_the_output_cannot_be_written(tmp_path, unbuffe
     with FULL.open("w") as full:
         said = subprocess.run(train, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path,
                               env=environment, text=True, timeout=120, check=False)
-    assert said.returncode == 2 and "No space left" in said.stderr
+    assert said.returncode == 2 and "error: standard output: No space left" in said.stderr
     assert "Exception ignored" not in said.stderr and "Traceback" not in said.stderr
     assert sorted(os.listdir(tmp_path / "made")) == ["history.json", "learning-curves.png",
                                                      "parameters.npz"]
+
+
+@pytest.mark.skipif(not FULL.is_char_device(), reason="no device that is always full")
+@pytest.mark.parametrize("words", [["show"], ["--help"], []])
+def test_a_full_output_is_said_by_its_name(monkeypatch, capsys, words):
+    with FULL.open("w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        monkeypatch.setattr(cli, "_drop_output", lambda: None)
+        assert cli.main(words) == 2
+        monkeypatch.undo()
+        with contextlib.suppress(OSError):
+            full.close()
+    assert capsys.readouterr().err.endswith("error: standard output: No space left on device\n")
 
 
 def test_a_closed_output_is_no_error(monkeypatch):

@@ -82,6 +82,13 @@ def test_show(run):
 
 
 @pytest.mark.slow
+def test_show_json_of_several_is_a_list(run):
+    for label, labels in (("11", [["11a"], ["11b"]]), ("eq. 9", ["9"])):
+        shown = json.loads(run("show", "ea-cg", label, "--json")[1])
+        assert ([one["labels"] for one in shown] if isinstance(shown, list)
+                else shown["labels"]) == labels
+
+
 def test_show_json_is_what_verify_says_and_the_formulas(run):
     for label in (["3"], ["Theorem", "1"]):
         status, out, _ = run("show", "residual-partitioning", *label, "--json", "--seed", 5)

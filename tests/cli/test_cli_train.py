@@ -70,10 +70,10 @@ def test_train_with_every_optimizer(run, optimizer):
 
 def test_train_autoencoder_with_options(run):
     words = ("train --autoencoder --hidden 8 2 8 --output tanh --epochs 1 --l2 1e-2 --json "
-             "--optimizer residual-partitioning --set damping=1e-3")
+             "--optimizer residual-partitioning --set cross=True --set damping=1e-3")
     status, out, _ = run(*words.split())
     results = json.loads(out)
-    assert status == 0 and results["settings"]["set"] == {"damping": 1e-3}
+    assert status == 0 and results["settings"]["set"] == {"cross": True, "damping": 1e-3}
     assert "train_accuracy" not in results["records"][0]
     assert results["records"][0]["train_loss"] > 5, "summed over 64 pixels"
 

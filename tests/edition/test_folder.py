@@ -322,6 +322,14 @@ def test_formulas_that_no_page_can_draw_are_shown_in_latex(desk, run):
         assert r"<pre>\foo</pre>" in page and "unchecked" in page
 
 
+def test_a_command_that_no_page_knows_is_listed_by_name(desk, run):
+    (desk / "odd.tex").write_text(r"\begin{equation} \norm{x} = 1 \end{equation} $$\norm{y}$$")
+    assert edition.new("odd-note", "odd.tex").unread == (
+        r"odd.tex, line 1: \norm is not known: it stands as in LaTeX",)
+    _, out, _ = run("show", "odd-note", "1")
+    assert r"\norm x = 1" in out and r"(as in LaTeX: \norm)" in out
+
+
 def test_the_book_of_an_edition(desk, run):
     pytest.importorskip("math_core")
     edition.new("everything-note", NOTES / "torture.tex")

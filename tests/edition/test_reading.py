@@ -1,5 +1,6 @@
 """Displays of LaTeX papers: found with their numbers, or refused and listed by line."""
 
+import shutil
 import time
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from secondorder.edition import ReadingError, read
 from secondorder.edition.tex.counters import Counters
+from secondorder.edition.tex.numbering import Numbers, by_tex
 
 NOTES = Path(__file__).with_name("notes")
 
@@ -163,8 +165,7 @@ def test_a_long_macro_used_often_is_no_doubling(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("text, told", [
     ("\n\\input{gone} $$a$$", r"paper.tex, line 2: the file of \input is not there"),
-    ("\\def\\a#1.{x} $$a$$", r"\def\a with delimiters"),
-    ("\\begin{empheq}{align}b\\end{empheq} $$a$$", "the environment empheq is not known"),
+    ("\\begin{myequation}b\\end{myequation} $$a$$", "the environment myequation is not known"),
     ("\\ifx\\a\\b $$a$$ \\fi", r"\ifx is not evaluated"),
     ("\\begin{align} \\\\ a \\end{align}", "an empty line bears the number (1)"),
     ("$$a$$ $$" + "{" * 70 + "b" + "}" * 70 + "$$", "braces more than 60 deep"),
@@ -185,7 +186,7 @@ def test_the_name_of_what_is_not_read_is_no_sentence(text, tmp_path):
 
 
 @pytest.mark.parametrize("content, expected", [
-    (b"a\0b", "no text"), (b"one\n\xe9", "paper.tex, line 2: no UTF-8"),
+    (b"a\0b", "no text"),
     (b"x" * 8_000_001, "8000000 at most")])
 def test_files_that_are_no_text(content, expected, tmp_path):
     (tmp_path / "paper.tex").write_bytes(content)
@@ -281,3 +282,158 @@ def test_a_roman_numeral(number, roman):
     counters = Counters()
     counters.printed["equation"], counters.values["equation"] = [("roman", "equation")], number
     assert counters.the("equation") == roman
+
+
+def test_equations_counted_within_subsubsections(tmp_path):
+    r"""As LaTeX numbers them: a section sets back both counters below it, a subsection one."""
+    one = "\\begin{equation} x \\end{equation}\n"
+    text = "\n".join([
+        r"\documentclass{article}\numberwithin{equation}{subsubsection}\begin{document}",
+        r"\section{A}\subsection{B}\subsubsection{C}", one, one, r"\subsubsection{D}", one,
+        r"\subsection{E}", one, r"\subsubsection{F}", one, r"\section{G}", one,
+        r"\subsection{H}\subsubsection{I}", one, r"\appendix\section{J}\subsection{K}",
+        r"\subsubsection{L}", one, r"\end{document}"])
+    assert [display.label for display in of(text, tmp_path).displays] == [
+        "1.1.1.1", "1.1.1.2", "1.1.2.1", "1.2.0.1", "1.2.1.1", "2.0.0.1", "2.1.1.1", "A.1.1.1"]
+
+
+# -- preambles, styles, classes, pictures: pdflatex's numbers (TeX Live) stand beside each ---------
+
+EQUATION = r"\begin{equation}%s\end{equation}"
+X = EQUATION % "x"
+DOCUMENTS = {
+    "a meaning kept by let": (r"\documentclass{article}\usepackage{amsmath}"
+        r"\let\oldvec\vec\renewcommand{\vec}[1]{\oldvec{\mathbf{#1}}}"
+        r"\begin{document}" + EQUATION % r"\vec{a}" + r"\end{document}",
+        [("1", r"\vec{\mathbf{a}}")]),
+    "a picture": (r"\documentclass{article}\usepackage{tikz}\begin{document}Here is"
+        r"\begin{figure}\begin{tikzpicture}\path (0,0) -- (1,1) $;\end{tikzpicture}"
+        r"\caption{Not. It}"
+        r"\end{figure}" + X + r"\tikz[x=2] \draw (0,0); " + X + r"\end{document}",
+        [("1", "x"), ("2", "x")]),
+    "headings": (r"\documentclass{article}\usepackage{titlesec,etoolbox}"
+        r"\titleformat{\section}{\large}{\thesection}{1em}{}\pretocmd{\section}{\clearpage}{}{}"
+        r"\newcommand{\unclosed}[1}\begin{document}\section{One}" + X + r"\end{document}",
+        [("1", "x")]),
+    "report": (r"\documentclass{report}\begin{document}" + X + r"\chapter{A}\section{B}" + X
+        + r"\chapter{C}" + X + r"\appendix\chapter{D}" + X + r"\end{document}",
+        [("1", "x"), ("1.1", "x"), ("2.1", "x"), ("A.1", "x")]),
+    "a delimited macro": (r"\documentclass{article}\usepackage{amsmath}"
+        r"\def\ba#1\ea{\begin{align}#1\end{align}}\begin{document}"
+        r"\ba a&=b\\c&=d\ea" + X + r"\end{document}",
+        [("1", "a=b"), ("2", "c=d"), ("3", "x")]),
+    "intertext": (r"\documentclass{article}\usepackage{amsmath}\begin{document}"
+        r"\begin{align}a\intertext{and}b\end{align}\end{document}", [("1", "a"), ("2", "b")]),
+    "switches": (r"\documentclass{article}\newif\iflong\longfalse\begin{document}"
+        r"\iflong " + X + r"\else " + EQUATION % "y" + r"\fi\longtrue\iflong " + X + r"\else "
+        + X + X + r"\fi" + X + r"\end{document}", [("1", "y"), ("2", "x"), ("3", "x")]),
+    "what is left out": (r"\documentclass{article}\usepackage{comment}\excludecomment{long}"
+        r"\begin{document}\begin{long}" + X + "\n\\end{long}\n" + EQUATION % "y"
+        + r"\end{document}", [("1", "y")]),
+    "empheq": (r"\documentclass{article}\usepackage{empheq}\begin{document}"
+        r"\begin{empheq}[left=\empheqlbrace]{align}a&=b\\c&=d\end{empheq}\end{document}",
+        [("1", "a=b"), ("2", "c=d")]),
+    "environments of xparse": (r"\documentclass{article}\usepackage{amsmath}"
+        r"\NewDocumentEnvironment{eq}{O{x}m}{\begin{equation}#1#2}{\end{equation}}"
+        r"\begin{document}\begin{eq}{y}z\end{eq}\begin{eq}[a]{b}c\end{eq}\end{document}",
+        [("1", "xyz"), ("2", "abc")]),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_of_many_kinds(name, tmp_path):
+    text, expected = DOCUMENTS[name]
+    assert shown(of(text, tmp_path)) == expected
+    found = by_tex(tmp_path / "paper.tex")
+    if found is not None and found.finished:  # a style may not be installed
+        assert [number for _, number in found.records["paper.tex"]] == [
+            number for number, _ in expected]
+
+
+HEAD = "\\documentclass{article}\n\\usepackage{amsmath,mathtools,ifthen}\n"
+#: text; what TeX prints, by line; the displays that are read, with TeX's numbers
+BY_TEX = {
+    "only what is referred to": (
+        HEAD + "\\mathtoolsset{showonlyrefs}\n\\begin{document}\n"
+        "\\begin{equation}\\label{a}a\\end{equation}\n\\begin{equation}\\label{b}b\\end{equation}\n"
+        "\\begin{align}c\\label{c}\\\\\nd\\label{d}\\end{align}\nSee \\eqref{b}, \\eqref{d}.\n"
+        "\\end{document}", [(6, "1"), (8, "2")], {"b": "1", "d": "2"}, [None, "1", "2"]),
+    "tags of every kind": (
+        HEAD + "\\begin{document}\n\\begin{subequations}\n\\begin{align}a\\\\b\\tag{$\\ast$}\\\\"
+        "c\\label{c}\\end{align}\n\\end{subequations}\n\\begin{equation}x\\tag{\\ref{c}'}"
+        "\\end{equation}\n\\[y\\tag*{[E]}\\] \\eqref{c}\n\\begin{multline}a\\\\b\\end{multline}\n"
+        "\\begin{eqnarray}a&=&b\\nonumber\\\\ &=&c\\end{eqnarray}\n\\end{document}",
+        [(5, "1a"), (5, r"$\ast$"), (5, "1b"), (7, "1b'"), (8, "E"), (9, "2"), (10, "3")],
+        {"c": "1b"}, ["1a", r"$\ast$", "1b", "1b'", "E", "2", "3"]),
+    "what only TeX evaluates": (
+        HEAD + "\\newboolean{long}\n\\begin{document}\n\\ifthenelse{\\boolean{long}}{\n"
+        "\\begin{equation}a\\end{equation}\n}{\n\\begin{equation}b\\end{equation}\n}\n\\makeatletter"
+        "\\@for\\x:=1,2\\do{\\stepcounter{equation}}\n\\begin{equation}c\\end{equation}\n"
+        "\\end{document}", [(9, "1"), (11, "4")], {}, [None, None, "4"]),
+    "in the argument of a macro": (
+        HEAD + "\\begin{document}\nx\\footnote{Here\n"
+        "\\begin{equation}a\\end{equation}\nends}\n\\end{document}", [(6, "1")], {}, ["1"]),
+}
+
+
+@pytest.mark.parametrize("name", BY_TEX)
+def test_the_numbers_of_tex(name, tmp_path):
+    text, records, names, labels = BY_TEX[name]
+    (tmp_path / "paper.tex").write_text(text)
+    found = by_tex(tmp_path / "paper.tex")
+    if found is not None:
+        assert (found.records, found.names, found.error) == ({"paper.tex": records}, names, "")
+    told = Numbers("pdflatex", True, {"paper.tex": [*records]}, names)
+    read_so = read(tmp_path / "paper.tex", told)
+    assert [display.label for display in read_so.displays] == labels and read_so.doubts == []
+
+
+def test_what_tex_prints_and_nobody_reads_is_listed(tmp_path):
+    (tmp_path / "paper.tex").write_text("\\begin{document}\n$$a$$\n\\end{document}")
+    found = read(tmp_path / "paper.tex", Numbers("pdflatex", True, {"paper.tex": [(2, "7")]}))
+    assert found.unread == ["paper.tex, line 2: TeX prints (7) here, and no display of it was read"]
+    found = read(tmp_path / "paper.tex", Numbers("pdflatex", False, error="no style"))
+    assert found.doubts == ["pdflatex could not set the paper: no style"]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX here")
+def test_a_paper_reads_and_writes_nothing_outside_and_ends(tmp_path):
+    (tmp_path / "secret.tex").write_text(EQUATION % r"s\tag{secret}")
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    (folder / "link.tex").symlink_to(tmp_path / "secret.tex")
+    begin = r"\documentclass{article}\usepackage{amsmath}\begin{document}" + X
+    for body in (rf"\input{{{tmp_path / 'secret'}}}", r"\input{../secret}", r"\input{link}",
+                 rf"\immediate\write18{{touch {tmp_path / 'made'}}}",
+                 rf"\newwrite\o\immediate\openout\o={tmp_path / 'made'} \immediate\write\o{{x}}"):
+        (folder / "a b.tex").write_text(begin + body + r"\end{document}")
+        found = by_tex(folder / "a b.tex")
+        assert "secret" not in str(found.records) and not (tmp_path / "made.tex").exists()
+        assert sorted(path.name for path in folder.iterdir()) == ["a b.tex", "link.tex"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["paper", "secret.tex"]
+    (folder / "a b.tex").write_text(begin + r"\def\a{\a}\a\end{document}")
+    assert not by_tex(folder / "a b.tex", seconds=1.5).finished
+
+
+def test_a_class_and_a_style_beside_the_paper(tmp_path):
+    (tmp_path / "own.cls").write_text(
+        r"\LoadClass{article}\renewcommand{\title}[1]{\gdef\@title{#1}}\def\section{\@startsection}"
+        r"\RequirePackage{amsmath}\numberwithin{equation}{section}")
+    (tmp_path / "conf.sty").write_text("\\def\\@a#1{\\expandafter\\@b\\csname #1\\endcsname}{{{$\n")
+    found = of(r"\documentclass{own}\usepackage{conf}\title{T}\begin{document}\section{A}" + X
+               + r"\end{document}", tmp_path)
+    assert shown(found) == [("1.1", "x")] and found.title == "T" and found.doubts == []
+
+
+def test_latin_1_and_what_no_sentence_is(tmp_path):
+    (tmp_path / "paper.tex").write_bytes(
+        "\\title{Über}Größe ist\n\\begin{table}\\caption{No. Sentence}a & b\\end{table} $$x$$"
+        .encode("latin-1"))
+    found = read(tmp_path / "paper.tex")
+    assert found.title == "Über" and found.displays[0].sentence == "Größe ist"
+
+
+def test_what_is_a_program_stays_and_is_listed_by_name(tmp_path):
+    found = of(r"\newcommand{\odd}[1]{\ifx#1a b\else c\fi}$$\odd{a}$$ $$\odd{b}$$", tmp_path)
+    assert shown(found) == [(None, r"\odd{a}"), (None, r"\odd{b}")]
+    assert len(found.unread) == 1 and r"\odd stays as it stands" in found.unread[0]

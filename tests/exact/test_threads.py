@@ -3,10 +3,7 @@
 Threads are made to take turns a thousand times more often than usual, as the networks are small.
 """
 
-import pickle
 import sys
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,7 +11,6 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.compiled.program import functions
 from secondorder.exact import finite_differences
 
 eacg, low_rank, reversible = so.eacg, so.low_rank, so.reversible_gauss_newton
@@ -186,7 +182,6 @@ def wrong(make, calls):
     return sum(not relative(flat(result), alone[i % 8]) < 1e-12 for i, result in enumerate(found))
 
 
-@pytest.mark.everyday(13)
 @pytest.mark.parametrize("name", CASES)
 def test_readers_may_share(name):
     assert wrong(CASES[name], 24) == 0
@@ -196,67 +191,3 @@ def test_readers_may_share(name):
 @pytest.mark.parametrize("name", CASES)
 def test_readers_may_share_ten_times(name):
     assert [wrong(CASES[name], CALLS) for _ in range(TIMES)] == TIMES * [0]
-
-
-@pytest.mark.parametrize("name", ["output_gradients", "curvatures"])
-def test_what_is_made_once_a_batch_is_made_by_one_thread(name, monkeypatch):
-    """Another thread asks for it while it is being made: it waits, and does not make it again."""
-    made = []
-
-    def slow(*args):
-        made.append(name)
-        time.sleep(0.1)
-        return original(*args)
-    net, *data = problem(*SMALL)
-    H = so.exact.HessianOperator(net, *data)
-    passes = functions("passes")
-    original = getattr(passes, name)
-    monkeypatch.setattr(passes, name, slow)
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(H.matvec, np.eye(net.size)[:THREADS]))
-    assert made == [name]
-
-
-# -- optimizers write: they refuse -----------------------------------------------------------------
-
-
-class Waiting(so.SGD):
-    """Gradient descent whose direction waits until it is let go."""
-
-    def __init__(self, *arguments, **options):
-        super().__init__(*arguments, **options)
-        self.inside, self.go = threading.Event(), threading.Event()
-
-    def direction(self, evaluation):
-        self.inside.set()
-        assert self.go.wait(30)
-        return super().direction(evaluation)
-
-
-@pytest.mark.parametrize("ask", ["step", "step_from", "direction"])
-def test_an_optimizer_refuses_a_second_thread(ask):
-    net, loss, x, y = problem(*SMALL)
-    method = Waiting(net, loss, 0.1)
-    evaluation, start = method.evaluate(x, y), net.theta.copy()
-    moved = start - 0.1 * evaluation.gradient
-    with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(method.step, x, y)
-        assert method.inside.wait(30)
-        with pytest.raises(RuntimeError, match="Waiting: another thread"):
-            method.step(x, y) if ask == "step" else getattr(method, ask)(evaluation)
-        assert np.array_equal(net.theta, start) and method.steps == 0
-        method.go.set()
-        first.result()
-    np.testing.assert_allclose(net.theta, moved, atol=1e-15)
-    method.step(x, y)
-    assert method.steps == 2
-
-
-def test_an_optimizer_is_free_again_after_a_failure():
-    net, loss, x, y = problem(*SMALL)
-    method = so.SGD(net, loss, 0.1)
-    with pytest.raises(ValueError):
-        method.step(x[:, :2], y)
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(method.step, x, y).result()["loss"] > 0
-    pickle.loads(pickle.dumps(method)).step(x, y)

@@ -179,3 +179,9 @@ def test_brackets_of_which_one_is_marked_do_not_grow():
     nodes = latex.parse(r"\left( a \right)")
     nodes[0].marked = True
     assert "left" not in latex.to_latex(nodes)
+
+
+def test_a_command_without_a_sign_stands_as_in_latex():
+    formula = r"\left\langle x, \Λ \right\rangle = \norm{x} + \sin y + \norm{z}"
+    assert terminal.draw(formula) == [r"⟨x, \Λ⟩ = \norm x + sin y + \norm z"]
+    assert terminal.unknown(formula) == [r"\Λ", r"\norm"] and terminal.unknown("{") == []

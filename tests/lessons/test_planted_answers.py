@@ -14,22 +14,22 @@ NAMES = {path.stem[:2]: path.stem for path in HOME.glob("[0-9]*.py")}
 #: exercise -> what is wrong -> (text of the solution, text in its place)
 PLANTED = {
     "01": {"a bias where the layer has none": (
-               "np.abs(input_with_bias(layer, y)).sum(axis=1, keepdims=True)",
+               "np.abs(y).sum(axis=1, keepdims=True)",
                "1 + np.abs(y).sum(axis=1, keepdims=True)"),
            "one sample's inputs for all": (
                "sum(axis=1, keepdims=True)\n", "sum(axis=1, keepdims=True)[:1]\n"),
            "nothing above a layer that is not trained": (
-               "else from_below", "else 0 * from_below")},
+               "else u @ np.abs(w).T", "else bool(y.size) * (u @ np.abs(w).T)")},
     "02": {"a derivative in x's sign": ("- x**2 / p**2)", "- x * abs(x) / p**2)"),
            "a mean": ("np.sum(x**2 / p)", "np.mean(x**2 / p)"),
            "right where all shares are the same": ("- x**2 / p**2)", "- x**2 / p * len(p))")},
-    "03": {"the mean over the batch": ("layer.tangent(saved, u, None), None",
-                                       "layer.tangent(saved, u * 0 + u.mean(0), None), None"),
-           "of absolute inputs": ("layer.tangent(saved, u, None), None",
-                                  "layer.tangent(saved, abs(saved.input), None), None"),
-           "one window for all": ("layer.tangent(saved, u, None), None",
+    "03": {"the mean over the batch": ("layer.tangent(saved, u, None)",
+                                       "layer.tangent(saved, u * 0 + u.mean(0), None)"),
+           "of absolute inputs": ("layer.tangent(saved, u, None)",
+                                  "layer.tangent(saved, abs(saved.input), None)"),
+           "one window for all": ("layer.tangent(saved, u, None)",
                                   "layer.tangent(saved, 0 * u + u.mean((1, 2, 3), keepdims=True), "
-                                  "None), None")},
+                                  "None)")},
     "04": {"the Hessian's diagonal alone": ("sample.f_pp,", "np.diag(np.diag(sample.f_pp)),"),
            "a Hessian that is the identity": ("sample.f_pp,", "np.eye(len(sample.f_pp)),"),
            "absolute weights": ("sample.u,", "abs(sample.u),")},

@@ -203,7 +203,8 @@ def test_a_network_with_it(name):
     gradient = so.exact.finite_differences.gradient_of_objective(net, loss, x, t)
     assert relative(H, so.exact.finite_differences.central(gradient, net.theta).value) < 1e-6
     bound = so.residual_partitioning.bound(net, loss, x, t)
-    assert bound.output == "diagonal" and (bound.curvature >= 0).all()
+    assert so.ResidualPartitioning(net, loss).output == "diagonal"
+    assert (bound.curvature >= 0).all()
     info = [so.Adam(net, loss, 0.05).step(x, t)["loss"] for _ in range(40)]
     assert info[-1] < info[0]
 

@@ -14,16 +14,15 @@
 # %%
 import numpy as np
 
-from secondorder.papers.residual_partitioning.total_gradient import input_with_bias
-
-GRADE = ("residual-partitioning", "11", "affine")
+GRADE = ("residual-partitioning", "11", "eq_11_affine")
 
 
 # %%
-def affine(layer, y, u):
-    """Total gradient above an affine layer: y (S, in), u (S, in), returns (S, out).
+def eq_11_affine(y, w, u=None):
+    """Total gradient above an affine layer, (S, out), for w (out, in) and u (S, in).
 
-    `input_with_bias(layer, y)` is y with a column in front: ones, or zeros without a bias.
+    y (S, k) has a column of ones in front for the bias; k = 0 where the layer is not trained.
+    Without u nothing below moves.
     """
     return ...
 
@@ -32,4 +31,4 @@ def affine(layer, y, u):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], affine, implementation=GRADE[2]))
+    print(so.verify.equation(GRADE[0], GRADE[1], eq_11_affine, implementation=GRADE[2]))

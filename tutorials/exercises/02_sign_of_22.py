@@ -11,11 +11,11 @@
 # %%
 import numpy as np
 
-GRADE = ("residual-partitioning", "22", "simplex_gradient")
+GRADE = ("residual-partitioning", "22", "eq_22_gradient")
 
 
 # %%
-def simplex_gradient(x, p):
+def eq_22_gradient(x, p):
     """Derivative of sum_i x_i^2 / p_i in eta, (n,), for x (n,) and p = softmax(eta) (n,)."""
     return ...
 
@@ -24,4 +24,4 @@ def simplex_gradient(x, p):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], simplex_gradient, implementation=GRADE[2]))
+    print(so.verify.equation(GRADE[0], GRADE[1], eq_22_gradient, implementation=GRADE[2]))

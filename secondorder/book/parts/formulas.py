@@ -54,7 +54,7 @@ def mathml_or_source(latex, symbols=()):
     try:
         return mathml(latex, symbols)
     except FormulaError:
-        return f"<pre>{html.escape(latex)}</pre>"
+        return f"<pre>{html.escape(latex)}</pre><small>as in LaTeX: it cannot be set here</small>"
 
 
 def is_wide(latex):

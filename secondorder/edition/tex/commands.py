@@ -9,6 +9,13 @@ _CITING = {r"\cite", r"\citep", r"\citet", r"\citealp", r"\parencite", r"\textci
 _REFERRING = {r"\ref", r"\eqref", r"\cref", r"\Cref", r"\autoref"}
 _INPUTS = {r"\input", r"\include", r"\subfile"}
 _NO_CONDITION = {r"\iff", r"\ifthenelse", r"\ifelse"}
+_PACKAGES = {r"\usepackage", r"\RequirePackage", r"\RequirePackageWithOptions"}
+_CLASSES = {r"\documentclass", r"\LoadClass", r"\LoadClassWithOptions", r"\documentstyle"}
+_CHAPTERS = {"report", "book", "memoir", "scrreprt", "scrbook", "amsbook", "ctexbook", "ctexrep"}
+_USUAL = {"article", "amsart", "scrartcl", "IEEEtran", "revtex4-1", "revtex4-2", "elsarticle",
+          "acmart", "extarticle", "svjour3", "llncs", "siamart", "proc", "minimal", "letter"}
+_COUNTING = {r"\numberwithin", r"\counterwithin", r"\@addtoreset", r"\newtheorem",
+             r"\setcounter", r"\addtocounter", r"\newcounter", r"\declaretheorem"}
 _ONE_ARGUMENT = {r"\vspace", r"\hspace", r"\bibliographystyle", r"\bibliography",
                  r"\thispagestyle", r"\pagestyle", r"\includegraphics", r"\hypersetup"}
 
@@ -28,6 +35,15 @@ def common(reader, token):
         _input(reader, token)
     elif text.startswith(r"\if") and text not in _NO_CONDITION:
         _condition(reader, token)
+    elif text in (r"\else", r"\fi") and reader.conditions:
+        if text == r"\fi" or reader.conditions[-1] and _skip(reader, token):
+            reader.conditions.pop()
+    elif text == r"\newif":
+        reader.switches[(stream.next() or token).text[3:]] = False
+    elif text[-4:] == "true" and text[1:-4] in reader.switches:
+        reader.switches[text[1:-4]] = True
+    elif text[-5:] == "false" and text[1:-5] in reader.switches:
+        reader.switches[text[1:-5]] = False
     elif text in (r"\setcounter", r"\addtocounter"):
         _set_counter(reader, token)
     elif text in (r"\stepcounter", r"\refstepcounter"):
@@ -38,6 +54,28 @@ def common(reader, token):
             stream.option(text)
             stream.argument(text)
             stream.option(text)
+    else:
+        return False
+    return True
+
+
+def preamble_command(reader, token):
+    """A command of the preamble that defines something; False for any other."""
+    text, stream = token.text, reader.stream
+    if text in (r"\AtBeginDocument", r"\AtEndPreamble"):
+        stream.push(stream.argument(text))
+    elif text in (r"\excludecomment", r"\specialcomment"):
+        reader.passed_over.add(stream.name(text))
+    elif text == r"\mathtoolsset":
+        if "showonlyrefs" in stream.name(text):
+            reader.doubt("mathtools numbers only displays that are referred to (showonlyrefs)")
+    elif text in _CLASSES:
+        _class(reader, token)
+    elif text in _PACKAGES | _COUNTING or text == r"\title":
+        return common(reader, token) or text_command(reader, token)
+    elif text in DEFINING or text in _INPUTS or text.startswith((r"\if", r"\newif")) \
+            or text in (r"\else", r"\fi") or text[1:].removesuffix("true") in reader.switches:
+        return common(reader, token)
     else:
         return False
     return True
@@ -71,10 +109,20 @@ def text_command(reader, token):
             reader.counters.number_within(first, second)
     elif text == r"\newtheorem":
         reader.theorems.declare(token, stream)
-    elif text in (r"\usepackage", r"\RequirePackage"):
+    elif text in _PACKAGES:
         _package(reader, token)
     elif text in (r"\verb", r"\lstinline"):
         reader.prose.keep(stream.raw_delimited(token))
+    elif text == r"\tikz":
+        stream.option(text)
+        if stream.at("{"):
+            stream.argument(text)
+        else:
+            while (one := stream.next()) is not None and ";" not in one.text:
+                pass
+    elif text == r"\caption":
+        stream.option(text)
+        stream.argument(text)
     elif text in RAW_ARGUMENT:
         stream.raw_argument(token)
     elif text in _ONE_ARGUMENT:
@@ -117,19 +165,50 @@ def _set_counter(reader, token):
 
 
 def _condition(reader, token):
-    if token.text != r"\iffalse":
-        reader.unread(token, f"{token.text} is not evaluated: what follows is read as it stands")
-        for _ in range(2 if token.text == r"\ifx" else 0):  # what it compares is not carried out
+    """`\\iffalse`, `\\iftrue` and the author's own switches are followed; of any other condition
+    both branches are read.
+    """
+    value = {"false": False, "true": True, **reader.switches}.get(token.text[3:])
+    if value is None:
+        if reader.in_body:
+            reader.unread(token, f"{token.text} is not evaluated: what follows is read as it "
+                          "stands")
+            reader.doubt(f"{token.text} is not evaluated")
+        for _ in range(2 if token.text == r"\ifx" else 0):  # what it compares
             reader.stream.next()
-        return
+    if value is False:
+        if _skip(reader, token) == r"\else":
+            reader.conditions.append(False)
+    else:
+        reader.conditions.append(value)
+
+
+def _skip(reader, token):
+    r"""Leave out what stands up to the `\else` or `\fi` of a condition; which of both it was."""
     depth = 1
-    while depth:
-        one = reader.stream.next()
-        if one is None:
-            raise token.error(r"\iffalse is never closed by \fi")
-        if one.text.startswith(r"\if") and one.text not in _NO_CONDITION:
+    while (one := reader.stream.next()) is not None:
+        if one.text == r"\newif":
+            reader.stream.next()
+        elif one.text.startswith(r"\if") and one.text not in _NO_CONDITION:
             depth += 1
-        depth -= one.text == r"\fi" or (one.text == r"\else" and depth == 1)
+        elif one.text == r"\fi" or (one.text == r"\else" and depth == 1):
+            depth -= 1
+        if depth == 0:
+            return one.text
+    raise token.error(rf"{token.text} is never closed by \fi")
+
+
+def _class(reader, token):
+    """How a class counts; the author's own class is read."""
+    reader.stream.option(token.text)
+    name = reader.stream.name(token.text)
+    own = reader.files.package(token, name, reader.stream.names(), "cls")
+    if own is not None:
+        reader.stream.open(*own)
+    elif name in _CHAPTERS:
+        reader.counters.chapters()
+    elif name not in _USUAL:
+        reader.doubt(f"the class {name} is not known: numbers are those of an article")
 
 
 def _input(reader, token):

@@ -32,6 +32,12 @@ class Counters:
         self.within[name] = within
         self.printed[name] = [("the", within), ".", ("arabic", name)]
 
+    def chapters(self):
+        """As reports and books count."""
+        self.number_within("section", "chapter")
+        self.number_within("equation", "chapter")
+        self.printed["equation"] = [("above", "chapter"), ("arabic", "equation")]
+
     def step(self, name):
         """One more, and everything that is counted within it back to zero."""
         self.values[name] = self.values.get(name, 0) + 1
@@ -83,6 +89,9 @@ class Counters:
         for part in self.printed.get(name, default):
             if isinstance(part, str):
                 texts.append(part)
+            elif part[0] == "above":  # a chapter, once there is one
+                if self.values.get(part[1], 0) > 0:
+                    texts.append(self._the(part[1], (*within, name), left) + ".")
             elif part[0] == "the":
                 texts.append(self._the(part[1], (*within, name), left))
             else:

@@ -10,8 +10,7 @@ DEEPEST = 20
 
 
 def text_of(path):
-    """The text of a file; ReadingError if it is too large, binary, or in an encoding other than
-    UTF-8.
+    """The text of a file, in UTF-8 or else in Latin-1; ReadingError if it is too large or binary.
     """
     path = Path(path)
     if path.is_dir():
@@ -26,11 +25,13 @@ def text_of(path):
         raise ReadingError(f"{path.name} is no text: byte {content.index(bytes(1))} is zero")
     try:
         text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ReadingError(f"{path.name}, line {line}: no UTF-8 ({error.reason}); convert it, for "
-                           "example by iconv -f latin1 -t utf-8") from None
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class Outside(ReadingError):
+    """A file that may not be read."""
 
 
 class Files:
@@ -53,27 +54,30 @@ class Files:
         for candidate in (name, f"{name}.tex"):
             place = (self.folder / candidate).resolve()
             if not place.is_relative_to(self.folder):
-                raise token.error(f"{token.text}{{{name}}} leads out of the folder of the paper")
+                raise Outside(f"{token.place}: {token.text}{{{name}}} leads out of the folder "
+                              "of the paper")
             if place.is_file():
                 return self._opened(token, place, reading)
         return None
 
-    def package(self, token, name, reading):
-        """The author's own package, where it stands beside the paper; None for any other."""
+    def package(self, token, name, reading, ending="sty"):
+        """The author's own package, or class, where it stands beside the paper; None for any
+        other.
+        """
         if not re.fullmatch(r"[\w.-]+", name):
             return None
-        place = (self.folder / f"{name}.sty").resolve()
+        place = (self.folder / f"{name}.{ending}").resolve()
         own = place.is_relative_to(self.folder) and place.is_file()
         return self._opened(token, place, reading) if own else None
 
     def _opened(self, token, place, reading):
         name = place.relative_to(self.folder).as_posix()
         if name in reading:
-            raise token.error(f"{name} inputs itself")
+            raise Outside(f"{token.place}: {name} inputs itself")
         if len(reading) > DEEPEST:
-            raise token.error(f"more than {DEEPEST} files input each other")
+            raise Outside(f"{token.place}: more than {DEEPEST} files input each other")
         text = text_of(place)
         self._size += len(text)
         if self._size > LARGEST:
-            raise token.error(f"the paper has more than {LARGEST} bytes")
+            raise Outside(f"{token.place}: the paper has more than {LARGEST} bytes")
         return text, name

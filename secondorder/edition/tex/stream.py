@@ -50,6 +50,19 @@ class Stream:
             raise self.last.error("a macro that inputs a file has to end with it")
         self._files.append([text, 0, line, name])
 
+    def mark(self):
+        """Where reading stands, for `back_to`."""
+        return [list(file) for file in self._files], list(self._pushed)
+
+    def back_to(self, mark):
+        """Go on from a place that was marked."""
+        self._files, self._pushed = mark
+
+    @property
+    def in_file(self):
+        """Whether what comes next stands in a file, not in a macro."""
+        return bool(self._files) and not self._pushed
+
     def names(self):
         """Files that are being read, the outermost first."""
         return [file[3] for file in self._files]
@@ -155,8 +168,8 @@ class Stream:
         """An argument in braces in which a percent sign is nothing else; from a macro as any."""
         if self._pushed or not self._files:
             return written(self.argument(opened.text))
-        if not self.took("{"):
-            raise opened.error(f"{opened.text} lacks an argument")
+        if not self.took("{"):  # the \path of a picture
+            return ""
         return self.raw_until("}", opened)
 
     def raw_until(self, end, opened):

@@ -1,15 +1,17 @@
 r"""Which line of the code, and which line of the check, is a display's own.
 
-A comment of nothing but numbers, at the end of a line or above it, says whose line it is: `# (36)`
-or `# (5), (36)`; in a check a text that names the number does, too. Where no line says so, the line
-of the code is the one that makes what a function returns that names the number, and the line of the
-check the first that claims something.
+A function that a room names by a number, `eq_36_by_output`, is that display: its line is the one
+that makes what it returns. Elsewhere a comment of nothing but numbers, at the end of a line or
+above it, says whose line it is: `# (36)` or `# (5), (36)`; in a check a text that names the number
+does, too. Where no line says so, the line of the code is the one that makes what a function returns
+that names the number, and the line of the check the first that claims something.
 """
 
 import ast
 import functools
 import inspect
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +48,9 @@ def code_line(entry, label):
         return check_line(entry, label)
     functions = [plain(value) for value in entry.implements]
     for function in functions:
+        if label in displays_of(_room(entry)).get(function, ()):
+            return _line(function, returned(function))
+    for function in functions:
         if _of_the_paper(function, entry) and label in marks(function):
             return _line(function, marks(function)[label][0])
     named = [function for function, numbers in zip(functions, entry.bears) if label in numbers]
@@ -53,6 +58,22 @@ def code_line(entry, label):
               if label in _NUMBER.findall(" ".join(doc_lines(function)))]
     function = [*named, functions[0]][0]
     return _line(function, returned(function))
+
+
+@functools.cache
+def displays_of(room):
+    """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`,
+    `theorem_1`.
+    """
+    found = {}
+    for module in [value for name, value in sys.modules.items()
+                   if name.startswith(f"{room}.") and ".equations" not in name]:
+        for name, value in vars(module).items():
+            match = re.fullmatch(r"eq_0*(\w+?)_(?!as_printed)\w+|((?:theorem|lemma|algorithm)_\d+)",
+                                 name)
+            if match and inspect.isfunction(value):
+                found.setdefault(value, set()).add(match[1] or match[2].replace("_", "-"))
+    return found
 
 
 def check_line(entry, label):
@@ -155,8 +176,11 @@ def _targets(node):
 
 def _of_the_paper(function, entry):
     """Whether a function stands in the paper's own room, where its numbers mean something."""
-    room = entry.check.__module__.partition(".equations")[0]
-    return (function.__module__ or "").startswith(room)
+    return (function.__module__ or "").startswith(_room(entry))
+
+
+def _room(entry):
+    return entry.check.__module__.partition(".equations")[0]
 
 
 @functools.cache

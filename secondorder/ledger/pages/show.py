@@ -8,7 +8,6 @@ import inspect
 import textwrap
 
 from ...checks import boolean, whole_number
-from ...compiled.beside import beside
 from ...formulas import marks, terminal
 from .. import registry
 from ..claims import Case, Counterexample, Printed, PrintedShape, Property
@@ -37,6 +36,7 @@ def show(paper, label, seed=0, more=False, tex=False):
     ----------
     paper, label : str
         In any spelling; a label also as a list (`6, 7`), a range (`33 to 39`) or a topic (`KFAC`).
+        A number is an equation, or all its parts.
     seed : int >= 0
         Draws the live case.
     more : bool
@@ -143,7 +143,9 @@ def _formulas(entry, tex):
     if not entry.corrected:
         if not terminal.drawable(entry.formula):
             return ["formula (in LaTeX):", *_indented(inspect.cleandoc(entry.formula).splitlines())]
-        return ["formula:", *_indented(terminal.draw(entry.formula, numbers=bears))]
+        lines = ["formula:", *_indented(terminal.draw(entry.formula, numbers=bears))]
+        unknown = terminal.unknown(entry.formula)
+        return lines + [f"(as in LaTeX: {', '.join(unknown)})"] * bool(unknown)
     (printed, corrected), marked = marks.marked_pair(entry.formula, entry.corrected)
     above, below = (terminal.draw(nodes, numbers=bears) for nodes in (printed, corrected))
     if len(above) + len(below) > SCREEN // 3 and any("^" in line for line in below):
@@ -179,8 +181,8 @@ def _lead(entry):
 
 def _implementation(entry, value):
     name = qualified_name(value)
-    (first, *code), compiled = code_of(value, short_name(entry.paper, name)), beside(name)
-    about = doc_lines(value) + ([f"compiled beside it: {compiled}"] if compiled else [])
+    first, *code = code_of(value, short_name(entry.paper, name))
+    about = doc_lines(value)
     return [first, *("       " + line for line in about), *code]
 
 

@@ -403,8 +403,9 @@ class Layer:
             bars = self.parameter_bars_tangent(saved, moved, y_bar, y_bar_tangent,
                                                *self._given(views))
             fill(self, views, bars, "backward_tangent")
-        if needed:
-            return self.input_gradient_tangent(saved, moved, y_bar, y_bar_tangent)
+        if not needed:
+            return None
+        return self.input_gradient_tangent(saved, moved, y_bar, y_bar_tangent)
 
 
 def _whole(name, first, second):
@@ -412,6 +413,7 @@ def _whole(name, first, second):
     def whole(self, saved, *bars):
         return first(self, saved, *bars), *second(self, saved, *bars)
 
+    whole.made_of = first, second
     whole.__name__, whole.__doc__ = name, f"Both halves.\n\n{first.__doc__}\n{second.__doc__}"
     return whole
 

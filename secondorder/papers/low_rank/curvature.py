@@ -20,7 +20,7 @@ from ...exact.curvature import check_vector, evaluate
 from .joint_rates import block_products
 from .options import FORMS
 from .quantities import objective_derivatives
-from .rules import hidden_layers, inner, rule_along
+from .rules import Rule, hidden_layers, inner, rule_along
 
 
 def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
@@ -88,10 +88,12 @@ def along(evaluation, direction):
     output, its second derivative>.
     """
     chain, second_order, tangent = evaluation.network.chain, 0.0, None
-    pieces = [direction[where] if where.stop > where.start else None for where in chain.slices]
-    for layer, saved, piece, bar in zip(chain.layers, evaluation.saved, pieces, evaluation.deltas):
+    held, pieces = evaluation.saved.held, chain.split(direction)
+    for i, (layer, piece, bar) in enumerate(zip(chain.layers, pieces, evaluation.deltas)):
         if tangent is not None or piece is not None:
-            tangent, own = rule_along(layer).along(layer, saved, tangent, piece, bar)
+            rule = rule_along(layer)
+            at = (chain.parts[i], held[i]) if rule is Rule else (layer, evaluation.saved[i])
+            tangent, own = rule.along(*at, tangent, piece, bar)
             second_order += own
     return tangent, second_order
 

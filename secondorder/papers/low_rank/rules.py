@@ -49,8 +49,9 @@ class Rule:
         Parameters
         ----------
         layer : Layer
+            Or what stands between a network and a layer for one direction.
         saved
-            What the layer's `forward` left behind.
+            What its `forward` left behind.
         tangent : array like x, or None
             Derivative of the layer's input along the direction; None is zero.
         piece : (layer.size,) array, or None
@@ -64,8 +65,8 @@ class Rule:
         second_order : float
             sum over samples of <bar, second derivative of the output along the direction>.
         """
-        second = layer.second_tangent(saved, tangent, None, piece)
-        return layer.tangent(saved, tangent, piece), inner(bar, second)
+        y_tangent, moved = layer.flat_tangent(saved, tangent, piece)
+        return y_tangent, inner(bar, layer.second_tangent(saved, moved, None))
 
 
 @rules.register(Linear)
@@ -81,7 +82,7 @@ class LinearRule(Rule):
 
     @staticmethod
     def along(layer, saved, tangent, piece, bar):
-        z_tangent = layer.tangent(saved, tangent, piece)
+        z_tangent, _ = layer.flat_tangent(saved, tangent, piece)
         if piece is None or tangent is None:
             return z_tangent, 0.0
         P = layer.split(piece)[0]

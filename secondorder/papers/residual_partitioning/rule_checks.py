@@ -166,6 +166,7 @@ class Case:
         if self.layer.size:
             stages.append(("nothing trained below", False, 3, False))
         single = np.eye(self.outputs)[self.rng.permutation(self.outputs)[:SINGLE]]
+        self.reached = max(map(self.tightness, single))
         return all(self.stage(weights, *stage) for stage in stages
                    for weights in (*single, self.rng.normal(size=self.outputs)))
 
@@ -187,10 +188,15 @@ class Case:
                     f"entries up to {scale:.3g}"):
                 self.blame(below)
                 return False
-        if not residual and np.count_nonzero(weights) == 1:
-            root = np.sqrt(ratio(1.0, curvature))
-            self.reached = max(self.reached, np.linalg.eigvalsh(root[:, None] * H * root)[-1])
         return True
+
+    def tightness(self, weights):
+        """How much of the bound a step reaches where one output of one sample counts."""
+        net, x, loss = self.network(True, weights), self.size[:1], SquaredError()
+        curvature = bound_at(net.evaluate(loss, x, net(x)), "diagonal").curvature
+        root = np.sqrt(ratio(1.0, curvature))
+        H = bounded_hessian(net, loss, x, net(x))
+        return np.linalg.eigvalsh(root[:, None] * H * root)[-1]
 
     def blame(self, below):
         """Findings for what is below its literal value, at random u and Z."""

@@ -7,8 +7,10 @@ import secondorder as so
 from harness.cases import LOSSES, relative, targets
 from secondorder.exact import finite_differences
 from secondorder.nets import ACTIVATIONS, Activation, Linear, Network, Reshape, Skip
-from secondorder.papers.residual_partitioning import bound, bounded_hessian, partitions
-from secondorder.papers.residual_partitioning.explicit import explicit_bound, partitions_of
+from secondorder.papers.residual_partitioning import bound, bounded_hessian
+from secondorder.papers.residual_partitioning.equations import cases
+from secondorder.papers.residual_partitioning.section_3_residual_partitioning import (
+    NEGATIVE_CURVATURE)
 
 ROUNDING = 1e-12
 CORRECTIONS = ("abs", "max")
@@ -87,21 +89,19 @@ def test_arbitrary_and_optimal_partitions(seed):
     evaluation = net.evaluate(loss, x, y)
     model = bounded_hessian(net, loss, x, y)
     f_ii = loss.hessian_diagonal(evaluation.outputs, evaluation.y)
-    for correction in CORRECTIONS:
-        drawn = explicit_bound(evaluation, partitions_of(evaluation, rng),
-                               negative_curvature=correction)
-        assert_bounds(drawn.curvature, model, (correction, "arbitrary fractions"))
-        phi = partitions.arbitrary_output(f_ii, drawn.u[-1], rng)
-        drawn = explicit_bound(evaluation, partitions_of(evaluation, rng), phi,
-                               negative_curvature=correction)
-        assert_bounds(drawn.curvature, model, (correction, "arbitrary fractions, at the loss too"))
-        outputs = {"jensen": "optimal"} | ({"diagonal": None} if loss.diagonal_hessian else {})
+    for name, correct in NEGATIVE_CURVATURE.items():
+        drawn = cases.built(evaluation, cases.drawn(evaluation, rng), correct=correct)
+        assert_bounds(drawn.curvature, model, (name, "arbitrary fractions"))
+        phi = cases.arbitrary_fractions(f_ii * drawn.u[-1], rng)
+        drawn = cases.built(evaluation, cases.drawn(evaluation, rng), phi, correct)
+        assert_bounds(drawn.curvature, model, (name, "arbitrary fractions, at the loss too"))
+        outputs = {"jensen": None} | ({"diagonal": 1.0} if loss.diagonal_hessian else {})
         for output, phi in outputs.items():
-            explicit = explicit_bound(evaluation, output_phi=phi, negative_curvature=correction)
-            assert_bounds(explicit.curvature, model, (correction, output))
-            fast = bound(net, loss, x, y, output=output, negative_curvature=correction)
-            assert relative(fast.curvature, explicit.curvature) < 1e-13
-            assert relative(fast.gradient, explicit.gradient) < 1e-13
+            explicit = cases.built(evaluation, phi=phi, correct=correct)
+            assert_bounds(explicit.curvature, model, (name, output))
+            carried = bound(net, loss, x, y, output=output, negative_curvature=name)
+            assert relative(carried.curvature, explicit.curvature) < 1e-13
+            assert relative(carried.gradient, explicit.gradient) < 1e-13
 
 
 # -- what is bounded -------------------------------------------------------------------------------

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from harness.forms import form  # noqa: F401  both forms
 from secondorder.papers.residual_partitioning import ResidualPartitioning, bound
-from secondorder.papers.residual_partitioning.optimizer import LEARNING_RATES
+from secondorder.papers.residual_partitioning.method import LEARNING_RATES
 
 
 @pytest.fixture(autouse=True)
@@ -57,11 +56,10 @@ def test_step_is_gradient_over_curvature(rng, output, correction):
     assert info["idle_parameters"] == 0
 
 
-@pytest.mark.parametrize("penalty", ["implicit", "plain"])
-def test_report_with_penalty_and_damping(rng, penalty):
+def test_report_with_penalty_and_damping(rng):
     """The promised decrease is that of the bound with the penalty in it, and no damping."""
     net, loss, x, y = squared_case(rng)
-    method = ResidualPartitioning(net, loss, 0.7, l2=0.5, penalty=penalty, damping=0.3)
+    method = ResidualPartitioning(net, loss, 0.7, l2=0.5, damping=0.3)
     whole = bound(net, loss, x, y, l2=0.5)
     before = net.theta.copy()
     info = method.step(x, y)
@@ -79,7 +77,7 @@ def test_default_rates_depend_on_the_output_rule(rng):
         assert ResidualPartitioning(net, criterion).learning_rate == LEARNING_RATES[output]
 
 
-def test_a_schedule_reaches_the_implicit_penalty(rng):
+def test_a_schedule_reaches_the_penalty(rng):
     net, loss, x, y = squared_case(rng)
     method = ResidualPartitioning(net, loss, lambda step: 10.0 / (1 + step), l2=0.5)
     method.step(x, y)
@@ -98,10 +96,7 @@ def test_damping_is_added_to_the_curvature(rng):
     rate, l2, damping = 3.0, 0.2, 0.7
     gradient = b.gradient + l2 * net.theta
     evaluation = net.evaluate(loss, x, y)
-    implicit = ResidualPartitioning(net, loss, rate, l2=l2, damping=damping)
-    assert np.allclose(rate * implicit.direction(evaluation),
+    method = ResidualPartitioning(net, loss, rate, l2=l2, damping=damping)
+    assert np.allclose(rate * method.direction(evaluation),
                        -gradient / ((b.curvature + damping) / rate + l2),
                        rtol=1e-13)
-    plain = ResidualPartitioning(net, loss, rate, l2=l2, damping=damping, penalty="plain")
-    assert np.allclose(rate * plain.direction(evaluation), -rate * gradient
-                       / (b.curvature + damping + l2), rtol=1e-13)

@@ -7,7 +7,7 @@ import pytest
 import secondorder as so
 from harness import made_up
 from secondorder.compiled import forms
-from secondorder.papers.residual_partitioning.hessian import bounded_hessian_product
+from secondorder.papers.residual_partitioning.section_3_what_is_bounded import bounded_product
 from secondorder.papers.residual_partitioning.studies import (curves, loose_bound, memory,
                                                               networks, promised_decrease, saddle)
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED, Results
@@ -301,7 +301,7 @@ def test_looseness_is_one_where_the_bound_is_tight():
     x, y = np.array([[2.0]]), np.array([[3.0]])
     found = so.residual_partitioning.bound(network, so.SquaredError(), x, y)
     at = network.evaluate(so.SquaredError(), x, y)
-    np.testing.assert_allclose(bounded_hessian_product(at, np.ones(1)), found.curvature)
+    np.testing.assert_allclose(bounded_product(at, np.ones(1)), found.curvature)
     wide = loose_bound.looseness(1, "classifier", "digits", "jensen", [8, 8], [0])
     assert wide["ratios"][0] > 1
 

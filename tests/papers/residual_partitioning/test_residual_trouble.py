@@ -119,6 +119,29 @@ def test_sizes_beyond_float32_name_the_layer(rng):
         bound(net, loss, x, net(x))
 
 
+def test_an_infinite_curvature_is_refused_although_its_step_would_be_zero():
+    """Large weights above: the curvature of the first layer overflows; -gradient / inf is 0."""
+    net = so.mlp([4, 3, 2], activation="tanh", rng=0)
+    net.layers[0].bias, net.layers[2].weight = np.zeros(3), np.full((2, 3), 1e155)
+    x, y, before = np.zeros((2, 4)), np.array([0, 1]), net.theta.copy()
+    for call in (lambda: ResidualPartitioning(net, so.SoftmaxCrossEntropy()).step(x, y),
+                 lambda: bound(net, so.SoftmaxCrossEntropy(), x, y)):
+        with pytest.raises(FloatingPointError, match=r"curvature in the parameters of layer 0"):
+            call()
+    assert np.array_equal(net.theta, before)
+
+
+def test_a_deep_network_in_float32_names_float64_as_the_remedy():
+    def step(dtype):
+        net = so.mlp([64] * 33 + [10], "relu", init=np.sqrt(6 / 64), rng=0, dtype=dtype)
+        x = np.random.default_rng(0).normal(size=(8, 64))
+        return ResidualPartitioning(net, so.SoftmaxCrossEntropy(), 1.0).step(x, np.arange(8))
+
+    with pytest.raises(FloatingPointError, match="layer 0, .*dtype='float64'"):
+        step("float32")
+    assert step("float64")["bound_decrease"] > 0
+
+
 # -- refusals --------------------------------------------------------------------------------------
 
 def test_no_trained_layer(rng):
@@ -178,9 +201,9 @@ def test_rules_that_would_not_bound_are_refused(rng):
         bound(net, loss, x, y, output="diagonal")
     with pytest.raises(ValueError, match="output='jensen' needs a loss that is convex.*'pairwise'"):
         ResidualPartitioning(net, so.BoundedCriterion(), output="jensen")
-    assert bound(net, loss, x, y).output == "jensen"
-    assert bound(net, so.BoundedCriterion(), x, y).output == "pairwise"
-    assert bound(net, so.TukeyBiweight(), x, np.zeros((6, 3))).output == "diagonal"
+    for criterion, output in ((loss, "jensen"), (so.BoundedCriterion(), "pairwise"),
+                              (so.TukeyBiweight(), "diagonal")):
+        assert ResidualPartitioning(net, criterion).output == output
 
 
 def test_matrices_that_are_too_large_are_refused(rng):

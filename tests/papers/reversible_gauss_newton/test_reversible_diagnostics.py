@@ -43,6 +43,8 @@ def test_similarity_and_change():
     K = np.array([[2.0, 0], [0, 1]])
     assert np.isclose(diagnostics.kernel_similarity(K, 3 * K), 1)
     assert np.isclose(diagnostics.kernel_change(K, K), 0)
+    assert np.isclose(diagnostics.kernel_change(K, [[1, 5], [0, -2]]), 1)  # at a right angle
+    assert np.isclose(diagnostics.kernel_change(K, -3 * K), 2), "the cosine has a sign"
     assert np.isclose(diagnostics.kernel_similarity(K, np.eye(2)), 3 / np.sqrt(10))
     with pytest.raises(ValueError, match="one shape"):
         diagnostics.kernel_similarity(K, np.eye(3))

@@ -2,33 +2,28 @@
 
 import numpy as np
 
-from secondorder.papers.residual_partitioning.total_gradient import input_with_bias
 
+def eq_11_affine(y, w, u=None):
+    """Total gradient above an affine layer, (S, out), for w (out, in) and u (S, in).
 
-def affine(layer, y, u):
-    """Total gradient above an affine layer: y (S, in), u (S, in), returns (S, out).
-
-    `input_with_bias(layer, y)` is y with a column in front: ones, or zeros without a bias.
+    y (S, k) has a column of ones in front for the bias; k = 0 where the layer is not trained.
+    Without u nothing below moves.
     """
-    from_weights = np.abs(input_with_bias(layer, y)).sum(axis=1, keepdims=True)
-    from_below = u @ np.abs(layer.weight).T
-    return from_weights + from_below if layer.trainable else from_below
-
-
-def mistake_1(layer, y, u):
     from_weights = np.abs(y).sum(axis=1, keepdims=True)
-    from_below = u @ np.abs(layer.weight).T
-    return from_weights + from_below if layer.trainable else from_below
+    return from_weights + (np.zeros(len(w), w.dtype) if u is None else u @ np.abs(w).T)
 
 
-def mistake_2(layer, y, u):
-    from_weights = np.abs(input_with_bias(layer, y)).sum(axis=1, keepdims=True)
-    return from_weights + u @ layer.weight.T if layer.trainable else u @ layer.weight.T
+def mistake_1(y, w, u=None):
+    return eq_11_affine(y[:, 1:], w, u)
 
 
-def mistake_3(layer, y, u):
-    from_weights = np.abs(input_with_bias(layer, y)).sum(axis=1, keepdims=True)
-    return from_weights + u @ np.abs(layer.weight).T
+def mistake_2(y, w, u=None):
+    from_weights = np.abs(y).sum(axis=1, keepdims=True)
+    return from_weights + (np.zeros(len(w), w.dtype) if u is None else u @ w.T)
+
+
+def mistake_3(y, w, u=None):
+    return eq_11_affine(y, np.zeros_like(w), u)
 
 
 WRONG = [
@@ -37,5 +32,5 @@ WRONG = [
     (mistake_2,
      "changes may add up in any sign: the weights enter with their absolute value"),
     (mistake_3,
-     "a layer that is not trained has no first sum: its own weights do not move"),
+     "what is below moves as well: the second sum is missing"),
 ]

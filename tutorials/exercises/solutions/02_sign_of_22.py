@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def simplex_gradient(x, p):
+def eq_22_gradient(x, p):
     """Derivative of sum_i x_i^2 / p_i in eta, (n,), for x (n,) and p = softmax(eta) (n,)."""
     return p * (np.sum(x**2 / p) - x**2 / p**2)
 

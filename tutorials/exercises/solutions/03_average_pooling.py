@@ -3,24 +3,24 @@
 import numpy as np
 
 
-def forward(layer, saved, u, *buffers):
+def up_pooling(layer, saved, u):
     """Total gradient above a pooling layer: u like its input, returns it like its output.
 
     `layer.tangent(saved, u, None)` is the layer's linear map applied to u.
     """
-    return layer.tangent(saved, u, None), None
+    return layer.tangent(saved, u, None)
 
 
-def mistake_1(layer, saved, u, *buffers):
-    return np.prod(np.broadcast_to(layer.kernel_size, 2)) * layer.tangent(saved, u, None), None
+def mistake_1(layer, saved, u):
+    return np.prod(np.broadcast_to(layer.kernel_size, 2)) * layer.tangent(saved, u, None)
 
 
-def mistake_2(layer, saved, u, *buffers):
-    return layer.forward(saved.input)[0], None
+def mistake_2(layer, saved, u):
+    return layer.forward(saved.input)[0]
 
 
-def mistake_3(layer, saved, u, *buffers):
-    return u, None
+def mistake_3(layer, saved, u):
+    return u
 
 
 WRONG = [

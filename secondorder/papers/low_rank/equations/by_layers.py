@@ -72,30 +72,34 @@ class ByLayers:
     def first(self, of):
         """dv/dx or dv/dw, of = "x" or "w": indices of v, then those of x or w."""
         rows = (self.chain.input_gradient(self.saved, self.y_bars) if of == "x"
-                else self.chain.parameter_gradients(self.saved, self.y_bars))
+                else self.chain.flat_parameter_gradients(self.saved, self.y_bars))
         return rows.reshape(*self.y_shape, *self._shape(of))
 
     def second(self, left, right):
         """d2v / d left d right, from `backward_tangent` along one entry of `left` at a time."""
         still, columns = np.zeros_like(self.y_bars), []
         for e in np.eye(int(np.prod(self._shape(left)))):
-            moved = (None, e)
+            along = (None, e)
             if left == "x":
-                moved = np.broadcast_to(e.reshape(self.image_shape), self.rows.shape), None
+                along = np.broadcast_to(e.reshape(self.image_shape), self.rows.shape), None
+            _, moved = self.chain.tangents(self.saved, *along)
             columns.append(self._along(moved, right, still))
         rows = np.stack(columns, axis=1)
         return rows.reshape(*self.y_shape, *self._shape(left), *self._shape(right))
 
     def _along(self, moved, right, still):
         """Rows, one an output: the derivative of `first(right)` along a move of (x, w)."""
+        def back(y_bars):
+            bars = self.chain.output_gradients(self.saved, y_bars)
+            return self.chain.backward_tangent_from(self.saved, moved, bars, still, needed=True)
+
         if right == "x":
-            return self.chain.backward_tangent(self.saved, *moved, self.y_bars, still)[0].reshape(
-                len(still), -1)
+            return back(self.y_bars)[0].reshape(len(still), -1)
         rows = []  # parameters' parts are summed over rows, so that outputs stand one by one
         for n in range(len(still)):
             alone = np.where(np.arange(len(still))[:, None] == n,
                              self.y_bars.reshape(len(still), -1), 0).reshape(self.y_bars.shape)
-            rows.append(self.chain.backward_tangent(self.saved, *moved, alone, still)[1])
+            rows.append(back(alone)[1])
         return np.array(rows)
 
     def _shape(self, of):

@@ -234,8 +234,8 @@ def extension_channels(rng):
     layer.weight, layer.bias = w, b
     y, saved = layer.forward(x[None])
     flat = np.concatenate([moved[1].ravel(), moved[2]])
-    passes = y, layer.tangent(saved, moved[0][None], flat), layer.second_tangent(
-        saved, moved[0][None], None, flat)
+    y_tangent, at = layer.flat_tangent(saved, moved[0][None], flat)
+    passes = y, y_tangent, layer.second_tangent(saved, at, None)
 
     def along(h):
         return convolution.many_channels_argument(*(a + h * d for a, d in zip((x, w, b), moved)),

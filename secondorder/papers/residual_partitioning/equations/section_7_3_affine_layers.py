@@ -203,7 +203,7 @@ def at_the_optimum(rng, fractions, least, first):
         eps, phi = fractions(a.y, a.w, a.u, u_above)
         at_best = a._replace(eps=eps, phi=phi)
         claims += in_case(
-            name, Equal("fractions against |y| and |w| u over the total gradient",
+            name, Equal("fractions against |y| and |w| u over the total gradient",  # (32), (38)
                         np.concatenate([eps, phi], axis=2),
                         np.abs(a.terms) / u_above[:, :, None], 1e-13),
             Equal("the quantity in terms of the fractions against the sum of Y_ddot u^2",
@@ -212,7 +212,7 @@ def at_the_optimum(rng, fractions, least, first):
             Equal("sum of Y_ddot u^2, term by term", least(a.Y_ddot, u_above),
                   sum(h * v**2 for h, v in zip(a.Y_ddot.ravel(), u_above.ravel())), 1e-12),
             Equal("total gradient against its sums", eq_11_affine(a.y, a.w, a.u), u_above, 1e-13),
-            Equal("the quantity against the sum of Y_ddot u^2", quantity(at_best),
+            Equal("the quantity against the sum of Y_ddot u^2", quantity(at_best),  # (33), (39)
                   np.sum(a.Y_ddot * u_above**2), 1e-12))
     return [*claims, Case(y=a.y, u=a.u, u_above=u_above, Y_ddot_above=a.Y_ddot, eps=eps, phi=phi)]
 

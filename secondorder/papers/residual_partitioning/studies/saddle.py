@@ -5,7 +5,9 @@ import numpy as np
 import secondorder as so
 from secondorder.studies import Run, counted, crossing, diverged, least, legend_below, study
 
-from .. import PAPER, bound
+from .. import PAPER
+from ..method import checked
+from ..section_7_algorithm_1 import activation, algorithm_1
 from . import curves, networks
 from .networks import BATCH, L2, METHODS, NAMES
 
@@ -67,12 +69,14 @@ def negative_share(network, loss, x, y):
     """Share of the coefficients of hidden units, over samples, that are negative: of the sum
     |sigma'| Z + Y_dot sigma'' u of which the method takes the absolute value.
     """
-    evaluation, at = network.evaluate(loss, x, y), bound(network, loss, x, y)
+    evaluation = network.evaluate(loss, x, y)
+    u, Z, _ = algorithm_1(evaluation, checked(network, loss, "auto"))
     negative = total = 0
     for i, layer in enumerate(network.layers[:-1]):
         if isinstance(layer, so.Activation):
-            saved, Y_dot, u = evaluation.saved[i], evaluation.deltas[i], at.total_gradients[i]
-            coefficient = np.abs(saved.slope) * at.carried[i + 1] + Y_dot * saved.curvature * u
+            saved, Y_dot = evaluation.saved[i], evaluation.deltas[i]
+            coefficient = activation(Z[i + 1], Y_dot, saved.slope, saved.curvature, u[i],
+                                     correct=lambda a: a)
             negative += np.count_nonzero(coefficient < 0)
             total += coefficient.size
     return negative / total
