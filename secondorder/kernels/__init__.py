@@ -2,7 +2,8 @@
 
 A kernel takes arrays and numbers, never a layer or a network. It is compiled by numba at its first
 call; ``NUMBA_DISABLE_JIT=1``, set before that, runs it in Python, where breakpoints fire. All take
-their scalars in the dtype of their arrays. Networks of complex numbers do not use them.
+their scalars in the dtype of their arrays. For complex numbers, as the complex step needs them, a
+pass keeps its formula in NumPy beside a kernel that compares or takes exponentials.
 
 ``compiling``      the decorators `loop`, `elementwise` and `in_loops`
 ``exponential``    exp and log1p as formulas that become SIMD code

@@ -62,7 +62,7 @@ class Kernel:
         return self._run
 
     def __reduce__(self):  # a copy, a pickle: the same loop
-        return f"{self.__module__}.{self.__qualname__}"
+        return self.__qualname__
 
     def __deepcopy__(self, memo):
         return self

@@ -162,7 +162,7 @@ def test_the_implementation_has_its_place_again():
             assert hessians.hidden_hessians(1, 2) == 3
             raise ValueError("in the middle")
     assert before == (hessians.hidden_hessians.__code__, hessians.hidden_hessians.__defaults__)
-    assert "_secondorder_given" not in vars(hessians)
+    assert "_sabotaged" not in vars(hessians)
     assert so.verify.run("ea-cg", "4b")[0].ok
 
 

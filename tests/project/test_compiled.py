@@ -10,17 +10,15 @@ import numba
 import pytest
 
 import secondorder
-from secondorder.compiled import compiling
+from secondorder.kernels import compiling
 
 
 def test_numba_is_loaded_only_when_needed():
     said = run("import sys, secondorder as so, secondorder.training; net = so.mlp([2, 2], rng=0)\n"
-               "sgd = so.SGD(net, so.SquaredError()); net.summary()\n"
+               "sgd = so.SGD(net, so.SquaredError()); net.summary(); net([[1.0, 2.0]])\n"
                "print('numba' in sys.modules)\n"
-               "with so.literal(): sgd.step([[1.0, 2.0]], [[0.0, 1.0]])\n"
-               "print('numba' in sys.modules)\n"
-               "net([[1.0, 2.0]]); print('numba' in sys.modules)")
-    assert said.split()[-3:] == ["False", "False", "True"]
+               "so.Activation('tanh').forward(net.theta); print('numba' in sys.modules)")
+    assert said.split()[-2:] == ["False", "True"]
 
 
 def run(code, *arguments, **variables):
@@ -73,30 +71,24 @@ def test_without_a_folder_to_write_to_loops_live_in_memory(variable, tmp_path):
 
 def test_the_setting_of_numba_stays_what_it_was():
     before = numba.config.CACHE_DIR
-    compiling.compiled(lambda x: x)
+    compiling.loop(lambda x: x).compiled()
     assert numba.config.CACHE_DIR == before
 
 
 def test_a_changed_loop_has_another_folder(monkeypatch, tmp_path):
     """numba would not notice a change in a function that another one calls."""
-    (tmp_path / "compiled" / "layers").mkdir(parents=True)
-    monkeypatch.setattr(compiling, "__file__", str(tmp_path / "compiled" / "compiling.py"))
-    for file in (tmp_path / "loops.py", tmp_path / "compiled.py",
-                 tmp_path / "compiled" / "passes.py",
-                 tmp_path / "compiled" / "layers" / "dense.py"):
-        file.write_text("a = 1")
-        first = compiling.cache_folder.__wrapped__()
-        assert compiling.cache_folder.__wrapped__() == first
-        file.write_text("a = 2")
-        assert compiling.cache_folder.__wrapped__() != first
+    monkeypatch.setattr(compiling, "__file__", str(tmp_path / "compiling.py"))
+    (tmp_path / "exponential.py").write_text("a = 1")
+    first = compiling.cache_folder.__wrapped__()
+    assert compiling.cache_folder.__wrapped__() == first
+    (tmp_path / "exponential.py").write_text("a = 2")
+    assert compiling.cache_folder.__wrapped__() != first
 
 
-def test_every_file_with_a_compiled_function_is_in_the_digest():
-    package = Path(secondorder.__file__).parent
-    with_one = {file for file in package.rglob("*.py")
-                for line in file.read_text(encoding="utf-8").splitlines()
-                if line in ("@compiled", "@summing", "@walk", "@by_exponentials")}
-    assert len(with_one) > 8 and with_one <= set(compiling.sources(package))
+def test_a_loop_is_copied_and_pickled_as_itself():
+    code = ("import copy, pickle; from secondorder.kernels import outer as module; "
+            "k = module.outer; assert copy.deepcopy(k) is k and pickle.loads(pickle.dumps(k)) is k")
+    run(code)
 
 
 ON_A_FULL_DISK = """
@@ -156,10 +148,9 @@ def test_code_for_other_types_is_not_taken(tmp_path):
 @pytest.mark.parametrize("ending, damaged", [(".nbi", lambda raw: raw[: len(raw) // 2]),
                                              (".nbc", lambda raw: b"\x80nonsense" * 20)])
 def test_a_damaged_cache_of_compiled_loops_is_made_anew(tmp_path, ending, damaged):
-    code = ("import numpy as np; from secondorder.compiled import updates; "
-            "a = np.ones(3); m, n, s = np.empty(3), np.empty(3), np.zeros(5)\n"
-            "updates.adagrad(a, a, m, 1., 0., 1., 1., s, a, n, 0.0)\n"
-            "assert n.tolist() == [2, 2, 2]; print('right')")
+    code = ("import numpy as np; from secondorder.kernels import outer; a = np.ones((1, 2)); "
+            "b = np.empty((1, 2, 2)); outer.outer(a, 2 * a, b)\n"
+            "assert b.tolist() == [[[2, 2], [2, 2]]]; print('right')")
     assert run(code, NUMBA_CACHE_DIR=tmp_path) == "right\n"
     for file in tmp_path.rglob(f"*{ending}"):
         file.write_bytes(damaged(file.read_bytes()))

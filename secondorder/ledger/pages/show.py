@@ -8,7 +8,6 @@ import inspect
 import textwrap
 
 from ...checks import boolean, whole_number
-from ...compiled.beside import beside
 from ...formulas import marks, terminal
 from .. import registry
 from ..claims import Case, Counterexample, Printed, PrintedShape, Property
@@ -182,8 +181,8 @@ def _lead(entry):
 
 def _implementation(entry, value):
     name = qualified_name(value)
-    (first, *code), compiled = code_of(value, short_name(entry.paper, name)), beside(name)
-    about = doc_lines(value) + ([f"compiled beside it: {compiled}"] if compiled else [])
+    first, *code = code_of(value, short_name(entry.paper, name))
+    about = doc_lines(value)
     return [first, *("       " + line for line in about), *code]
 
 
