@@ -5,7 +5,7 @@ call; ``NUMBA_DISABLE_JIT=1``, set before that, runs it in Python, where breakpo
 their scalars in the dtype of their arrays. For complex numbers, as the complex step needs them, a
 pass keeps its formula in NumPy beside a kernel that compares or takes exponentials.
 
-``compiling``      the decorators `loop` and `elementwise`
+``compiling``      the decorators `loop`, `elementwise` and `in_loops`
 ``exponential``    exp and log1p as formulas that become SIMD code
 ``activations``    value and slope, curvature of the activation functions
 ``windows``        what a convolution sees of an image, and the way back
@@ -16,6 +16,6 @@ pass keeps its formula in NumPy beside a kernel that compares or takes exponenti
 ``updates``        steps of the optimizers
 """
 
-from .compiling import elementwise, loop
+from .compiling import elementwise, in_loops, loop
 
-__all__ = ["elementwise", "loop"]
+__all__ = ["elementwise", "in_loops", "loop"]
