@@ -6,7 +6,7 @@ used.
 
 Start with ``mlp``, ``exact.hessian``, ``verify.run`` or the command ``secondorder tour``.
 
-Every paper has a room, a folder of ``secondorder/papers`` that follows the paper; all rooms are laid
+Every paper has a room, a folder of ``secondorder/papers`` that follows the paper. All are laid
 out alike:
 
 - ``__init__``: the paper in half a page, its symbols and the names they have here, where to start,
