@@ -47,8 +47,8 @@ def equation_3(rng):
             Case(s=s, y=y)]
 
 
-@equation(PAPER, "4", statement="The ratio of the steps is one over the squared cosine of the angle "
-                                "phi between s and y; the print has it upside down.",
+@equation(PAPER, "4", statement="The ratio of the steps is one over the squared cosine of phi, the "
+                                "angle between s and y; the print has it upside down.",
           formula=r"a / b = \cos^2 \varphi", corrected=r"a / b = 1 / \cos^2 \varphi",
           kind="identity", verdict="erratum", weight="misprint", implements=eq_4_ratio,
           uses=("2", "3"))
