@@ -1,6 +1,7 @@
 """A number on every display: once, at its own lines, with a link and its lines of code and check.
 """
 
+import inspect
 import json
 import os
 import re
@@ -16,7 +17,7 @@ from secondorder.formulas.latex import parse, to_latex, told
 from secondorder.ledger.displays import anchors, displays, printed_numbers
 from secondorder.ledger.labels import is_number
 from secondorder.ledger.pages import equations_page, own_lines
-from secondorder.ledger.registry import REGISTRY
+from secondorder.ledger.registry import REGISTRY, room_of
 
 from test_ledger import double, register, toys  # noqa: F401
 
@@ -139,9 +140,25 @@ def test_each_of_several_names_its_line_of_the_code_and_of_the_check(entry):
                           (own_lines.check_line(entry, number),
                            (own_lines.marks, own_lines.mentions))):
             named = any(number in kind(line.function) for kind in how)
-            named = named or number in own_lines.displays_of(
-                f"secondorder.papers.{entry.paper.replace('-', '_')}").get(line.function, ())
+            named = named or number in own_lines.displays_of(room_of(entry.paper)).get(
+                line.function, ())
             assert named or any(number in bears for bears in entry.bears), (number, str(line))
+
+
+@pytest.mark.parametrize("paper", REGISTRY.rooms())
+def test_the_mark_of_a_display_is_the_function_named_by_its_number(paper):
+    REGISTRY.load(paper)
+    named = own_lines.displays_of(room_of(paper))
+    for entry in REGISTRY.select(paper):
+        mine = [own_lines.plain(value) for value in entry.implements]
+        for label in entry.labels:
+            displays_ = [function for function in mine if label in named.get(function, ())]
+            if displays_:
+                line = own_lines.code_line(entry, label)
+                body = inspect.getsourcelines(line.function)
+                assert line.function in displays_ and displays_[0] in map(
+                    own_lines.plain, own_lines.displays_among(entry)), label
+                assert body[1] < line.number < body[1] + len(body[0]), (label, "is in its body")
 
 
 @pytest.mark.everyday(1)

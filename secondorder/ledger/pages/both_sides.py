@@ -1,5 +1,7 @@
 """Both sides of a comparison as numbers, side by side: a few entries, shapes, the difference."""
 
+import math
+
 import numpy as np
 
 from ..comparisons import AtMost, Comparison, Equal, Rate
@@ -38,12 +40,12 @@ def table(claim, names=("code", "check"), limit=3):
     rows = [["entry" if claim.left.ndim else "", *names, third]]
     for flat in _telling(claim)[:limit]:
         place = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
-        rows.append([_place(place), _number(claim.left[place]), _number(claim.right[place]),
+        rows.append([_place(claim, flat), _number(claim.left[place]), _number(claim.right[place]),
                      f"{abs(gap[place]):.1e}" if third == "difference" else f"{gap[place]:.1e}"])
     lines = columns(rows)
     size = claim.left.size
-    shown = f"{min(limit, size)} of {size} entries, shape {claim.left.shape}; " \
-        if size > limit else ""
+    form = f"shape {claim.left.shape}" if claim.parts is None else f"{len(claim.parts)} arrays"
+    shown = f"{min(limit, size)} of {size} entries, {form}; " if size > limit else ""
     return [*lines, f"{shown}{claim.measured()}"]
 
 
@@ -73,8 +75,17 @@ def columns(rows):
             for row in rows]
 
 
-def _place(place):
-    return f"[{', '.join(map(str, place))}]" if place else ""
+def _place(claim, flat):
+    """An entry by its indices, `[0, 2]`; of several arrays with the name of its own: `[0, 2] of
+    (3, 1)`.
+    """
+    shape, name = claim.left.shape, None
+    for name, shape in (claim.parts or {}).items():
+        if flat < math.prod(shape):
+            break
+        flat -= math.prod(shape)
+    place = f"[{', '.join(str(int(i)) for i in np.unravel_index(flat, shape))}]" if shape else ""
+    return place if name is None else f"{place} of {name}".strip()
 
 
 def _number(value):

@@ -21,6 +21,7 @@ from ..displays import printed_numbers
 from ..labels import is_number
 from .source import check_and_helpers, doc_lines, doc_node, place_of, plain, tree_of
 
+_PACKAGE = Path(__file__).resolve().parents[2]
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
 _CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
@@ -63,17 +64,29 @@ def code_line(entry, label):
 @functools.cache
 def displays_of(room):
     """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`,
-    `theorem_1`.
+    `theorem_1`; `eq_44_46_...` is (44) to (46).
     """
     found = {}
     for module in [value for name, value in sys.modules.items()
                    if name.startswith(f"{room}.") and ".equations" not in name]:
         for name, value in vars(module).items():
-            match = re.fullmatch(r"eq_0*(\w+?)_(?!as_printed)\w+|((?:theorem|lemma|algorithm)_\d+)",
-                                 name)
+            match = re.fullmatch(r"eq_0*(\w+?)(?:_0*(\d+))?_(?!as_printed)[a-zA-Z]\w*|"
+                                 r"((?:theorem|lemma|algorithm)_\d+)", name)
             if match and inspect.isfunction(value):
-                found.setdefault(value, set()).add(match[1] or match[2].replace("_", "-"))
+                first, last, words = match.groups()
+                found.setdefault(value, set()).update(
+                    [words.replace("_", "-")] if words else [first] if last is None else
+                    [str(number) for number in range(int(first), int(last) + 1)])
     return found
+
+
+def displays_among(entry):
+    """Of what implements a check, the functions that are named by one of its labels, in their
+    order.
+    """
+    named = displays_of(_room(entry))
+    return [value for value in entry.implements
+            if named.get(plain(value), set()) & set(entry.labels)]
 
 
 def check_line(entry, label):
@@ -99,10 +112,19 @@ def told(entry):
     for number in printed_numbers(entry) or entry.labels[:1]:
         same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
     for lines, mine in same.items():
-        code, check = (line or "no source at hand" for line in lines)
+        code, check = (placed(line, entry) if line else "no source at hand" for line in lines)
         parts.append((told_numbers(mine) + " " if len(same) > 1 else "")
                      + f"code {code}, check {check}")
     return parts
+
+
+def placed(line, entry):
+    """A line with its file: from the paper's own room on, or from the package on."""
+    room = getattr(sys.modules.get(_room(entry)), "__file__", None)
+    for top in (room and Path(room).resolve().parent, _PACKAGE / "papers", _PACKAGE):
+        if top and line.file.is_relative_to(top):
+            return f"{line.file.relative_to(top).as_posix()}:{line.number}"
+    return str(line)
 
 
 @functools.cache
