@@ -9,7 +9,7 @@ from harness import displays
 from secondorder import ledger
 from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape,
                                 Property, Rate)
-from secondorder.ledger.pages import both_sides, folding, show
+from secondorder.ledger.pages import both_sides, folding
 
 from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, double, register,
                          toys)  # noqa: F401
