@@ -168,9 +168,9 @@ def by_rows(product, evaluation, rows, *others):
     """``product(evaluation, v, *others)`` for all v of `rows` (K, P): as many at a time as the
     cache has room for.
     """
-    together = max(1, NUMBERS // (evaluation.samples * sum(widths(evaluation.network))))
     if len(rows) == 1:
         return product(evaluation, rows[0], *others)[None]
+    together = max(1, NUMBERS // (evaluation.samples * sum(widths(evaluation.network))))
     if together == 1:
         return np.stack([product(evaluation, v, *others) for v in rows])
     if len(rows) <= together:

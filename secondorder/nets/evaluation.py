@@ -67,7 +67,10 @@ class Evaluation:
         with quiet():
             self.outputs, self.saved = network.chain.forward(self.x)
             checks.outputs(self.outputs, self.saved, network)
-            self.losses = loss.value(self.outputs, self.y)
+            if hasattr(loss, "value_and_gradient"):
+                self.losses, self._p_bar = loss.value_and_gradient(self.outputs, self.y)
+            else:
+                self.losses, self._p_bar = loss.value(self.outputs, self.y), None
             checks.result_of(loss, "value", self.losses, self.outputs[:, 0])
         if not cmath.isfinite(self.loss):
             checks.losses(self.losses, loss)
@@ -84,18 +87,18 @@ class Evaluation:
         if self.point is not None:
             checks.unchanged([self.point], [self.network.all_parameters])
 
-    @cached_property
     def _output_gradient(self):
         """Gradient of every sample's loss in the outputs, (S, C)."""
-        p_bar = self.loss_function.gradient(self.outputs, self.y)
-        checks.result_of(self.loss_function, "gradient", p_bar, self.outputs)
-        return p_bar
+        if self._p_bar is None:
+            self._p_bar = self.loss_function.gradient(self.outputs, self.y)
+        checks.result_of(self.loss_function, "gradient", self._p_bar, self.outputs)
+        return self._p_bar
 
     @cached_property
     def deltas(self):
         self.require_current()
         with quiet():
-            return self.network.chain.output_gradients(self.saved, self._output_gradient)
+            return self.network.chain.output_gradients(self.saved, self._output_gradient())
 
     @cached_property
     def gradient_sum(self):
@@ -106,7 +109,7 @@ class Evaluation:
         with quiet():
             if "deltas" in self.__dict__:
                 return network.chain.parameter_gradient_from(self.saved, self.deltas)
-            return network.chain.parameter_gradient(self.saved, self._output_gradient)
+            return network.chain.parameter_gradient(self.saved, self._output_gradient())
 
     @cached_property
     def gradient(self):

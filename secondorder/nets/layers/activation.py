@@ -63,9 +63,9 @@ class Activation(Layer):
     def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
         """x_bar_tangent_sj = y_bar_tangent_sj slope_sj + y_bar_sj curvature_sj x_tangent_sj"""
         slope, x_tangent = saved.slope, moved.x_tangent
-        if getattr(self.function, "piecewise_linear", False):
+        if getattr(saved.function, "piecewise_linear", False):
             return y_bar_tangent * slope
-        curvature = self.function.curvature(saved.input)
+        curvature = saved.function.curvature(saved.input)
         x_bar_tangent = np.empty(y_bar_tangent.shape, slope.dtype)
         kernels.bent(*[a.reshape(-1) for a in (y_bar_tangent, slope, y_bar, curvature, x_tangent,
                                                x_bar_tangent)])

@@ -403,8 +403,9 @@ class Layer:
             bars = self.parameter_bars_tangent(saved, moved, y_bar, y_bar_tangent,
                                                *self._given(views))
             fill(self, views, bars, "backward_tangent")
-        if needed:
-            return self.input_gradient_tangent(saved, moved, y_bar, y_bar_tangent)
+        if not needed:
+            return None
+        return self.input_gradient_tangent(saved, moved, y_bar, y_bar_tangent)
 
 
 def _whole(name, first, second):

@@ -1,7 +1,7 @@
 """What stands between a network and a layer whose passes are written for one direction.
 
 A pass is called once for each direction, and what it returns is stacked; a tangent that is zero
-becomes an array of zeros.
+becomes an array of zeros. A pass that the author left out is supplied by :mod:`.numerical`.
 """
 
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .base import Moved, _bars, fill
+from .numerical import Numerical, missing
 
 
 class Held(NamedTuple):
@@ -28,7 +29,16 @@ class OneDirection:
     """The methods by which a network calls a layer; what is saved is `Held`."""
 
     def __init__(self, layer):
-        self.layer = layer
+        self.layer, self.numerical, self.missing = layer, Numerical(layer), missing(layer)
+
+    def _pass(self, name, held, *arguments):
+        """A pass of the layer, or what stands for one that it does not have."""
+        if name not in self.missing:
+            return getattr(self.layer, name)(held.saved, *arguments)
+        found = getattr(self.numerical, name)(held.saved, *arguments, x=held.input)
+        if isinstance(found, np.ndarray):
+            return found.astype(held.output.dtype, copy=False)
+        return [part.astype(held.output.dtype, copy=False) for part in found]
 
     def forward(self, x):
         y, saved = self.layer.forward(x)
@@ -56,7 +66,9 @@ class OneDirection:
         self.flat_backward(held, y_bar, out, False)
 
     def flat_parameter_gradients(self, held, y_bar, out):
-        return self.layer.flat_parameter_gradients(held.saved, y_bar, out)
+        rows = self._pass("parameter_gradients", held, y_bar)
+        fill(self.layer, self.layer.split(out), rows, "parameter_gradients")
+        return out
 
     def flat_tangent(self, held, x_tangent, theta_tangent):
         many = (theta_tangent is not None and theta_tangent.ndim > 1,
@@ -71,7 +83,7 @@ class OneDirection:
         x_tangent = np.zeros_like(held.input) if x_tangent is None else x_tangent
         pieces = tuple(np.zeros_like(value) if piece is None else piece for piece, value in
                        zip(layer.split(theta_tangent), self.all_parameters()))
-        y_tangent = layer.tangent(held.saved, x_tangent, *pieces)
+        y_tangent = self._pass("tangent", held, x_tangent, *pieces)
         y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
         return y_tangent, Moved(x_tangent, pieces, left)
 
@@ -89,7 +101,7 @@ class OneDirection:
                     for k, one in enumerate(y_bar_tangent)]
             return np.stack(rows) if needed else None
         layer = self.layer
-        result = layer.backward_tangent(held.saved, moved, y_bar, y_bar_tangent)
+        result = self._pass("backward_tangent", held, moved, y_bar, y_bar_tangent)
         if out is not None:
             fill(layer, layer.split(out), _bars(result), "backward_tangent")
         return result[0]
@@ -102,7 +114,7 @@ class OneDirection:
                                                  x_second[k])
                              for k, one in enumerate(moved.left)])
         x_second = np.zeros_like(held.input) if x_second is None else x_second
-        return self.layer.second_tangent(held.saved, moved, x_second)
+        return self._pass("second_tangent", held, moved, x_second)
 
     def input_hessian(self, held, y_bar, H_y):
-        return self.layer.input_hessian(held.saved, y_bar, H_y)
+        return self._pass("input_hessian", held, y_bar, H_y)

@@ -1,12 +1,9 @@
 """The judges of EA-CG's tables and claims, on made-up results: yes, no, too few seeds."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from harness.eacg_trainings import LOST, falling, flat, judged
-from secondorder.compiled import forms
 from secondorder.papers.eacg.studies import memory, plateau
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 
@@ -160,14 +157,6 @@ def test_memory():
                       "ea-cg-compiled": DID_NOT_HOLD}
     sgd = memory.peak_of("sgd", "compiled", [500, 8, 10], 5)
     assert sgd["peak"] >= 2 * sgd["parameters"] > 0
-
-
-@pytest.mark.parametrize("form", ["literal", "compiled"])
-def test_bytes_are_counted_in_the_form_that_is_asked(form, monkeypatch):
-    steps = SimpleNamespace(seen=[], step=lambda x, y: steps.seen.append(forms.name()))
-    monkeypatch.setattr(memory, "optimizer_of", lambda *about: steps)
-    memory.peak_of("kfi", form, [5, 4], 3)
-    assert steps.seen == [form] * 2
 
 
 def test_covariance():
