@@ -2,8 +2,8 @@
 
 Training tells losses by epoch; an update's seconds are measured apart, in turns and five times
 over, so that no method is timed beside other work than its rivals. A claim about seconds stands if
-it comes out alike in all repeats. It is judged by the paper's solvers: EA-CG on arrays as large as the weights,
-KFI with the matrices of Eq. (12).
+it comes out alike in all repeats. It is judged by the paper's solvers: EA-CG on arrays as large as
+the weights, KFI with the matrices of Eq. (12).
 """
 
 import time
@@ -77,7 +77,8 @@ class Timed(training.Chosen):
 
 
 def timed(judge, criterion, settings, results):
-    """A verdict that both selections share in every repeat of the timing; ``judge`` takes a :class:`Timed`.
+    """A verdict that both selections share in every repeat of the timing; ``judge`` takes a
+    :class:`Timed`.
     """
     return repeated(*(training.by_selection(
         judge, criterion, settings, results,

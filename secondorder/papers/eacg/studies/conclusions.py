@@ -60,8 +60,7 @@ class Converges:
                 lambda chosen, pair=pair: chosen.compared(
                     *pair, better_accuracy, f"accuracy less KFI's, {chosen.criterion}"),
                 curves.criterion, settings, results))
-        return {letter: both(*verdicts) for letter, verdicts in faster.items()} | {
-            "tests": both(*tests)}
+        return {"faster": both(*faster), "tests": both(*tests)}
 
     def draw(self, results, figure, settings):
         panels = figure.subplots(1, len(CASES))

@@ -55,7 +55,8 @@ def bytes_of(seed, kind, inputs, method):
 class Memory:
     def runs(self, settings, results):
         return [Run(bytes_of, {"seed": seed, "kind": kind, "inputs": inputs, "method": method})
-                for seed in settings["seeds"] for kind, inputs in CASES for method in ("partitioning", "adam")]
+                for seed in settings["seeds"] for kind, inputs in CASES
+                for method in ("partitioning", "adam")]
 
     def judge(self, results, settings):
         pairs = [[results.of(kind=kind, inputs=inputs, method=method)[0]
