@@ -426,6 +426,15 @@ def _bars(result):
     return bars[0] if len(bars) == 1 and isinstance(bars[0], (tuple, list)) else bars
 
 
+def shaped(a, like, what):
+    """Return an array that is shaped like another, directions in front; ValueError for any other:
+    loops do not look at shapes.
+    """
+    if a.shape[a.ndim - like.ndim :] != like.shape:
+        raise ValueError(f"{what} has shape {a.shape}, expected {like.shape}")
+    return a
+
+
 def fill(layer, views, bars, name):
     """Write arrays for the parameters where they belong: those with a place in a flat vector."""
     bars = (bars,) if isinstance(bars, np.ndarray) else bars
