@@ -22,9 +22,6 @@ from secondorder.ledger.registry import REGISTRY, room_of
 from test_ledger import double, register, toys  # noqa: F401
 
 PAPERS = {"residual-partitioning": 46, "low-rank": 80, "ea-cg": 23, "reversible-gauss-newton": 68}
-TEXTS = {"ea-cg": "eacg_pch.md", "low-rank": "low_rank_cubic.md",
-         "residual-partitioning": "residual_partitioning.md",
-         "reversible-gauss-newton": "gauss_newton_revmlp.md"}
 #: In the text that was read the left side of (74) stands inside its braces; (15) to (17) of ea-cg
 #: lost brackets, (56) and (77) bear a left side put in front: `papers/displays.toml` has it all.
 EXPLAINED = tomllib.loads(texts.KEPT.read_text(encoding="utf-8"))["explained"]
@@ -66,7 +63,7 @@ def test_numbers_are_those_that_are_listed(paper):
 def test_each_of_several_stands_at_the_lines_that_bear_it_in_the_text(entry):
     if entry.labels[0] in ("74",) and entry.paper == "low-rank":
         pytest.skip("its left side stands in front, see displays.toml")
-    text = beside("papers", TEXTS[entry.paper]).read_text(encoding="utf-8")
+    text = texts.text_of(entry.paper).read_text(encoding="utf-8")
     sources = texts.sources(entry.paper, text)
     for part in displays(entry, parse(entry.formula)):
         shown = texts.normal(to_latex(part.nodes, None))
