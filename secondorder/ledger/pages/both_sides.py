@@ -37,14 +37,15 @@ def table(claim, names=("code", "check"), limit=3):
         names, third, gap = ("smaller", "larger"), "margin", claim.right - claim.left
     else:
         third, gap = "difference", claim.left - claim.right
+    parts = claim.parts or {"": claim.left.shape}
     rows = [["entry" if claim.left.ndim else "", *names, third]]
     for flat in _telling(claim)[:limit]:
         place = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
-        rows.append([_place(claim, flat), _number(claim.left[place]), _number(claim.right[place]),
+        rows.append([_place(parts, flat), _number(claim.left[place]), _number(claim.right[place]),
                      f"{abs(gap[place]):.1e}" if third == "difference" else f"{gap[place]:.1e}"])
     lines = columns(rows)
     size = claim.left.size
-    form = f"shape {claim.left.shape}" if claim.parts is None else f"{len(claim.parts)} arrays"
+    form = f"shape {[*parts.values()][0]}" if len(parts) == 1 else f"{len(parts)} arrays"
     shown = f"{min(limit, size)} of {size} entries, {form}; " if size > limit else ""
     return [*lines, f"{shown}{claim.measured()}"]
 
@@ -75,17 +76,14 @@ def columns(rows):
             for row in rows]
 
 
-def _place(claim, flat):
-    """An entry by its indices, `[0, 2]`; of several arrays with the name of its own: `[0, 2] of
-    (3, 1)`.
-    """
-    shape, name = claim.left.shape, None
-    for name, shape in (claim.parts or {}).items():
+def _place(parts, flat):
+    """An entry by the indices that it has in its own array: `[0, 2]`, or `[0, 2] of (3, 1)`."""
+    for name, shape in parts.items():
         if flat < math.prod(shape):
             break
         flat -= math.prod(shape)
     place = f"[{', '.join(str(int(i)) for i in np.unravel_index(flat, shape))}]" if shape else ""
-    return place if name is None else f"{place} of {name}".strip()
+    return f"{place} of {name}".strip() if name else place
 
 
 def _number(value):
