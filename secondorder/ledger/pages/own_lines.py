@@ -63,20 +63,19 @@ def code_line(entry, label):
 
 @functools.cache
 def displays_of(room):
-    """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`,
-    `theorem_1`; `eq_44_46_...` is (44) to (46).
+    """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`, of several
+    `eq_26_27_...`, `theorem_1`.
     """
     found = {}
     for module in [value for name, value in sys.modules.items()
                    if name.startswith(f"{room}.") and ".equations" not in name]:
         for name, value in vars(module).items():
-            match = re.fullmatch(r"eq_0*(\w+?)(?:_0*(\d+))?_(?!as_printed)[a-zA-Z]\w*|"
-                                 r"((?:theorem|lemma|algorithm)_\d+)", name)
+            match = re.fullmatch(r"eq((?:_\d+[a-z]?)+)(?!_as_printed)\w*"
+                                 r"|((?:theorem|lemma|algorithm)_\d+)", name)
             if match and inspect.isfunction(value):
-                first, last, words = match.groups()
-                found.setdefault(value, set()).update(
-                    [words.replace("_", "-")] if words else [first] if last is None else
-                    [str(number) for number in range(int(first), int(last) + 1)])
+                labels = (re.findall(r"_0*(\w+?)(?=_|$)", match[1]) if match[1]
+                          else [match[2].replace("_", "-")])
+                found.setdefault(value, set()).update(labels)
     return found
 
 
