@@ -13,6 +13,7 @@ from ...checks.randomness import generator
 from ...exact.curvature import check_network
 from ...exact.dense import fisher_scores
 from ...optimizers.base import Optimizer
+from ...optimizers.step import own_evaluation
 from .beyond import clipped_step, clipped_top, closed_form, closed_form_of_bias, exact_form
 from .eq_01_03_newton import pos_eig
 from .eq_04_hessian import (eq_4a_output_hessian, exact_step, kind_of, layers_of, mean_of_instances,
@@ -355,11 +356,8 @@ class EACG(Optimizer):
         self.buffer = None
         self.seed, self.draws = int(generator(rng).integers(2**62)), 0
 
-    def _gradient_norm(self, evaluation):
-        evaluation.deltas  # (8b) wants them too: asked for first, they are made once
-        return super()._gradient_norm(evaluation)
-
     def direction(self, evaluation):
+        own_evaluation(self, evaluation)
         settings = checked(self.curvature, self.solver, self.alpha, self.max_cg, self.tolerance)
         rng = None
         if self.curvature == "fisher-sampled":

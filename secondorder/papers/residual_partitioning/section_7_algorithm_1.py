@@ -121,8 +121,9 @@ def activation(Z, Y_dot, slope, curvature, u, correct=np.abs):
 
 
 @loop
-def update(W_dot, W_ddot, rate, l2, damping):
-    """The last lines, dw_j = -lambda W_dot_j / W_ddot_j, and what (3) promises of this step.
+def update(total, theta, share, l2, keep, rate, own_rate, damping, W_ddot, moved):
+    """The last lines, dw_j = -lambda W_dot_j / W_ddot_j, and what (3) promises of this step: a
+    direction dw / lambda, with lambda = `own_rate`, as :mod:`secondorder.kernels.updates` has it.
 
     A penalty (l2/2) w^2 enters (3) exactly. Its gradient is in W_dot; its curvature joins W_ddot /
     lambda, as there is nothing about it for lambda to scale. A parameter stays where W_ddot +
@@ -130,17 +131,23 @@ def update(W_dot, W_ddot, rate, l2, damping):
 
     Returns
     -------
-    (P,) array, float, int
-        dw / lambda; L(0) - L_1 at dw; how many parameters stay.
+    four floats, float, int
+        What every such loop returns; L(0) - L_1 at dw; how many parameters stay.
     """
-    step, decrease, idle = np.zeros_like(W_dot), 0.0, 0
-    for j in range(W_dot.size):
+    gg = dd = mm = decrease = 0.0
+    idle = 0
+    for j in range(theta.size):
+        W_dot, step = share * total[j] + l2 * theta[j], theta.dtype.type(0)
         if W_ddot[j] + damping == 0:
             idle += 1
         else:
-            step[j] = minimiser(W_dot[j], W_ddot[j] + damping + rate * l2)
-            decrease -= quadratic(W_dot[j], W_ddot[j] + l2, rate * step[j])
-    return step, decrease, idle
+            step = minimiser(W_dot, W_ddot[j] + damping + own_rate * l2)
+            decrease -= quadratic(W_dot, W_ddot[j] + l2, own_rate * step)
+        moved[j] = keep * theta[j] + rate * step
+        gg += np.float64(W_dot) * W_dot
+        dd += np.float64(step) * step
+        mm += np.float64(moved[j]) * moved[j]
+    return gg, dd, mm, decrease, decrease, idle
 
 
 # -- which line for which layer; the other layers' are in `layers` ---------------------------------

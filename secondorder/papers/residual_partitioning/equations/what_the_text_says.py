@@ -14,7 +14,7 @@ from ..section_3_residual_partitioning import (
     NEGATIVE_CURVATURE, coefficients_below_activation, eq_9_coefficients, minimiser)
 from ..section_4_partitioning_variables import eq_11_activation, eq_11_affine, theorem_2
 from ..section_7_1_loss import coefficients_of_loss
-from ..section_7_algorithm_1 import activation, update
+from ..section_7_algorithm_1 import activation
 from . import cases, reference
 from .claims import CORRECTED, FIRST_ORDER, WITHOUT_PRODUCTS, in_case, is_bound
 
@@ -118,7 +118,7 @@ def claim_decrease(rng):
             Equal("the bound at the step against what is promised, by loops",
                   bound_at(at, "jensen").value(step), promised, 1e-12),
             Equal("what the step says that it promises", at.loss
-                  - update(W_dot, W_ddot, rate, 0.0, 0.0)[1], promised, 1e-12),
+                  - cases.last_lines(W_dot, W_ddot, rate)[1], promised, 1e-12),
             AtMost("the model at the step against what is promised", reference.model(at, step),
                    promised))
     one = np.ones((1, 1))
