@@ -106,8 +106,13 @@ OUTPUTS = {"diagonal": diagonal, "jensen": jensen, "pairwise": pairwise}
 
 
 def weights(Z, y):
-    """W_ddot_ij = (1/S) sum_s Z_si |y_sj|, (out, k), with y_s0 in column 0 of y (S, k)."""
+    """W_ddot_ij = (1/S) sum_s Z_si |y_sj|, (out, k), for y (S, k)."""
     return (Z / len(Z)).T @ np.abs(y)
+
+
+def biases(Z):
+    """W_ddot_i0 = (1/S) sum_s Z_si, (out,), as y_s0 = 1."""
+    return Z.sum(axis=0) / len(Z)
 
 
 def inputs(Z, w):
@@ -154,20 +159,26 @@ def update(total, theta, share, l2, keep, rate, own_rate, damping, W_ddot, moved
 
 @up.register(Linear)
 def up_linear(layer, saved, u):
-    return eq_11_affine(own_inputs(layer, saved.input), layer.weight, u)
+    if not layer.trainable:
+        return eq_11_affine(saved.input[:, :0], layer.weight, u)
+    return eq_11_affine(saved.input, layer.weight, u, layer.bias is not None)
 
 
 @down.register(Linear)
 def down_linear(layer, saved, u, Y_dot, Z, correct, cross):
-    W_ddot = weights(Z, own_inputs(layer, saved.input))
+    W_ddot = ()
+    if layer.trainable:
+        W_ddot = [weights(Z, saved.input)]
+        if layer.bias is not None:
+            W_ddot.append(biases(Z))
     if u is None:
-        return None, by_parameter(layer, W_ddot)
+        return None, W_ddot
     Z_in = inputs(Z, layer.weight)
     if cross and layer.trainable:
         of_weights, of_inputs = products_left_out_of_4(Y_dot, u)
-        W_ddot[:, layer.bias is not None:] += of_weights
+        W_ddot[0] += of_weights
         Z_in = Z_in + of_inputs
-    return Z_in, by_parameter(layer, W_ddot)
+    return Z_in, W_ddot
 
 
 @up.register(Activation)
