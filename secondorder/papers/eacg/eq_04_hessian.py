@@ -62,8 +62,8 @@ def eq_4c_weight_hessian(h, H):
 
 def plus_diagonal(M, d):
     """M + diag(d), for M (..., n, n), which is changed, and d (..., n) or a number."""
-    diagonal = np.einsum("...ii->...i", M)  # a view
-    diagonal += d
+    i = np.arange(M.shape[-1])
+    M[..., i, i] += d
     return M
 
 

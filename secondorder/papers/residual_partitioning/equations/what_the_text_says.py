@@ -202,9 +202,8 @@ def claim_complexity(rng):
               7 * depths - 4, 1e-15),
         Equal("multiply-adds of a gradient against 2 for the first layer and 3 for the others",
               total["gradient"], 2 * products[0] + 3 * products[1:].sum(), 1e-15),
-        Equal("multiply-adds of the bound against 3 for the first layer and 6 for the others, and "
-              "one for every bias", total["bound"],
-              3 * products[0] + 6 * products[1:].sum() + S * sum(sizes[1:]), 1e-15),
+        Equal("multiply-adds of the bound against 3 for the first layer and 6 for the others",
+              total["bound"], 3 * products[0] + 6 * products[1:].sum(), 1e-15),
         AtMost("ratio of products against 2", np.divide(counts["bound"], counts["gradient"]), 2.0),
         Property("the cost grows in proportion to the samples",
                  sum(multiply_adds(rng, sizes, 4 * S, bound_at)), 4 * total["bound"]),
