@@ -98,7 +98,7 @@ def unmoved(moved):
 # what a layer has for itself; a subclass with another use for one of these names would not work
 RESERVED = ("parameters", "trainable", "declare", "assign", "size", "split", "sublayers", "bind",
             "convert", "owner", "copy",
-            "cuts", "_given", "_trainable", "_owner", "_missing", "_settled_cuts")
+            "cuts", "_trainable", "_owner", "_missing", "_settled_cuts")
 
 # a pass as a whole, and the two halves in which this package's layers write it
 HALVES = {"backward": ("input_gradient", "parameter_bars"),
@@ -196,25 +196,25 @@ class Layer:
         """(start, stop, shape) in a flat vector (size,) for every parameter, then for every layer
         inside; None for what has no place in it. Settled in a network.
         """
-        settled = self._settled_cuts
-        if settled is None or settled[0] is not self._owner or self.owner() is None:
-            cuts, start = [], 0
-            for value in self.parameters.values():
-                stop = start + value.size * self._trainable
-                cuts.append((start, stop, value.shape) if self._trainable else None)
-                start = stop
-            for child in self.children:
-                stop = start + child.size
-                cuts.append((start, stop, (stop - start,)) if stop > start else None)
-                start = stop
-            settled = self._settled_cuts = self._owner, cuts
-        return settled[1]
+        if self._owner is not None and self._owner() is not None:
+            return self._settled_cuts
+        cuts, start = [], 0
+        for value in self.parameters.values():
+            stop = start + value.size * self._trainable
+            cuts.append((start, stop, value.shape) if self._trainable else None)
+            start = stop
+        for child in self.children:
+            stop = start + child.size
+            cuts.append((start, stop, (stop - start,)) if stop > start else None)
+            start = stop
+        return cuts
 
     def split(self, vector):
         """Cut a flat vector (..., size) into views shaped like the parameters, then one flat vector
         for every layer inside; None for what has no place in it, and for all if `vector` is None.
         """
-        cuts = self.cuts
+        own = self._owner is not None and self._owner() is not None
+        cuts = self._settled_cuts if own else self.cuts
         if vector is None:
             return (None,) * len(cuts)
         if vector.ndim == 1:
@@ -234,7 +234,8 @@ class Layer:
         """
         start = {True: 0, False: 0}
         for layer in self.sublayers():
-            layer._owner, layer.parameters.bound = weakref.ref(owner), False
+            layer._owner, layer.parameters.bound, cuts = None, False, layer.cuts
+            layer._owner, layer._settled_cuts = weakref.ref(owner), cuts
             trained = bool(layer.trainable)
             vector = theta if trained else fixed
             if vector is not None:
@@ -370,13 +371,10 @@ class Layer:
         if not out.shape[-1]:
             return out
         views = self.split(out)
-        rows = self.parameter_gradients(saved, y_bar, *self._given(views))
+        given = (views,) if self.many_directions else ()
+        rows = self.parameter_gradients(saved, y_bar, *given)
         fill(self, views, rows, "parameter_gradients")
         return out
-
-    def _given(self, views):
-        """Where a pass may write its arrays, as its last argument; none for an author's own."""
-        return (views,) if self.many_directions else ()
 
     def flat_backward(self, saved, y_bar, out, needed):
         """`backward`: theta_bar goes to `out` (..., size) unless that is None; returns x_bar, or
@@ -384,7 +382,8 @@ class Layer:
         """
         if out is not None:
             views = self.split(out)
-            fill(self, views, self.parameter_bars(saved, y_bar, *self._given(views)), "backward")
+            given = (views,) if self.many_directions else ()  # an author's own takes none
+            fill(self, views, self.parameter_bars(saved, y_bar, *given), "backward")
         return self.input_gradient(saved, y_bar) if needed else None
 
     def flat_tangent(self, saved, x_tangent, theta_tangent):
@@ -400,8 +399,8 @@ class Layer:
         """`backward_tangent`, like `flat_backward`."""
         if out is not None:
             views = self.split(out)
-            bars = self.parameter_bars_tangent(saved, moved, y_bar, y_bar_tangent,
-                                               *self._given(views))
+            given = (views,) if self.many_directions else ()
+            bars = self.parameter_bars_tangent(saved, moved, y_bar, y_bar_tangent, *given)
             fill(self, views, bars, "backward_tangent")
         if not needed:
             return None

@@ -67,11 +67,6 @@ class Chain(Layer):
             start = slices[-1].stop
         return slices
 
-    @property
-    def length(self):
-        """`size`, as it stands in `cuts`."""
-        return max((cut[1] for cut in self.cuts if cut), default=0)
-
     def output_shape(self, input_shape):
         for layer in self.layers:
             input_shape = layer.output_shape(input_shape)
@@ -79,7 +74,7 @@ class Chain(Layer):
 
     def _held(self, saved):
         """What was saved, for `parts`; a plain list is that of layers for many directions."""
-        return saved.held if isinstance(saved, ChainSaved) else saved
+        return saved if self.simple else getattr(saved, "held", saved)
 
     def forward(self, x):
         """x of each layer is y of the one before it."""
@@ -113,14 +108,18 @@ class Chain(Layer):
 
     def parameter_gradient(self, saved, y_bar, out=None):
         """theta_bar (..., size) of all layers, first to last; in `out`, if that is given."""
-        axes = y_bar.shape[: y_bar.ndim - saved.output.ndim]
-        out = np.empty(axes + (self.length,), y_bar.dtype) if out is None else out
+        if out is None:
+            out = self._vectors(saved, y_bar)
         self.flat_backward(saved, y_bar, out, needed=False)
         return out
 
     def parameter_bars(self, saved, y_bar, out=None):
         """For every layer its own theta_bar."""
         return self.split(self.parameter_gradient(saved, y_bar))
+
+    def _vectors(self, saved, y_bar):
+        """An array for vectors (size,), as many as y_bar has directions."""
+        return np.empty(y_bar.shape[: y_bar.ndim - saved.output.ndim] + (self.size,), y_bar.dtype)
 
     def flat_backward(self, saved, y_bar, out, needed):
         """y_bar of each layer is x_bar of the one after it, which is let go of then."""
@@ -132,12 +131,15 @@ class Chain(Layer):
 
     def _first(self, pieces):
         """The first layer with parameters: nothing below it is asked for gradients."""
-        return next((i for i, piece in enumerate(pieces) if piece is not None), len(pieces))
+        first = 0
+        while first < len(pieces) and pieces[first] is None:
+            first += 1
+        return first
 
     def parameter_gradient_from(self, saved, bars, out=None):
         """theta_bar (..., size) from the gradients `bars` in the outputs of all layers."""
-        axes = bars[-1].shape[: bars[-1].ndim - saved.output.ndim]
-        out = np.empty(axes + (self.length,), bars[-1].dtype) if out is None else out
+        if out is None:
+            out = self._vectors(saved, bars[-1])
         for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
             if piece is not None:
                 layer.parameter_gradient(own, y_bar, piece)
@@ -153,7 +155,8 @@ class Chain(Layer):
 
     def parameter_gradients_from(self, saved, bars, out=None):
         """theta_bars (S, size) from the gradients `bars` in the outputs of all layers."""
-        out = np.empty((len(bars[-1]), self.length), bars[-1].dtype) if out is None else out
+        if out is None:
+            out = np.empty((len(bars[-1]), self.size), bars[-1].dtype)
         for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
             if piece is not None:
                 layer.flat_parameter_gradients(own, y_bar, piece)
@@ -230,8 +233,7 @@ class Chain(Layer):
         `tangents` and `output_gradients` told.
         """
         if out is None:
-            axes = y_bar_tangent.shape[: y_bar_tangent.ndim - saved.output.ndim]
-            out = np.empty(axes + (self.length,), y_bar_tangent.dtype)
+            out = self._vectors(saved, y_bar_tangent)
         return self._back_along(saved, moved, bars, y_bar_tangent, out, needed), out
 
     def _back_along(self, saved, moved, bars, y_bar_tangent, out, needed):
