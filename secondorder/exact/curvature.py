@@ -109,7 +109,8 @@ def hessian_product_sum(evaluation, v):
     with quiet():
         p_tangent, moved = chain.tangents(saved, None, v)
         p_bar_tangent = loss_product(evaluation, p_tangent)
-        return chain.backward_tangent_from(saved, moved, evaluation.deltas, p_bar_tangent)[1]
+        out, deltas = np.empty(v.shape, v.dtype), evaluation.deltas
+        return chain.backward_tangent_from(saved, moved, deltas, p_bar_tangent, out)[1]
 
 
 def gauss_newton_product_sum(evaluation, v, middle=None):
@@ -121,7 +122,7 @@ def gauss_newton_product_sum(evaluation, v, middle=None):
     with quiet():
         p_tangent, _ = chain.tangents(saved, None, v)
         p_bar = loss_product(evaluation, p_tangent) if middle is None else middle(p_tangent)
-        return chain.parameter_gradient(saved, p_bar)
+        return chain.parameter_gradient(saved, p_bar, np.empty(v.shape, v.dtype))
 
 
 def loss_product(evaluation, t):

@@ -107,7 +107,8 @@ class Evaluation:
         with quiet():
             if "deltas" in self.__dict__:
                 return network.chain.parameter_gradient_from(self.saved, self.deltas)
-            return network.chain.parameter_gradient(self.saved, self._output_gradient())
+            out = np.empty(network.size, network.dtype)
+            return network.chain.parameter_gradient(self.saved, self._output_gradient(), out)
 
     @cached_property
     def gradient(self):
