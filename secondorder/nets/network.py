@@ -85,10 +85,7 @@ class Network:
     all_parameters = property(attrgetter("_all"), doc="`theta`, and behind it what is not "
                               "trainable, layer by layer: one array, live as that.")
 
-    @property
-    def size(self):
-        """Number of trainable parameters P."""
-        return self._theta.size
+    size = property(attrgetter("_theta.size"), doc="Number of trainable parameters P.")
 
     @property
     def slices(self):

@@ -67,8 +67,8 @@ class Activation(Layer):
             return y_bar_tangent * slope
         curvature = saved.function.curvature(saved.input)
         x_bar_tangent = np.empty(y_bar_tangent.shape, slope.dtype)
-        kernels.bent(*[a.reshape(-1) for a in (y_bar_tangent, slope, y_bar, curvature, x_tangent,
-                                               x_bar_tangent)])
+        kernels.bent(y_bar_tangent.reshape(-1), slope.reshape(-1), y_bar.reshape(-1),
+                     curvature.reshape(-1), x_tangent.reshape(-1), x_bar_tangent.reshape(-1))
         return x_bar_tangent
 
     def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=()):

@@ -119,7 +119,7 @@ class Chain(Layer):
         """theta_bar (..., size) of all layers, first to last; in `out`, if that is given."""
         if out is None:
             out = self._vectors(saved, y_bar)
-        self.flat_backward(saved, y_bar, out, needed=False)
+        self.walk_back(saved, y_bar, self.pieces(out), needed=False)
         return out
 
     def parameter_bars(self, saved, y_bar, out=None):
