@@ -187,6 +187,9 @@ def outputs(p, saved, network):
     """Return the outputs of a network; TypeError or FloatingPointError, which names the first layer
     whose outputs have another dtype, or are not finite; `saved` is what the layers saved.
     """
+    if p.shape[1:] != network.output_shape:
+        raise ValueError(f"the outputs of the network have shape {p.shape}, expected (S, "
+                         f"{', '.join(map(str, network.output_shape))})")
     if p.dtype == network.dtype and all_finite(p):
         return p
     outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(own, "output", None))

@@ -40,7 +40,9 @@ def test_the_lists_are_whole():
     """Every name of the base is either there to be overridden or defined, or refused."""
     free = {"input_shape", "children", "keeps_shape", "output_shape", "forward", "backward",
             "parameter_gradients", "tangent", "second_tangent", "backward_tangent",
-            "input_hessian", "input_gradient", "parameter_gradient"}
+            "input_hessian", "input_gradient", "parameter_gradient", "parameter_bars",
+            "input_gradient_tangent", "parameter_bars_tangent", "many_directions", "walk_back",
+            "walk_along", "walk_back_along", "flat_parameter_gradients", "laid_out"}
     own = set(vars(so.Layer)) | set(vars(so.Linear(2, 1)))
     assert {name for name in own if not name.startswith("__")} - free - {
         "in_features", "out_features"} == set(layers.RESERVED)

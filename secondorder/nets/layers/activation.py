@@ -6,7 +6,7 @@ import numpy as np
 
 from ...kernels import activations as kernels
 from .activation_functions import activation_function, value_and_slope
-from .base import Layer
+from .base import Layer, shaped
 
 
 class ActivationSaved:
@@ -66,6 +66,8 @@ class Activation(Layer):
         if getattr(saved.function, "piecewise_linear", False):
             return y_bar_tangent * slope
         curvature = saved.function.curvature(saved.input)
+        shaped(slope, y_bar=y_bar, y_bar_tangent=y_bar_tangent, x_tangent=x_tangent,
+               curvature=curvature)
         x_bar_tangent = np.empty(y_bar_tangent.shape, slope.dtype)
         kernels.bent(y_bar_tangent.reshape(-1), slope.reshape(-1), y_bar.reshape(-1),
                      curvature.reshape(-1), x_tangent.reshape(-1), x_bar_tangent.reshape(-1))

@@ -465,6 +465,16 @@ def _bars(result):
     return bars[0] if len(bars) == 1 and isinstance(bars[0], (tuple, list)) else bars
 
 
+def shaped(like, **arrays):
+    """ValueError unless arrays are shaped like another, directions in front; loops do not look at
+    shapes. Returns the last of them.
+    """
+    for name, a in arrays.items():
+        if a.shape[a.ndim - like.ndim :] != like.shape:
+            raise ValueError(f"{name} has shape {a.shape}, expected {like.shape}")
+    return a
+
+
 def fill(layer, views, bars, name):
     """Write arrays for the parameters where they belong: those with a place in a flat vector."""
     bars = (bars,) if isinstance(bars, np.ndarray) else bars

@@ -47,13 +47,25 @@ class OneDirection(Flat):
 
     def forward(self, x):
         y, saved = self.layer.forward(x)
+        expected = len(x), *self.layer.output_shape(x.shape[1:])
+        if np.shape(y) != expected:
+            raise ValueError(f"{self.layer!r}: forward returned an output of shape {np.shape(y)}, "
+                             f"expected {expected}")
         return y, Held(saved, x, y)
+
+    def _shaped(self, a, like, name):
+        """What a pass returned; ValueError unless it is shaped like the layer's input or output."""
+        a = np.asarray(a)
+        if a.shape != like.shape:
+            raise ValueError(f"{self.layer!r}: what {name} returned has shape {a.shape}, expected "
+                             f"{like.shape}")
+        return a
 
     def input_gradient(self, held, y_bar):
         return self.walk_back(held, y_bar, [], True)
 
     def pieces(self, vector):
-        return self.layer.pieces(vector)
+        return self.layer.split(vector) if self.layer.size and vector is not None else []
 
     def walk_back(self, held, y_bar, pieces, needed):
         if y_bar.ndim > held.output.ndim:
@@ -62,13 +74,15 @@ class OneDirection(Flat):
             return np.stack(rows) if needed else None
         layer, saved = self.layer, held.saved
         if not pieces:
-            return layer.input_gradient(saved, y_bar) if needed else None
+            if not needed:
+                return None
+            return self._shaped(layer.input_gradient(saved, y_bar), held.input, "backward")
         if not needed:
             fill(layer, pieces, layer.parameter_bars(saved, y_bar), "backward")
             return None
         result = layer.backward(saved, y_bar)
         fill(layer, pieces, _bars(result), "backward")
-        return result[0]
+        return self._shaped(result[0], held.input, "backward")
 
     def flat_parameter_gradients(self, held, y_bar, out):
         rows = self._pass("parameter_gradients", held, y_bar)
@@ -91,6 +105,7 @@ class OneDirection(Flat):
                        for piece, value in zip(pieces, values))
         y_tangent = self._pass("tangent", held, x_tangent, *pieces)
         y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
+        y_tangent = self._shaped(y_tangent, held.output, "tangent")
         return y_tangent, Moved(x_tangent, pieces, left)
 
     def all_parameters(self):
@@ -108,7 +123,7 @@ class OneDirection(Flat):
         result = self._pass("backward_tangent", held, moved, y_bar, y_bar_tangent)
         if pieces:
             fill(self.layer, pieces, _bars(result), "backward_tangent")
-        return result[0]
+        return self._shaped(result[0], held.input, "backward_tangent")
 
     def second_tangent(self, held, moved, x_second):
         if x_second is not None and x_second.ndim > held.input.ndim or (
@@ -118,7 +133,8 @@ class OneDirection(Flat):
                                                  x_second[k])
                              for k, one in enumerate(moved.left)])
         x_second = np.zeros_like(held.input) if x_second is None else x_second
-        return self._pass("second_tangent", held, moved, x_second)
+        return self._shaped(self._pass("second_tangent", held, moved, x_second), held.output,
+                            "second_tangent")
 
     def input_hessian(self, held, y_bar, H_y):
         return self._pass("input_hessian", held, y_bar, H_y)

@@ -61,8 +61,10 @@ class Chain(Layer):
     def laid_out(self):
         cuts, places, shares = super().laid_out().cuts, [], []
         for layer, cut in zip(self.layers, cuts):
-            start, own = len(places), layer.layout.places if cut else []
-            places += [place and (place[0] + cut[0], place[1] + cut[0], place[2]) for place in own]
+            start, own = len(places), layer.layout.places if layer.many_directions else layer.cuts
+            if cut:
+                places += [place and (place[0] + cut[0], place[1] + cut[0], place[2])
+                           for place in own]
             shares.append(slice(start, len(places)))
         first = next((i for i, cut in enumerate(cuts) if cut), len(cuts))
         return Layout(cuts, places, shares, first)
