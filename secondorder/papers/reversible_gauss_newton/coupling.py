@@ -185,7 +185,7 @@ class Coupling(Layer):
         """Both halves, with one pass through F."""
         y_bar_tangent_m = y_bar_tangent[..., self.moved]
         back = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar[:, self.moved],
-                                                y_bar_tangent_m, out, needed)
+                                                y_bar_tangent_m, *(pieces or [None]), needed)
         if not needed:
             return None
         return self._joined(y_bar_tangent_m, y_bar_tangent[..., self.source] + back)
