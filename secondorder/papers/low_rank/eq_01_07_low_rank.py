@@ -75,6 +75,11 @@ def number_of_etas(n):
     return n * (n - 1) / 2
 
 
+def number_of_products(n):
+    """Section 4: products of weights and eta for (39), u eta^(n,k) included, n (n + 1) / 2"""
+    return n * (n + 1) / 2
+
+
 def rank_bound(widths):
     """Rank of one sample's Hessian <= d_1 + sum over k = 2 .. n + 1 of (d_k + d_k-1 - 1)
 

@@ -217,7 +217,8 @@ def eq_38_39_as_printed(layers, f_pp, g):
     """Eq. (38), and (39) as printed, of a batch: no f_pp between two hidden layers, and no A''"""
     a, of_f_pp, of_eta, _ = eq_39_by_layers(layers, f_pp, g)
     hidden = of_f_pp[:-1, :-1]
-    return a.sum(), of_f_pp.sum() - hidden.sum() + np.trace(hidden) + of_eta.sum()
+    h = of_f_pp.sum() - hidden.sum() + np.trace(hidden) + of_eta.sum()
+    return a.sum().item(), h.item()
 
 
 def pairs(left, right):

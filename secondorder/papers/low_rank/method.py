@@ -22,8 +22,8 @@ from .eq_43_table_2_rates import eq_38_39_of_samples, table_2_models
 from .layers import fcnn
 from .section_4_rates_by_layer import joint_change, joint_rates, layer_models
 
-# For each choice of `rates`: slope, curvature, what the model says F changes by, and the step. e is
-# an evaluation, g the base's direction.
+# For each choice of `rates`: slope, curvature, what the model says F changes by, the rates, and the
+# step. e is an evaluation, g the base's direction.
 
 
 def single(e, g, l2, sigma):
@@ -37,7 +37,7 @@ def printed(e, g, l2, sigma):
 def along(a, h, g, sigma):
     length = norm(g)
     s = eq_37_step_length(a, h, length, sigma)
-    return a, h, eq_8_change(a, h, length, sigma, s), eq_42_43_step(s, g)
+    return a, h, eq_8_change(a, h, length, sigma, s), s, eq_42_43_step(s, g)
 
 
 def by_layer(joint):
@@ -50,7 +50,7 @@ def by_layer(joint):
         else:
             s = eq_37_step_lengths(a, Q.diagonal(), lengths, sigma)
             change = np.sum(eq_8_change(a, Q.diagonal(), lengths, sigma, s))
-        return np.sum(a), np.sum(Q), change, eq_42_43_step(spread(s), g)
+        return np.sum(a), np.sum(Q), change, s, eq_42_43_step(spread(s), g)
     return rule
 
 
@@ -58,7 +58,8 @@ def by_variable(e, g, l2, sigma):
     diagonal = exact.diagonal(e.network, e.loss_function, e.x, e.y, l2=l2)
     a, h, lengths = table_2_models(g, e.objective_gradient(l2), diagonal)
     s = eq_37_step_lengths(a, h, lengths, sigma)
-    return np.sum(a), np.sum(h), np.sum(eq_8_change(a, h, lengths, sigma, s)), eq_42_43_step(s, g)
+    change = np.sum(eq_8_change(a, h, lengths, sigma, s))
+    return np.sum(a), np.sum(h), change, s, eq_42_43_step(s, g)
 
 
 def by_sample(option):
@@ -66,7 +67,7 @@ def by_sample(option):
         a, h, lengths = eq_38_39_of_samples(*fcnn(e))
         s = eq_37_step_lengths(a, h, lengths, sigma)
         change = np.mean(eq_8_change(a, h, lengths, sigma, s))
-        return np.mean(a), np.mean(h), change, option(s, e, g)
+        return np.mean(a), np.mean(h), change, s, option(s, e, g)
     return rule
 
 
@@ -130,14 +131,18 @@ class CubicRegularization(Wrapper):
         """Eq. (42), (43): s g, with s by the cubic model along the base's direction g; `rate` plays
         no part.
         """
-        a, h, model, change = RATES[self.rates](evaluation, direction, self.l2, self.sigma)
+        a, h, model, s, change = RATES[self.rates](evaluation, direction, self.l2, self.sigma)
         told = {"slope": float(a), "curvature": float(h), "predicted_decrease": -float(model)}
         if not math.isfinite(sum(told.values())):
             raise trouble(self, f"the model along the direction is not finite: {told}")
-        length = norm(direction)
-        self.details.update(told, rate=norm(change) / length if length else 0.0,
-                            descent=told["slope"] <= 0)
+        if np.ndim(s):
+            s = norm(change) / (norm(direction) or 1)
+        self.details.update(told, rate=s, descent=told["slope"] <= 0)
         return change
+
+    def _taken(self, evaluation):
+        evaluation.deltas  # the gradient is made of them, where they are there before
+        return super()._taken(evaluation)
 
     def __repr__(self):
         return f"CubicRegularization({self.base!r}, sigma={self.sigma:g}, rates={self.rates!r})"
