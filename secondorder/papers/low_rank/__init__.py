@@ -59,9 +59,9 @@ f_v, f_z (ours)   ``f_v``, ``f_z`` (S, d_k)    gradients of f behind and before 
                                                layer k
 ================  ===========================  =====================================================
 
-The files bear the numbers of their displays. Start with `eq_01_07_low_rank`, what the paper is about,
-or with `method`, what runs: it calls `eq_37_43_step_length`. All displays are of one sample; means
-over a batch stand outside all products. ``equations`` has a check for every one of them.
+The files bear the numbers of their displays. Start with `eq_01_07_low_rank`, which is what the
+paper is about, or with `method`, what runs: it calls `eq_37_43_step_length`. All displays are of
+one sample; means over a batch stand outside all products. ``equations`` has a check for each.
 """
 
 from ...checks import close_names

@@ -1,7 +1,7 @@
 """Section 2: every derivative of one sample is a sum of outer products. Eq. (1)-(7).
 
-The appendix derives the same displays as (27), (28) and (34)-(36), and (78), (79) are (3), (4). Only
-(5) needs A'' = 0, as of a ReLU. s is a :class:`~.eq_10_26_network.Sample`.
+The appendix derives the same displays as (27), (28) and (34)-(36), and (78), (79) are (3), (4).
+Only (5) needs A'' = 0, as of a ReLU. s is a :class:`~.eq_10_26_network.Sample`.
 """
 
 from .eq_10_26_network import einsum
@@ -27,7 +27,7 @@ def eq_2_as_printed(s, k):
 
 
 def eq_3_uu(s):
-    """Eq. (3) = (34) = (78): d2 f / d u_j^i d u_t^s = f_pp^is v^(n),j v^(n),t, indices i, j, s, t"""
+    """Eq. (3) = (34) = (78): d2 f / d u_j^i d u_t^s = f_pp^is v^(n),j v^(n),t (i, j, s, t)"""
     return einsum("is,j,t->ijst", s.f_pp, s.v[s.n], s.v[s.n])
 
 
@@ -71,7 +71,7 @@ def eq_7_a(s, k):
 
 
 def number_of_etas(n):
-    """Below (5): how many eta between n hidden layers are neither zero nor diagonal, n (n - 1) / 2"""
+    """Below (5): so many eta between n hidden layers are neither 0 nor diagonal, n (n - 1) / 2"""
     return n * (n - 1) / 2
 
 

@@ -27,7 +27,7 @@ def with_penalty(a, h, l2, theta, g):
 
 
 def option_1(rates, evaluation, mean_g):
-    """First way: E[alpha_j g_j], each sample with its own alpha (S,) along its own g_j = -grad f_j"""
+    """First way: E[alpha_j g_j], each sample with its own alpha along its own g_j = -grad f_j"""
     scale = -rates[:, None] / len(rates)
     bars = [(scale * bar).astype(bar.dtype, copy=False) for bar in evaluation.deltas]
     return evaluation.network.chain.parameter_gradient_from(evaluation.saved, bars)

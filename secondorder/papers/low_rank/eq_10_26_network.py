@@ -53,7 +53,7 @@ def eq_17_relu_slope(z):
 
 
 class Sample(NamedTuple):
-    """Table 1 at one sample. Lists go by the number of the layer; w, slope and bend begin with None.
+    """Table 1 at one sample. Lists go by the number of the layer; w, slope, bend begin with None.
 
     w : w^(k) (d_k, d_k-1);  v : v^(k) (d_k,), v[0] = x;  slope, bend : A', A'' at w^(k) v^(k-1),
     (d_k,);  u : (C, d_n);  f_p (C,), f_pp (C, C) : derivatives of f in p.

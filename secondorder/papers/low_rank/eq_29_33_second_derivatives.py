@@ -14,9 +14,9 @@ def eq_29_relu_bend(z):
 
 
 def eq_30_dalpha(s, n, k, r):
-    """Eq. (30): d alpha_q^(n,k),m / d w_t^(r),s = eta_s^(n,r),m alpha_q^(r-1,k),t, indices m, q, s, t
+    """Eq. (30): d alpha_q^(n,k),m / d w_t^(r),s = eta_s^(n,r),m alpha_q^(r-1,k),t
 
-    It is 0 for r <= k, because alpha^(r-1,k) is.
+    Indices m, q, s, t. It is 0 for r <= k, because alpha^(r-1,k) is.
     """
     return einsum("ms,tq->mqst", eta(s, n, r), alpha(s, r - 1, k))
 

@@ -105,7 +105,7 @@ def eq_40_norm_cubed(omega, phi):
 def eq_41_limits(a, h, c):
     """Eq. (41): the step for large h > 0, for large c, and for large -h
 
-    |a| / h and 2 |h| / c + |a| / |h| where h^2 >> 2 |a| c, and sqrt(2 |a| / c) where h^2 << 2 |a| c.
+    |a| / h and 2 |h| / c + |a| / |h| where h^2 >> 2 |a| c, sqrt(2 |a| / c) where h^2 << 2 |a| c.
     The print compares h with a c, which has another unit, and forgets |.| in the second.
     """
     a, size = abs(a), abs(h)
@@ -129,8 +129,8 @@ def eq_42_43_step(alpha, g):
 def eq_38_39(evaluation, g):
     """Eq. (38), (39): g^T grad F and g^T H g, by one tangent and the gradients of the evaluation
 
-    f_p^l p_dot^l, and f_pp^lq p_dot^l p_dot^q with, of every layer, the gradient in its output times
-    the second derivative of its output along g.
+    f_p^l p_dot^l; f_pp^lq p_dot^l p_dot^q and, of every layer, the gradient in its output times the
+    second derivative of its output along g.
     """
     chain, saved = evaluation.network.chain, evaluation.saved
     p_dot, moved = chain.tangents(saved, None, g)

@@ -36,8 +36,8 @@ def table_2_models(g, gradient, diagonal):
 def eq_38_39_of_samples(layers, f_pp):
     """Eq. (38), (39) of every sample along its own g = -grad f: g^T grad f, g^T H g, |g|, (S,) each
 
-    By (1), (2) the piece of g in a layer is phi = -f_z v^T, with a 1 behind v where there is a bias.
-    So phi v = -|v|^2 f_z and f_z^T phi v_dot = -|f_z|^2 v^T v_dot, and no phi is formed.
+    By (1), (2) the piece of g in a layer is phi = -f_z v^T, with a 1 behind v for a bias. So
+    phi v = -|v|^2 f_z and f_z^T phi v_dot = -|f_z|^2 v^T v_dot, and no phi is formed.
     """
     def dot(one, other):
         return np.einsum("si,si->s", one, other, dtype=np.float64)

@@ -28,7 +28,7 @@ def eq_45_patches(x, w_shape, sigma, tau):
 
 
 def eq_45_as_printed(x, w_shape, sigma, tau):
-    """Eq. (45) with every index from 1: x at (sigma s + l - 1, tau t + k - 1) begins with row sigma"""
+    """Eq. (45) with all indices from 1, x at (sigma s + l - 1, tau t + k - 1): no first rows"""
     return eq_45_patches(x[sigma - 1:, tau - 1:], w_shape, sigma, tau)
 
 
@@ -70,7 +70,7 @@ def eq_51_dw_dx(slope, bend, z, w, dz_dx):
 
 
 def eq_52_dw_dw(bend, z):
-    """Eq. (52) = (55): d2 v_t^s / d w_q^p d w_b^a = A'' z_tq^sp z_tb^sa, indices s, t, p, q, a, b"""
+    """Eq. (52) = (55): d2 v_t^s / d w_q^p d w_b^a = A'' z_tq^sp z_tb^sa (s, t, p, q, a, b)"""
     return einsum("st,stpq,stab->stpqab", bend, z, z)
 
 
@@ -105,8 +105,8 @@ def eq_56_dw_dx(slope, bend, z, on_x, sigma, tau):
 
 
 def eq_56_as_printed(slope, bend, z, on_x, sigma, tau):
-    """Eq. (56) as printed: the second case wants i - sigma s other than p and j - tau t other than q,
-    so that entries where one of the two agrees fall to the third, which is 0.
+    """Eq. (56) as printed: its second case wants i - sigma s other than p, and j - tau t other than
+    q. Entries where one of the two agrees fall to the third, which is 0.
     """
     shape = z.shape + on_x.shape[2:]
     s, t, p, q, i, j = np.ogrid[tuple(map(slice, shape))]
@@ -126,6 +126,6 @@ def eq_57_dx_dx(bend, on_x):
 
 
 def many_channels(x, w, b, sigma, tau):
-    """What A acts on with channels c of x and kernels o, (o, s, t): sum_c (46) of x_c, w_oc; and b_o"""
+    """What A acts on with channels c and kernels o, (o, s, t): the sum over c of (46), and b_o"""
     z = [eq_45_patches(channel, w.shape[2:], sigma, tau) for channel in x]
     return np.array([sum(map(eq_44_46_argument, z, kernels)) + b_o for kernels, b_o in zip(w, b)])

@@ -1,8 +1,8 @@
 """The recursive layer, v_(t) = A(w v_(t-1)) with v_(0) = x: Eq. (58)-(65).
 
-It is the network of (10)-(26) with t layers and one w in all of them. Its :class:`Sample` has n = t,
-and a derivative in w is the sum of those in the copies w^(k). (63) to (65) are for A'' = 0 in print;
-:func:`eq_63_dw_dw`, (64) and (65) are for any A here.
+It is the network of (10)-(26) with t layers and one w in all of them, and its :class:`Sample` has
+n = t. A derivative in w is the sum of those in the copies w^(k). In print
+(63) to (65) are for A'' = 0; here :func:`eq_63_dw_dw`, (64) and (65) are for any A.
 """
 
 from .eq_10_26_network import Sample, einsum, eq_10_layer, eq_24_dv_dw
@@ -68,9 +68,9 @@ def eq_63_relu(s):
 
 
 def eq_63_as_printed(s):
-    """Eq. (63) as printed: 2 sum over k = 2 .. t and p < k of eta_i^(t,k),m eta_q^(k-1,p),j v_(p-1)^r
+    """Eq. (63) as printed: 2 sum over k > p of eta_i^(t,k),m eta_q^(k-1,p),j v_(p-1)^r
 
-    It has no symmetry; right along one direction taken twice. For p >= k the eta is 0.
+    It has no symmetry; it is right along one direction taken twice. For p >= k the eta is 0.
     """
     return 2 * sum(einsum("mi,jq,r->mijqr", eta(s, s.n, k), eta(s, k - 1, p), s.v[p - 1])
                    for k in copies(s) for p in copies(s))
@@ -88,11 +88,13 @@ def eq_64_dx_dx(s):
 def eq_65_dw_dx(s):
     """Eq. (65): d2 v_(t)^m / d w_r^q d x^i, indices m, q, r, i; for A'' = 0
 
-    eta_q^(t,1),m delta_i^r + sum over k > 1 of eta_q^(t,k),m eta_s^(k-1,1),r w_i^s, which is the sum
-    over all k of eta_q^(t,k),m alpha_i^(k-1,0),r. Printed with eta_s^(t,1),j delta_i^s. A curved A
-    adds the sum over r >= k of alpha_b^(t,r),m A''_(r)^b zeta_q^(r,k),b z_i^b v_(k-1)^r, z as in (64).
+    eta_q^(t,1),m delta_i^r + sum over k > 1 of eta_q^(t,k),m eta_s^(k-1,1),r w_i^s, which is the
+    sum over all k of eta_q^(t,k),m alpha_i^(k-1,0),r. Printed with eta_s^(t,1),j delta_i^s. A
+    curved A adds the sum over r >= k, with z of (64), of
+    alpha_b^(t,r),m A''_(r)^b zeta_q^(r,k),b z_i^b v_(k-1)^r.
     """
     straight = sum(einsum("mq,ri->mqri", eta(s, s.n, k), alpha(s, k - 1, 0)) for k in copies(s))
     bent = sum(einsum("mb,b,bq,bi,r->mqri", alpha(s, s.n, r), s.bend[r], zeta(s, r, k),
-                      s.w[r] @ alpha(s, r - 1, 0), s.v[k - 1]) for k in copies(s) for r in copies(s))
+                      s.w[r] @ alpha(s, r - 1, 0), s.v[k - 1])
+               for k in copies(s) for r in copies(s))
     return straight + bent

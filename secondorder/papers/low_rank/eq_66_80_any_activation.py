@@ -25,8 +25,9 @@ def zeta(s, l, q):
 def eq_66_dgamma(s, l, q):
     """Eq. (66): d gamma_r^(l),m / d w_t^(q),s, indices m, r, s, t; no sum over m
 
-    delta_r^m A''^m zeta_s^(l,q),m v^(q-1),t: l < q: 0;   l = q: delta_r^m A''^m delta_s^m v^(l-1),t;
-    l > q: delta_r^m A''^m w_a^(l),m eta_s^(l-1,q),a v^(q-1),t
+    delta_r^m A''^m zeta_s^(l,q),m v^(q-1),t: for l < q 0, for l = q
+    delta_r^m A''^m delta_s^m v^(l-1),t, for l > q
+    delta_r^m A''^m w_a^(l),m eta_s^(l-1,q),a v^(q-1),t
     """
     return einsum("rm,m,ms,t->mrst", np.eye(len(s.v[l])), s.bend[l], zeta(s, l, q), s.v[q - 1])
 
@@ -39,8 +40,8 @@ def eq_67_lambda(s, l):
 def eq_68_dgamma(s, l, q):
     """Eq. (68): d gamma_r^(l),m / d w_t^(q),s, indices m, r, s, t
 
-    lambda_rp^(l),m zeta_s^(l,q),p v^(q-1),t: l < q: 0;   l = q: lambda_rs^(l),m v^(l-1),t;
-    l > q: lambda_rp^(l),m w_a^(l),p eta_s^(l-1,q),a v^(q-1),t
+    lambda_rp^(l),m zeta_s^(l,q),p v^(q-1),t: for l < q 0, for l = q lambda_rs^(l),m v^(l-1),t, for
+    l > q lambda_rp^(l),m w_a^(l),p eta_s^(l-1,q),a v^(q-1),t
     """
     return einsum("mrp,ps,t->mrst", eq_67_lambda(s, l), zeta(s, l, q), s.v[q - 1])
 

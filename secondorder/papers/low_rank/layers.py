@@ -1,4 +1,4 @@
-"""A network of the house as the paper's: its layers 1 .. n and the output, for a batch or a sample."""
+"""A network of the house as the paper's: layers 1 .. n and the output, of a batch or a sample."""
 
 from typing import NamedTuple
 
@@ -60,7 +60,7 @@ def fcnn(evaluation):
 
 
 def sample(evaluation, i=0):
-    """The :class:`Sample` i of an evaluated network; with a unit that is 1 where there are biases."""
+    """The :class:`Sample` i of an evaluated network, with a unit that is 1 if there are biases."""
     layers, f_pp = fcnn(evaluation)
     biased = any(layer.own.bias is not None for layer in layers)
 

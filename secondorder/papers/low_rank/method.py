@@ -108,7 +108,7 @@ class CubicRegularization(Wrapper):
     TypeError, ValueError
         Bad arguments; in a step, a layer that `rates` does not take.
     FloatingPointError
-        In a step whose slope, curvature or model is not finite; parameters and memory are as before.
+        In a step whose slope, curvature or model is not finite; nothing has changed then.
 
     Notes
     -----

@@ -45,8 +45,8 @@ def joint_rates(a, Q, lengths, sigma):
 def minimiser(values, slopes, sigma):
     """y that minimises slopes^T y + sum_i values_i y_i^2 / 2 + sigma |y|^3 / 6, values ascending
 
-    y_i = -slopes_i / (values_i + sigma r / 2) with r = |y|, and no denominator below 0. |y| falls as
-    r grows, so that the two are equal once; r is looked for between its least value and a sure one.
+    y_i = -slopes_i / (values_i + sigma r / 2) with r = |y|, and no denominator below 0. |y| falls
+    as r grows: the two are equal once. r is looked for between its least value and a sure one.
     """
     least = max(0.0, -2 * values[0] / sigma)
     from_least = values - values[0] if least else values

@@ -55,7 +55,7 @@ def with_ones(layer):
 
 
 def flat_order(layer):
-    """Where the entries of a layer's weights with the biases behind them, (d, m), stand in theta."""
+    """Where the entries of a layer's weights and biases behind them, (d, m), stand in theta."""
     d, m = layer.own.weight.shape
     place = np.arange(d * (m + (layer.own.bias is not None))).reshape(d, -1)
     return np.concatenate([place[:, :m].ravel(), place[:, m:].ravel()])

@@ -210,8 +210,8 @@ def kinds(rng, *activations, loss=None, **options):
 
 def compared(what, rule, right, layers, cases, scale=None):
     """Claims, case by case: ``rule(sample, *at)`` against ``right(case, *at)`` for all `at` in
-    ``layers(n)``, together, and that shapes agree. `scale` takes a case to the size of what cancels;
-    the scale of the claim is at least this.
+    ``layers(n)``, together, and that shapes agree. `scale` takes a case to the size of what
+    cancels; the scale of the claim is at least this.
     """
     claims = []
     for name, case in cases:

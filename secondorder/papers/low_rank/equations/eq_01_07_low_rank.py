@@ -190,7 +190,8 @@ def claim_low_rank(rng):
     return [*claims,
             Equal("rank from the factors against the dense matrix", rank, one, 1e-12,
                   case="ReLU, softmax"),
-            AtMost("rank against the bound", one, eq.rank_bound((6, 6, 6, 4)), case="ReLU, softmax"),
+            AtMost("rank against the bound", one, eq.rank_bound((6, 6, 6, 4)),
+                   case="ReLU, softmax"),
             # the bound is 5 (d - 2/5)
             Rate("the rank as widths grow (the weights: their square)", widths - 0.4, grown,
                  order=1, tolerance=0.01),

@@ -115,8 +115,9 @@ def equation_16(rng):
           uses=("10", "14", "15", "16"))
 def table_1(rng):
     def by_layer(which):
-        return lambda case: stacked(reference.entries(reference.values(z), case.activation, k, which)
-                                    for k, z in enumerate(case.z[1:], start=1))
+        return lambda case: stacked(
+            reference.entries(reference.values(z), case.activation, k, which)
+            for k, z in enumerate(case.z[1:], start=1))
 
     def in_p(case):
         return case.objective(reference.variables(reference.values(case.p))[0])
@@ -178,15 +179,14 @@ def first_derivatives_against_jets(rng, rule):
                       \alpha_a^{(r,r-1),b} = \beta_a^{(r),b} = \gamma_s^{(r),b} w_a^{(r),s} \tag{70}
                       \end{gathered}""",
           kind="definition", verdict="holds",
-          implements=(eq.eq_19_gamma, eq.eq_20_beta, eq.eq_21_alpha), uses=("10",))
+          implements=(eq.eq_19_gamma, eq.eq_20_beta), uses=("10",))
 def equations_19_20_and_70(rng):
     claims, cases = [], list(kinds(rng, *ACTIVATIONS))
     for what, rule, right in (
-            ("gamma against d v / d z", eq.eq_19_gamma,  # (19)
+            ("gamma against d v / d z", eq.eq_19_gamma,
              lambda case, k: jacobian_in_argument(case, k, k)),
-            ("beta against d v^(k) / d v^(k-1)", eq.eq_20_beta,  # (20)
+            ("beta against d v^(k) / d v^(k-1)", eq.eq_20_beta,
              lambda case, k: jacobian_in_output(case, k, k - 1)),
-            # (70)
             ("alpha^(k,k-1) against the same", lambda sample, k: eq.eq_21_alpha(sample, k, k - 1),
              lambda case, k: jacobian_in_output(case, k, k - 1))):
         claims += compared(what, rule, right, all_layers, cases)

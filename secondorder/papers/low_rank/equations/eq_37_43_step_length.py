@@ -47,7 +47,8 @@ def equation_37(rng):
     root = eq.eq_37_as_it_stands(*map(complex, (a, abs(h), sigma * length**3)))
     return [*claims,
             AtMost("the model there against the model on a grid of lengths", values, least),
-            Property("uphill the package does not step", eq.step_length(a, abs(h), length, sigma), 0.0),
+            Property("uphill the package does not step", eq.step_length(a, abs(h), length, sigma),
+                     0.0),
             Counterexample(AtMost("uphill: 0 against the root, or its real part", 0.0, root.real,
                                   1e-6, scale=abs(root))),
             Case(directional_derivative=case[0], curvature=case[1], length=case[2],
@@ -171,8 +172,8 @@ def equation_39(rng):
     expected, scale = row.curvature
     printed = eq.eq_38_39_as_printed(*fcnn(row.at), row.direction)[1]
     return [*claims,
-            Equal("as printed, line by line", line_by_line(row, eq.eq_39_as_printed), printed, 1e-12,
-                  scale=scale),
+            Equal("as printed, line by line", line_by_line(row, eq.eq_39_as_printed), printed,
+                  1e-12, scale=scale),
             Printed(Equal("as printed, averaged over samples", printed, expected, CLEAR)),
             Equal("as printed plus what it lacks, by differences", printed + hidden_pairs(row),
                   expected, 1e-7, scale=scale),
@@ -418,8 +419,8 @@ def equations_42_and_43(rng):
                          after - before, root * np.concatenate(pieces), 100 * row.tolerance,
                          case=row.name),
                    Equal("all weights after the step against the formula", after,
-                         before + eq.eq_42_43_step(root, np.concatenate(pieces)), 100 * row.tolerance,
-                         case=row.name),
+                         before + eq.eq_42_43_step(root, np.concatenate(pieces)),
+                         100 * row.tolerance, case=row.name),
                    Equal("promised decrease against the model", info["predicted_decrease"],
                          -model(a, h, length, sigma, root), 100 * row.tolerance, case=row.name)]
     return [*claims, Case(gradient=g, rate=info["rate"])]

@@ -58,7 +58,8 @@ def cases(rng, *activations):
 
 def against(rng, rule, right, activations=("relu",), what=""):
     """Claims of :func:`layer_cases.against` on all cases: the rule for a sample's quantities."""
-    return layer_cases.against(cases(rng, *activations), lambda case: rule(case.sample), right, what)
+    return layer_cases.against(cases(rng, *activations), lambda case: rule(case.sample), right,
+                               what)
 
 
 @equation(PAPER, "58", "59",

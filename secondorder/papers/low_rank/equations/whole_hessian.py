@@ -20,7 +20,8 @@ from .cases import ACTIVATIONS, compared, kinds, network_case, pairs, second_of_
                     "blocks have their biases, and no formula changes.",
           formula=r"\bar{v}^{(k)} = \begin{pmatrix} v^{(k)} \\ 1 \end{pmatrix}, \quad "
                   r"\bar{w}^{(k)} = \begin{pmatrix} w^{(k)} & b^{(k)} \\ 0 & 1 \end{pmatrix}",
-          kind="identity", verdict="holds", ours=True, implements=(sample, eq_80_ww, eq_4_uw, eq_3_uu),
+          kind="identity", verdict="holds", ours=True,
+          implements=(sample, eq_80_ww, eq_4_uw, eq_3_uu),
           uses=("78", "79", "80"))
 def extension_biases(rng):
     cases = [(name, case) for name, case in kinds(rng, *ACTIVATIONS)
@@ -82,8 +83,8 @@ def assembled(case):
 def extension_blocks(rng):
     claims = []
     for row in [*rows(rng), *rows(rng, IN_PARTS), *rows(rng, {"ReLU": {"activation": "relu"}})]:
-        claims += [Equal("against Hessian-vector products", whole_hessian.hessian(*row.model), row.H,
-                         row.tolerance, case=row.name),
+        claims += [Equal("against Hessian-vector products", whole_hessian.hessian(*row.model),
+                         row.H, row.tolerance, case=row.name),
                    Equal("with a penalty", whole_hessian.hessian(*row.model, l2=0.3),
                          row.H + 0.3 * np.eye(len(row.H)), row.tolerance, case=row.name)]
     for row in rows(rng, {name: ROWS[name] | {"samples": 1} for name in (
