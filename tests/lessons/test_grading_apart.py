@@ -97,13 +97,14 @@ def test_there_is_a_verdict(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("code, words", [
-    ("from secondorder.papers.low_rank.quantities import eta",
-     "eta is imported from secondorder.papers"),
-    ("from secondorder.papers.low_rank import quantities\n\n\n"
-     "def eta(*given):\n    return quantities.eta(*given)", "eta calls the edition's")])
+    ("from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta",
+     "eq_23_eta is imported from secondorder.papers"),
+    ("from secondorder.papers.low_rank import eq_10_26_network\n\n\n"
+     "def eq_23_eta(*given):\n    return eq_10_26_network.eq_23_eta(*given)",
+     "eq_23_eta calls the edition's")])
 def test_the_edition_s_own_function_is_no_answer(code, words, tmp_path):
     path = tmp_path / "anna.py"
-    path.write_text(f"{code}\n\n\nGRADE = ('low-rank', '23', 'eta')\n")
+    path.write_text(f"{code}\n\n\nGRADE = ('low-rank', '23', 'eq_23_eta')\n")
     found = lessons.grade(path, 30.0)
     assert not found.ok and words in str(found)
 

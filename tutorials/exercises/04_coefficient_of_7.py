@@ -12,9 +12,9 @@
 # %%
 import numpy as np
 
-from secondorder.papers.low_rank.quantities import eta
+from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta as eta
 
-GRADE = ("low-rank", "7", "coefficient_a")
+GRADE = ("low-rank", "7", "eq_7_a")
 
 
 # %%

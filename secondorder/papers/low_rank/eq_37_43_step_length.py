@@ -154,7 +154,7 @@ def eq_38_slope(s, omega, phi):
         for k in range(1, s.n + 1))
 
 
-def eq_39_curvature(s, omega, phi, between_layers=True):
+def eq_39_curvature(s, omega, phi):
     """Eq. (39) for A'' = 0: g^T H g at one sample. By (36) line 3 has all pairs of layers k, r:
 
     1   omega_j^i f_pp^is v^(n),j v^(n),t omega_t^s
@@ -170,18 +170,25 @@ def eq_39_curvature(s, omega, phi, between_layers=True):
         eta_nk = eta(s, n, k)
         h += 2 * einsum("ij,i,js,t,st->", omega, f_p, eta_nk, v[k - 1], phi[k])
         h += 2 * einsum("ij,il,j,lm,ms,t,st->", omega, f_pp, v[n], u, eta_nk, v[k - 1], phi[k])
-        for r in layers if between_layers else [k]:
-            h += einsum("ij,lq,lm,mi,j,qa,as,t,st->", phi[k], f_pp, u, eta_nk, v[k - 1],
-                        u, eta(s, n, r), v[r - 1], phi[r])
+        for r in layers:
+            h += eq_39_line_3(s, phi, k, r)
         for r in range(1, k):
             h += 2 * einsum("ij,l,lm,mi,js,t,st->", phi[k], f_p, u, eta_nk, eta(s, k - 1, r),
                             v[r - 1], phi[r])
     return h
 
 
+def eq_39_line_3(s, phi, k, r):
+    """One term of line 3 of (39): how f_pp joins two hidden layers"""
+    return einsum("ij,lq,lm,mi,j,qa,as,t,st->", phi[k], s.f_pp, s.u, eta(s, s.n, k), s.v[k - 1],
+                  s.u, eta(s, s.n, r), s.v[r - 1], phi[r])
+
+
 def eq_39_as_printed(s, omega, phi):
     """Eq. (39) as printed: line 3 has r = k alone, as if f_pp joined no two hidden layers"""
-    return eq_39_curvature(s, omega, phi, between_layers=False)
+    layers = range(1, s.n + 1)
+    return eq_39_curvature(s, omega, phi) - sum(
+        eq_39_line_3(s, phi, k, r) for k in layers for r in layers if r != k)
 
 
 # -- (38), (39) by pairs of layers, of a batch -----------------------------------------------------

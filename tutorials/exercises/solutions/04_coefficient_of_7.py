@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.papers.low_rank.quantities import alpha, eta
+from secondorder.papers.low_rank.eq_10_26_network import eq_21_alpha as alpha
+from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta as eta
 
 
 def coefficient_a(sample, k):

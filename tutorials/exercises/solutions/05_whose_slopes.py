@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from secondorder.papers.low_rank.quantities import alpha, gamma
+from secondorder.papers.low_rank.eq_10_26_network import eq_19_gamma as gamma
+from secondorder.papers.low_rank.eq_10_26_network import eq_21_alpha as alpha
 
 
 def eta(sample, k, l):

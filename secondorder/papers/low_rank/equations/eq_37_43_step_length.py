@@ -88,8 +88,8 @@ def extension_stable_step(rng):
                   1e-13),
             Equal("where nothing cancels, against the roots", raw, root, 1e-9),
             Equal("over (37) with 100 digits, h of either sign, 2 |a| c from 1e-40 h^2 to 1e40 h^2",
-                  eq.step_length(slopes, curvatures, np.full(34, length), sigma) / in_digits,
-                  np.ones(34), 1e-14),
+                  [eq.step_length(a, h, length, sigma) / right
+                   for a, h, right in zip(slopes, curvatures, in_digits)], np.ones(34), 1e-14),
             Property("defined at the edges: no direction, no curvature and no sigma", edges,
                      (0.0, 0.5, np.inf)),
             Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
