@@ -81,8 +81,7 @@ class Convolution(so.Layer):
 
     def gradients(self, y, patches):
         """Sums over places, a row a sample: of y_o patch_j for the weight, of y_o for the bias."""
-        weight = np.einsum("spo,spj->soj", self.rows(y), patches)
-        return np.concatenate([weight.reshape(len(y), -1), self.rows(y).sum(axis=1)], axis=1)
+        return np.einsum("spo,spj->soj", self.rows(y), patches), self.rows(y).sum(axis=1)
 
     # -- the seven passes --
 
@@ -92,36 +91,27 @@ class Convolution(so.Layer):
 
     def backward(self, saved, y_bar):
         x_bar = self.add_up(self.rows(y_bar) @ self.parameters["weight"])
-        return x_bar, self.parameter_gradients(saved, y_bar).sum(axis=0)
+        W_bars, b_bars = self.parameter_gradients(saved, y_bar)
+        return x_bar, W_bars.sum(axis=0), b_bars.sum(axis=0)
 
     def parameter_gradients(self, saved, y_bar):
         return self.gradients(y_bar, self.patches(saved.input))
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        rows = np.zeros_like(self.rows(saved.output))
-        if x_tangent is not None:
-            rows = rows + self.patches(x_tangent) @ self.parameters["weight"].T
-        if theta_tangent is not None:
-            weight, bias = self.split(theta_tangent)
-            rows = rows + self.patches(saved.input) @ weight.T + bias
-        return self.images(rows)
+    def tangent(self, saved, x_tangent, W_tangent, b_tangent):
+        return self.images(self.patches(x_tangent) @ self.parameters["weight"].T
+                           + self.patches(saved.input) @ W_tangent.T + b_tangent)
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-        y_second = self.tangent(saved, x_second, None)
-        if x_tangent is not None and theta_tangent is not None:
-            y_second = y_second + 2 * self.images(self.patches(x_tangent)
-                                                  @ self.split(theta_tangent)[0].T)
-        return y_second
+    def second_tangent(self, saved, moved, x_second):
+        W_tangent, b_tangent = moved.theta_tangents
+        return self.images(self.patches(x_second) @ self.parameters["weight"].T
+                           + 2 * self.patches(moved.x_tangent) @ W_tangent.T)
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        x_part, theta_part = self.backward(saved, y_bar_tangent)
-        if theta_tangent is not None:
-            x_part = x_part + self.add_up(self.rows(y_bar) @ self.split(theta_tangent)[0])
-        if x_tangent is not None:
-            weight = np.einsum("spo,spj->oj", self.rows(y_bar), self.patches(x_tangent))
-            theta_part = theta_part + np.concatenate([weight.ravel(),
-                                                      np.zeros(len(weight), weight.dtype)])
-        return x_part, theta_part
+    def backward_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        W_tangent, b_tangent = moved.theta_tangents
+        x_bar, W_bar, b_bar = self.backward(saved, y_bar_tangent)
+        return (x_bar + self.add_up(self.rows(y_bar) @ W_tangent),
+                W_bar + np.einsum("spo,spj->oj", self.rows(y_bar), self.patches(moved.x_tangent)),
+                b_bar)
 
     def input_hessian(self, saved, y_bar, H_y):
         unit_images = np.eye(saved.input[0].size, dtype=H_y.dtype).reshape(-1, *self.input_shape)

@@ -8,7 +8,7 @@ FloatingPointError if it is not finite.
 
 from .arrays import (all_finite, batch, class_targets, finite, finite_result,
                      fitting, labels, like, losses, outputs, place_not_finite, plain_array,
-                     real_array, result_of, rows, targets, targets_between)
+                     real_array, result_of, targets, targets_between)
 from .brief import shown
 from .networks import (NoModel, check_activation, check_loss, declared, evaluated, free_layers,
                        initialised,
@@ -18,7 +18,7 @@ from .networks import (NoModel, check_activation, check_loss, declared, evaluate
 from .values import (boolean, check_l2, classes, converted, copied, did_you_mean, executor,
                      fraction, function_of, increasing, initial_values, instance_of, interval,
                      lookup, network_dtype, non_negative, number_in, one_of, own_array,
-                     partitioning_variables, path, plain, positive_number, positive_weights,
+                     path, plain, positive_number, positive_weights,
                      real_number, require_bytes, shape, shapes_alike, whole_number, widths)
 
 __all__ = ["NoModel", "all_finite", "batch", "boolean", "check_activation", "check_l2",
@@ -28,8 +28,8 @@ __all__ = ["NoModel", "all_finite", "batch", "boolean", "check_activation", "che
            "input_shape", "instance_of", "interval", "kept_shape", "labels",
            "layers", "like", "lookup", "losses", "memory_names", "names_of_its_own",
            "network_dtype", "no_model", "non_negative", "not_laid_out", "number_in", "one_of",
-           "outputs", "own_array", "parameter", "partitioning_variables", "path",
+           "outputs", "own_array", "parameter", "path",
            "place_not_finite", "plain", "plain_array", "positive_number", "positive_weights",
            "promised", "real_array", "real_number", "require_bytes", "require_real", "result_of",
-           "rows", "shape", "shapes_alike", "shown", "some_parameters", "stated_shape", "targets",
+           "shape", "shapes_alike", "shown", "some_parameters", "stated_shape", "targets",
            "targets_between", "unchanged", "vector_shape", "whole_number", "widths"]

@@ -11,8 +11,9 @@ def all_finite(array):
     """
     if array.dtype.kind == "f":
         flat = array.reshape(-1)
-        if math.isfinite(flat.dot(flat)):
-            return True
+        with np.errstate(over="ignore", invalid="ignore"):
+            if math.isfinite(flat.dot(flat)):
+                return True
     return bool(np.isfinite(array).all())
 
 
@@ -180,25 +181,6 @@ def class_targets(target, shape, dtype, owner):
     return target
 
 
-def rows(p, *others):
-    """Raise unless outputs p are an array (S, C) of floats and all `others`, targets or vectors
-    that go with them, are arrays of the same shape: a smaller one would be broadcast.
-    """
-    if getattr(p, "ndim", None) != 2:
-        raise ValueError(f"p must be an array (S, C) of outputs, got {_form(p)}")
-    if p.dtype.kind not in "fc":
-        raise TypeError(f"p must hold floating-point numbers, got {p.dtype}")
-    for other in others:
-        if getattr(other, "shape", None) != p.shape:
-            raise ValueError(f"targets and vectors must be arrays of the shape {p.shape} of the "
-                             f"outputs, got {_form(other)}")
-
-
-def _form(value):
-    shape = getattr(value, "shape", None)
-    return f"a {type(value).__name__}" if shape is None else f"shape {shape}"
-
-
 # -- what a pass made ------------------------------------------------------------------------------
 
 
@@ -206,6 +188,9 @@ def outputs(p, saved, network):
     """Return the outputs of a network; TypeError or FloatingPointError, which names the first layer
     whose outputs have another dtype, or are not finite; `saved` is what the layers saved.
     """
+    if p.shape[1:] != network.output_shape:
+        raise ValueError(f"the outputs of the network have shape {p.shape}, expected (S, "
+                         f"{', '.join(map(str, network.output_shape))})")
     if p.dtype == network.dtype and all_finite(p):
         return p
     outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(own, "output", None))

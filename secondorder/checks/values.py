@@ -285,23 +285,6 @@ def network_dtype(value):
 
 # -- arrays ----------------------------------------------------------------------------------------
 
-def partitioning_variables(p, occupied, where):
-    """Raise ValueError unless p (..., n), fractions of a sum, are not negative, sum to one along
-    the last axis, and are positive where `occupied`.
-
-    Where nothing along the last axis is occupied there is nothing to divide, and any sum will do.
-    One means to 1e-9 or, if that is more, to the rounding of n fractions and of their sum in the
-    precision of p: n times eps, as each of 2 n numbers is off by half of eps at most.
-    """
-    rounding = p.shape[-1] * float(np.finfo(np.result_type(p, np.float32)).eps)
-    if (p < 0).any():
-        raise ValueError("partitioning variables must be fractions that are not negative")
-    if np.abs(p.sum(axis=-1) - 1)[occupied.any(axis=-1)].max(initial=0) > max(1e-9, rounding):
-        raise ValueError(f"partitioning variables must sum to one {where}")
-    if (p[occupied] == 0).any():
-        raise ValueError("a partitioning variable is zero although its term is not: the bound "
-                         "would be infinite")
-
 
 def initial_values(value, shape):
     """Return what an initialiser made as an array of finite real numbers of this shape."""

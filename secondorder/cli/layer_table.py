@@ -9,6 +9,9 @@ from secondorder.nets import rules
 from secondorder.ledger import PAPERS
 
 
+SEVEN = ("forward", "backward", "tangent", "second_tangent", "backward_tangent", "input_hessian")
+
+
 def layer_classes():
     """The layers of `nets` and of the papers' folders, in the order of their names."""
     exported = {name: getattr(module, name) for module in (nets, *rooms())
@@ -25,11 +28,8 @@ def rooms():
 
 
 def has_all_passes(cls):
-    """Whether a layer class defines all seven passes; `backward` as such or by its halves."""
-    defined = {name for name in rules.PASSES if getattr(cls, name) is not getattr(nets.Layer, name)}
-    reverse = {"backward", *rules.HALVES}
-    return defined >= set(rules.PASSES) - reverse and ("backward" in defined or defined
-                                                       >= set(rules.HALVES))
+    """Whether a layer class defines all seven passes; of one without parameters are none by row."""
+    return all(getattr(cls, name) is not getattr(nets.Layer, name) for name in SEVEN)
 
 
 def table():

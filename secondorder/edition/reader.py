@@ -23,6 +23,8 @@ _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comme
 _WITH_OPTION = {"figure", "table", "algorithm", "enumerate", "itemize", "description", "proof"}
 _ASIDE = {"figure", "table", "algorithm", "wrapfigure", "tabular", "tabularx", "longtable"}
 MOST = 5000  # displays, and things that cannot be read: with more it is no paper
+MOST_PASSED_OVER = 500  # things in a preamble
+LONGEST = 20_000  # tokens of an argument in a preamble
 _SPECIAL = frozenset("\\{}$\n")
 _REFERENCE = re.compile(r"\\(eqref|ref|cref|Cref|autoref)\s*\{([^{}]*)\}")
 
@@ -129,6 +131,7 @@ class Reader:
         if text[:1] != "\\" or self._depth and text != r"\begin":
             return
         mark = self.stream.mark()
+        self.stream.longest = LONGEST
         try:
             if text == r"\begin":
                 name = self.stream.name(text)
@@ -142,8 +145,12 @@ class Reader:
         except Outside:
             raise
         except ReadingError as error:
+            if mark is None or len(self.reading.unread) > MOST_PASSED_OVER:
+                raise
             self.stream.back_to(mark)
             self.unread(token, f"{text} of the preamble is passed over ({error})")
+        finally:
+            self.stream.longest = None
 
     def _open_document(self, token):
         self._open.append(token._replace(text="document"))

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from ..checks import check_l2, finite, instance_of, own_array, require_bytes
+from ..checks import all_finite, check_l2, finite, instance_of, own_array, require_bytes
 from ..nets import Evaluation, Network
 from ..nets.evaluation import quiet
 from .chunks import Chunks
@@ -168,9 +168,9 @@ def by_rows(product, evaluation, rows, *others):
     """``product(evaluation, v, *others)`` for all v of `rows` (K, P): as many at a time as the
     cache has room for.
     """
-    together = max(1, NUMBERS // (evaluation.samples * sum(widths(evaluation.network))))
     if len(rows) == 1:
         return product(evaluation, rows[0], *others)[None]
+    together = max(1, NUMBERS // (evaluation.samples * sum(widths(evaluation.network))))
     if together == 1:
         return np.stack([product(evaluation, v, *others) for v in rows])
     if len(rows) <= together:
@@ -352,11 +352,14 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, bat
     if chunks.is_whole:
         evaluation = evaluated(network, loss, x, y)
         out = _gradient_rows(evaluation, _rows_for(evaluation.samples, network, out, max_bytes))
+        # a sum over samples that is finite has no other terms, and is read in no time
+        finite = not l2 and all_finite(evaluation.gradient_sum)
     else:
-        out = chunks.put(gradient_rows, _rows_for(chunks.samples, network, out, max_bytes))
+        out, finite = chunks.put(gradient_rows,
+                                 _rows_for(chunks.samples, network, out, max_bytes)), False
     if l2:
         out += l2 * network.theta
-    return network.require_finite(out, "the gradient of a sample")
+    return out if finite else network.require_finite(out, "the gradient of a sample")
 
 
 def _rows_for(samples, network, out, max_bytes):

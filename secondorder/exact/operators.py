@@ -103,21 +103,21 @@ class CurvatureOperator(LinearOperator):
 
     def dot(self, x):
         """Product with a vector (P,) or with the columns of a matrix (P, K): what ``@`` calls."""
-        # a multiple or a product of operators, or refused by SciPy
-        if not (np.isscalar(x) or isinstance(x, LinearOperator) or issparse(x)):
-            shape, size = plain_array(x, "v").shape, self.shape[1]
-            if len(shape) not in (1, 2) or shape[0] != size:
-                raise ValueError(f"v has shape {shape}, expected ({size},): one entry per "
-                                 f"parameter; or ({size}, K) for K vectors")
-        return super().dot(x)
+        if isinstance(x, LinearOperator) or issparse(x) or np.isscalar(x):
+            return super().dot(x)  # a multiple or a product of operators, or refused by SciPy
+        v, size = plain_array(x, "v"), self.shape[1]
+        if v.ndim not in (1, 2) or len(v) != size:
+            raise ValueError(f"v has shape {v.shape}, expected ({size},): one entry per parameter; "
+                             f"or ({size}, K) for K vectors")
+        return self._matvec(v) if v.ndim == 1 else self._matmat(v)
 
     def _matvec(self, v):
-        return self._products(self._embedded(np.asarray(v).reshape(1, -1)))[0, self.place]
+        return self._products(self._embedded(v.reshape(1, -1)))[0, self.place]
 
     def _matmat(self, V):
         if V.shape[1] == 0:
             return np.empty(V.shape, dtype=self.dtype)
-        return self._products(self._embedded(np.asarray(V).T))[:, self.place].T
+        return self._products(self._embedded(V.T))[:, self.place].T
 
     def _embedded(self, rows):
         """Rows (K, block) as rows (K, P) that are zero outside the block."""

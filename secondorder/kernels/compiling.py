@@ -5,7 +5,6 @@ user's folder for caches. It is never kept beside the sources: an installed pack
 files behind when it is removed.
 """
 
-import contextlib
 import functools
 import hashlib
 import os
@@ -33,6 +32,12 @@ def elementwise(function):
     return Kernel(function, {"contract"})
 
 
+def in_loops(function):
+    """A formula that loops call for one entry; called from Python it runs as it stands."""
+    function.in_loops = True
+    return function
+
+
 class Kernel:
     """A loop that is compiled at its first call; numba is imported then. What was compiled takes
     its place in the module where it stands.
@@ -56,22 +61,32 @@ class Kernel:
         return self._run
 
     def __reduce__(self):  # a copy, a pickle: the same loop
-        return f"{self.__module__}.{self.__qualname__}"
+        return self.__qualname__
 
     def __deepcopy__(self, memo):
         return self
 
 
 def _with_compiled_calls(function):
-    """The function, whose globals have numba's functions where they had kernels."""
+    """The function, whose globals have numba's functions where they had kernels, or formulas that
+    loops call.
+    """
     named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
     called = {name: value.compiled() for name, value in named.items() if isinstance(value, Kernel)}
+    called |= {name: _entry(value) for name, value in named.items()
+               if getattr(value, "in_loops", False)}
     if not called:
         return function
     copy = types.FunctionType(function.__code__, function.__globals__ | called, function.__name__,
                               function.__defaults__, function.__closure__)
     copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
     return copy
+
+
+def _entry(function):
+    import numba
+
+    return function if numba.config.DISABLE_JIT else numba.njit(error_model="numpy")(function)
 
 
 def _compiled(function, fastmath):
@@ -94,7 +109,7 @@ def _compiled(function, fastmath):
         return dispatcher
     finally:
         numba.config.CACHE_DIR = given
-    return _forgiving(dispatcher)
+    return dispatcher
 
 
 @functools.cache
@@ -126,46 +141,3 @@ def cache_folder():
     name = (f"{__version__}-{digest.hexdigest()[:12]}-numba{numba.__version__}"
             f"-{sys.implementation.name}{platform.python_version()}")
     return user_cache_folder() / "secondorder" / "kernels" / name
-
-
-def _forgiving(dispatcher):
-    """Compile anew, and write the cache anew, where a file of the cache is damaged or is for other
-    types; keep what was compiled in memory alone where the cache takes no more (a full disk, a
-    quota).
-
-    numba numbers the files of a function. Two processes that write at the same time may take the
-    same number for different types.
-    """
-    from numba.core.sigutils import normalize_signature
-
-    cache = getattr(dispatcher, "_cache", None)
-    load, save = (getattr(cache, name, None) for name in ("load_overload", "save_overload"))
-
-    def load_overload(signature, context):
-        try:
-            code = load(signature, context)
-            types, _ = normalize_signature(signature)
-            if code is None or code.signature.args == types:
-                return code
-        except Exception:  # whatever unpickling a damaged file raises
-            pass
-        _forget(cache)
-        return None
-
-    def save_overload(*arguments):
-        try:
-            save(*arguments)
-        except OSError:
-            _forget(cache)
-
-    if load is not None and save is not None:
-        cache.load_overload, cache.save_overload = load_overload, save_overload
-    return dispatcher
-
-
-def _forget(cache):
-    """Remove the index of a cache: it may name a file of loops that was not written, or that is
-    older than the index.
-    """
-    with contextlib.suppress(OSError, AttributeError):
-        os.unlink(cache._cache_file._index_path)

@@ -67,29 +67,38 @@ class Evaluation:
         with quiet():
             self.outputs, self.saved = network.chain.forward(self.x)
             checks.outputs(self.outputs, self.saved, network)
-            self.losses = loss.value(self.outputs, self.y)
+            if hasattr(loss, "value_and_gradient"):
+                self.losses, self._p_bar = loss.value_and_gradient(self.outputs, self.y)
+            else:
+                self.losses, self._p_bar = loss.value(self.outputs, self.y), None
             checks.result_of(loss, "value", self.losses, self.outputs[:, 0])
-            self.loss = _mean(self.losses)
         if not cmath.isfinite(self.loss):
             checks.losses(self.losses, loss)
+
+    @cached_property
+    def loss(self):
+        """Mean of the losses, added up in float64 at least."""
+        wide = np.complex128 if self.losses.dtype.kind == "c" else np.float64
+        with quiet():
+            return np.add.reduce(self.losses, dtype=wide).item() / self.samples
 
     def require_current(self):
         """Raise RuntimeError if the network's parameters are no longer those of the evaluation."""
         if self.point is not None:
             checks.unchanged([self.point], [self.network.all_parameters])
 
-    @cached_property
     def _output_gradient(self):
         """Gradient of every sample's loss in the outputs, (S, C)."""
-        p_bar = self.loss_function.gradient(self.outputs, self.y)
-        checks.result_of(self.loss_function, "gradient", p_bar, self.outputs)
-        return p_bar
+        if self._p_bar is None:
+            self._p_bar = self.loss_function.gradient(self.outputs, self.y)
+        checks.result_of(self.loss_function, "gradient", self._p_bar, self.outputs)
+        return self._p_bar
 
     @cached_property
     def deltas(self):
         self.require_current()
         with quiet():
-            return self.network.chain.output_gradients(self.saved, self._output_gradient)
+            return self.network.chain.output_gradients(self.saved, self._output_gradient())
 
     @cached_property
     def gradient_sum(self):
@@ -100,7 +109,7 @@ class Evaluation:
         with quiet():
             if "deltas" in self.__dict__:
                 return network.chain.parameter_gradient_from(self.saved, self.deltas)
-            return network.chain.parameter_gradient(self.saved, self._output_gradient)
+            return network.chain.parameter_gradient(self.saved, self._output_gradient())
 
     @cached_property
     def gradient(self):
@@ -111,22 +120,18 @@ class Evaluation:
         return gradient
 
     def objective_gradient(self, l2):
-        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,)."""
+        """Gradient of the mean loss plus (l2 / 2) |theta|^2, (P,); read-only."""
         if not l2:
             return self.gradient
         self.require_current()
-        return self.gradient + self.network.dtype.type(l2) * self.network.theta
+        gradient = self.gradient + self.network.dtype.type(l2) * self.network.theta
+        gradient.flags.writeable = False
+        return gradient
 
 
 def quiet():
     """What overflows is found by the tests of what comes out; NumPy need not warn."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
-
-
-def _mean(losses):
-    """Mean of the losses, a Python number, added up in float64 at least."""
-    wide = np.complex128 if losses.dtype.kind == "c" else np.float64
-    return np.add.reduce(losses, dtype=wide).item() / len(losses)
 
 
 def _own(array, source):

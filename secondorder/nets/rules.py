@@ -4,9 +4,7 @@ A rule is derived for the passes of one class of layers. It is looked up along t
 a subclass that overrides one of those passes does not inherit it.
 """
 
-HALVES = ("input_gradient", "parameter_gradient")
-PASSES = ("forward", "backward", *HALVES, "parameter_gradients", "tangent", "second_tangent",
-          "backward_tangent", "input_hessian")
+from .layers.base import PASSES
 
 METHODS = {}
 
@@ -22,7 +20,8 @@ def nearest_class(layer, classes, method, hint=""):
     if parent is None:
         raise TypeError(f"{method} does not support the layer {layer!r}; {taken}")
     changed = [name for name in PASSES
-               if getattr(cls, name, None) is not getattr(parent, name, None)]
+               if getattr(cls, name, None) is not getattr(parent, name, None)
+               and not hasattr(getattr(cls, name), "made_of")]
     if changed:
         raise TypeError(f"{method} supports {parent.__name__}, but {cls.__name__} overrides its "
                         f"{', '.join(changed)}; {taken}")

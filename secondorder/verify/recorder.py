@@ -179,12 +179,16 @@ def arrays_in(value, name):
             yield from arrays_in(item, f"{name}.{key}")
 
 
-def pure_call(recorder, pass_name, function, names, args):
-    """Call `function` on copies of `args`; report arguments, by their names, that it changes."""
-    given = copy.deepcopy(tuple(args))
+def pure_call(recorder, pass_name, function, names, args, same=()):
+    """Call `function` on copies of `args`; report arguments, by their names, that it changes. What
+    is one of `same` is no copy.
+    """
+    given = copy.deepcopy(tuple(args), {id(one): one for one in same})
     result = function(*given)
     for name, before, after in zip(names, args, given):
-        for (label, old), (_, new) in zip(arrays_in(before, name), arrays_in(after, name)):
+        now = dict(arrays_in(after, name))  # what is computed when it is asked for may be new
+        for label, old in arrays_in(before, name):
+            new = now[label]
             if old.shape != new.shape or not np.array_equal(old, new,
                                                             equal_nan=old.dtype.kind in "fc"):
                 recorder.fact(

@@ -177,19 +177,23 @@ def test_pages_are_not_written_into_an_installed_package(run, tmp_path, monkeypa
 # -- files -----------------------------------------------------------------------------------------
 
 
-def test_a_full_disk_names_the_file(run, monkeypatch):
+@pytest.mark.parametrize("words, name", [
+    ((*WINE, "--epochs", 1, "--out", "made"), "made/history.json"),
+    (("book", "bridges", "--out", "made"), "made/style.css"),
+    (("edition", "new", "made", "--tex", "a.md"), "made")])
+def test_a_full_disk_names_the_file(run, monkeypatch, words, name):
+    if words[0] == "book":
+        pytest.importorskip("math_core")
+
     def full(*arguments, **named):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     Path("a.md").write_text("$$ a = b \\tag{1} $$\n")
     monkeypatch.setattr(Path, "write_bytes", full)
     monkeypatch.setattr(Path, "write_text", full)
-    for words, name in (((*WINE, "--epochs", 1, "--out", "made"), "made/history.json"),
-                        (("book", "bridges", "--out", "pages"), "pages/style.css"),
-                        (("edition", "new", "mine", "--tex", "a.md"), "mine")):
-        status, _, err = run(*words)
-        assert status == 2 and err.endswith(f"error: {name}: No space left on device\n")
-    assert os.listdir("made") == [] and not Path("pages").exists() and not Path("mine").exists()
+    status, _, err = run(*words)
+    assert status == 2 and err.endswith(f"error: {name}: No space left on device\n")
+    assert not Path("made").exists() or os.listdir("made") == []
 
 
 def test_the_command_alone_lists_the_commands(run):
@@ -213,8 +217,9 @@ def test_two_runs_into_one_directory(run, tmp_path):
     os.mkdir("made")
     code = ("import sys; from secondorder import files\n"
             "with files.exclusive('made'): print('here', flush=True); sys.stdin.read()")
+    here = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, text=True)
+                             stdout=subprocess.PIPE, text=True, env=here)
     try:
         assert other.stdout.readline() == "here\n"
         for words in (("tour",), (*WINE, "--epochs", 1), ("compare",), ("race",)):

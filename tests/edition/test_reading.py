@@ -227,6 +227,8 @@ def test_time_grows_as_the_text_does(piece, tmp_path):
 @pytest.mark.parametrize("text", [
     "{" * 400_000, "$" * 400_000, "$$" + "x_i + " * 70_000, "\\[a\\]" * 6000,
     "\\begin{align}" + "a\\\\" * 100_000, "\\begin{quote}" * 30_000,
+    "\\newcommand{\\a}[1} " * 90_000 + "\\begin{document}$$a$$\\end{document}",
+    "\\AtBeginDocument{" + "\\def\\a{b}" * 190_000 + "}\\begin{document}{\\end{document}",
     "\\def\\a{bb}\\def\\b{\\a\\a}\\def\\c{\\b\\b\\b\\b}" + "\\c" * 200_000])
 def test_hostile_texts_end_soon(text, tmp_path):
     begin = time.process_time()
@@ -318,6 +320,12 @@ DOCUMENTS = {
     "report": (r"\documentclass{report}\begin{document}" + X + r"\chapter{A}\section{B}" + X
         + r"\chapter{C}" + X + r"\appendix\chapter{D}" + X + r"\end{document}",
         [("1", "x"), ("1.1", "x"), ("2.1", "x"), ("A.1", "x")]),
+    "a report of KOMA-Script": (r"\documentclass{scrreprt}\begin{document}" + X + r"\chapter{A}" + X
+        + r"\end{document}", [("0.1", "x"), ("1.1", "x")]),
+    "only set back": (r"\documentclass{article}\counterwithin*{equation}{section}\begin{document}"
+        r"\section{A}" + X + r"\section{B}" + X + r"\end{document}", [("1", "x"), ("1", "x")]),
+    "memoir": (r"\documentclass{memoir}\begin{document}" + X + r"\chapter{A}" + X
+        + r"\chapter*{B}" + X + r"\end{document}", [("1", "x"), ("1.1", "x"), ("1.2", "x")]),
     "a delimited macro": (r"\documentclass{article}\usepackage{amsmath}"
         r"\def\ba#1\ea{\begin{align}#1\end{align}}\begin{document}"
         r"\ba a&=b\\c&=d\ea" + X + r"\end{document}",

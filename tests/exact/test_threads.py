@@ -182,7 +182,6 @@ def wrong(make, calls):
     return sum(not relative(flat(result), alone[i % 8]) < 1e-12 for i, result in enumerate(found))
 
 
-@pytest.mark.everyday(13)
 @pytest.mark.parametrize("name", CASES)
 def test_readers_may_share(name):
     assert wrong(CASES[name], 24) == 0

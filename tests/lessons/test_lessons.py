@@ -100,13 +100,13 @@ def test_what_the_formula_says_stands_before_the_report():
 
 
 def test_what_is_wrong_is_shown_with_ratios():
-    def doubled(W, H, g, slope, curvature):
+    def doubled(W, H, h_bar, slope, curvature):
         below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
-        return 2 * (below + (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1]))
+        return 2 * (below + (curvature * h_bar)[:, :, None] * np.eye(W.shape[1]))
 
     found = so.verify.equation("ea-cg", "4b", doubled)
     assert not found.ok and "ratio 2" in str(found) and len(str(found).splitlines()) < 14
-    found = so.verify.equation("ea-cg", "4b", lambda W, H, g, slope, curvature: H)
+    found = so.verify.equation("ea-cg", "4b", lambda W, H, h_bar, slope, curvature: H)
     assert "shape" in found.message
     found = so.verify.equation("ea-cg", "4b", lambda *_: 1 / 0)
     assert "ZeroDivisionError" in found.message
@@ -156,13 +156,14 @@ def test_an_exercise_is_graded_by_all_its_labels():
 def test_the_implementation_has_its_place_again():
     from secondorder.papers.eacg import eq_04_hessian as hessians
 
-    before = hessians.eq_4b_hidden_hessian.__code__, hessians.eq_4b_hidden_hessian.__defaults__
+    own = hessians.eq_4b_hidden_hessian
+    before = own.__code__, own.__defaults__
     with pytest.raises(ValueError, match="in the middle"):
-        with replaced(hessians.eq_4b_hidden_hessian, lambda *_: 3):
-            assert hessians.eq_4b_hidden_hessian(1, 2) == 3
+        with replaced(own, lambda *_: 3):
+            assert own(1, 2) == 3
             raise ValueError("in the middle")
-    assert before == (hessians.eq_4b_hidden_hessian.__code__, hessians.eq_4b_hidden_hessian.__defaults__)
-    assert "_secondorder_given" not in vars(hessians)
+    assert before == (own.__code__, own.__defaults__)
+    assert "_sabotaged" not in vars(hessians)
     assert so.verify.run("ea-cg", "4b")[0].ok
 
 

@@ -4,7 +4,7 @@ without it; `test_importing` has networks."""
 import numpy as np
 import pytest
 
-from harness.cases import moved, relative
+from harness.cases import moved as moved_away, relative
 from secondorder.nets import AvgPool2d, Conv2d, Flatten, LayerNorm, MaxPool2d, Recurrent
 from test_convolution import CASES
 
@@ -18,7 +18,7 @@ def tensor(array):
 def compare(layer, function, shape, seed=0):
     """All passes that PyTorch has: `function(x, *parameters)` is the layer there."""
     rng = np.random.default_rng(seed)
-    moved(layer, rng)
+    moved_away(layer, rng)
     x, x_tangent = rng.normal(size=(2, 3, *shape))
     parameters = [tensor(value) for value in layer.parameters.values()]
     y, saved = layer.forward(x)
@@ -35,16 +35,15 @@ def compare(layer, function, shape, seed=0):
 
     point, moves = (tensor(x), *parameters), (tensor(x_tangent), *tangents)
     theirs, their_tangents = torch.func.jvp(bars, point, moves)
-    x_bar, theta_bar = layer.backward(saved, y_bar)
+    x_bar, *theta_bars = layer.backward(saved, y_bar)
     assert relative(x_bar, theirs[0]) < 1e-13
-    given = theta_tangent if layer.size else None
-    found = layer.backward_tangent(saved, x_tangent, given, y_bar, np.zeros_like(y_bar))
+    y_tangent, moved = layer.flat_tangent(saved, x_tangent, theta_tangent if layer.size else None)
+    assert relative(y_tangent, torch.func.jvp(function, point, moves)[1]) < 1e-13
+    found = layer.backward_tangent(saved, moved, y_bar, np.zeros_like(y_bar))
     assert np.allclose(found[0], their_tangents[0], rtol=1e-12, atol=1e-13)
-    first = torch.func.jvp(function, point, moves)[1]
-    assert relative(layer.tangent(saved, x_tangent, given), first) < 1e-13
     if layer.size:
-        assert relative(theta_bar, flat(theirs[1:])) < 1e-13
-        assert np.allclose(found[1], flat(their_tangents[1:]), rtol=1e-12, atol=1e-13)
+        assert relative(flat(theta_bars), flat(theirs[1:])) < 1e-13
+        assert np.allclose(flat(found[1:]), flat(their_tangents[1:]), rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.everyday(2)

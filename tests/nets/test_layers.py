@@ -6,15 +6,18 @@ second ones from central differences of complex steps with their predicted error
 """
 
 import decimal
+import sys
 
 import numpy as np
 import pytest
 
+import secondorder as so
 from harness import derivations
 from harness.cases import MIDDLE, relative
+from secondorder.exact import finite_differences
 from secondorder.exact.finite_differences import central
-from secondorder.nets import (Activation, AvgPool2d, Chain, Flatten, Layer, Linear, MaxPool2d,
-                              Network, Reshape, Skip)
+from secondorder.nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, Layer, LayerNorm,
+                              Linear, MaxPool2d, Network, Recurrent, Reshape, Skip)
 
 SAMPLES, STEP = 3, 1e-30
 
@@ -31,7 +34,7 @@ class Bench:
         self.theta = rng.normal(size=size)
         self.home = self.at(self.theta)
         self.layer = self.home.layers[0]
-        y, self.saved = self.layer.forward(self.x)
+        self.y, self.saved = y, _ = self.layer.forward(self.x)
         self.x_tangent, self.x_second = rng.normal(size=(2, SAMPLES, width))
         self.theta_tangent = rng.normal(size=size) if size else None
         self.y_bar, self.y_bar_tangent = rng.normal(size=(2, *y.shape))
@@ -46,7 +49,7 @@ class Bench:
 
     def forward(self, x, theta):
         dtype = "complex128" if np.iscomplexobj(x) or np.iscomplexobj(theta) else "float64"
-        return self.at(theta, dtype).layers[0].forward(x)[0]
+        return self.at(theta, dtype).layers[0].forward(x.astype(dtype))[0]
 
     def input_jacobian(self, x, theta):
         """(S, out, in) by complex steps."""
@@ -89,56 +92,55 @@ def test_tangent(bench):
     Jx, Jt = bench.input_jacobian(bench.x, bench.theta), bench.parameter_jacobian()
     from_x = np.einsum("sij,sj->si", Jx, bench.x_tangent)
     from_theta = Jt @ (bench.theta_tangent if bench.theta_tangent is not None else np.zeros(0))
-    layer = bench.layer
-    assert relative(layer.tangent(bench.saved, bench.x_tangent, None), from_x) < 1e-13
-    assert relative(layer.tangent(bench.saved, None, bench.theta_tangent), from_theta) < 1e-13
-    assert relative(layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent),
-                    from_x + from_theta) < 1e-13
-    assert np.array_equal(layer.tangent(bench.saved, None, None), np.zeros_like(bench.y_bar))
+    layer, saved = bench.layer, bench.saved
+    assert relative(layer.flat_tangent(saved, bench.x_tangent, None)[0], from_x) < 1e-13
+    if layer.size:
+        y_tangent, moved = layer.flat_tangent(saved, None, bench.theta_tangent)
+        assert relative(y_tangent, from_theta) < 1e-13 and moved.x_tangent is None
+    y_tangent, moved = layer.flat_tangent(saved, bench.x_tangent, bench.theta_tangent)
+    assert relative(y_tangent, from_x + from_theta) < 1e-13
+    assert moved.x_tangent is bench.x_tangent or isinstance(layer, Chain)
 
 
 def test_backward(bench):
+    """Whole, in halves, flat: the same numbers, for one gradient and for several."""
     Jx, Jt = bench.input_jacobian(bench.x, bench.theta), bench.parameter_jacobian()
-    x_bar, theta_bar = bench.layer.backward(bench.saved, bench.y_bar)
-    assert theta_bar.shape == (bench.layer.size,)
-    assert relative(x_bar, np.einsum("sij,si->sj", Jx, bench.y_bar)) < 1e-13
-    if bench.layer.size:
-        assert relative(theta_bar, np.einsum("sip,si->p", Jt, bench.y_bar)) < 1e-13
-
-
-def test_the_halves_of_backward(bench):
-    x_bar, theta_bar = bench.layer.backward(bench.saved, bench.y_bar)
-    assert np.array_equal(bench.layer.input_gradient(bench.saved, bench.y_bar), x_bar)
-    assert np.array_equal(bench.layer.parameter_gradient(bench.saved, bench.y_bar), theta_bar)
+    layer, saved, y_bar = bench.layer, bench.saved, bench.y_bar
+    x_bar, *bars = layer.backward(saved, y_bar)
+    assert relative(x_bar, np.einsum("sij,si->sj", Jx, y_bar)) < 1e-13
+    assert np.array_equal(layer.input_gradient(saved, y_bar), x_bar)
+    several = np.stack([y_bar, bench.y_bar_tangent, 2 * y_bar])  # as many as samples
+    assert relative(layer.input_gradient(saved, several)[::2], np.stack([x_bar, 2 * x_bar])) < 1e-13
+    assert len(bars) == len(layer.parameters) + len(layer.children)
+    if layer.size:
+        expected = np.einsum("sip,si->p", Jt, y_bar)
+        theta_bar = layer.parameter_gradient(saved, y_bar)
+        assert theta_bar.shape == (layer.size,) and relative(theta_bar, expected) < 1e-13
+        assert relative(layer.parameter_gradient(saved, several)[2], 2 * expected) < 1e-13
+        for piece, bar in zip(layer.split(theta_bar), bars):
+            assert piece is None or np.array_equal(piece, bar)
 
 
 def test_parameter_gradients(bench):
-    rows = bench.layer.parameter_gradients(bench.saved, bench.y_bar)
+    rows = bench.layer.flat_parameter_gradients(bench.saved, bench.y_bar)
     assert rows.shape == (SAMPLES, bench.layer.size)
     if bench.layer.size:
         assert relative(rows, np.einsum("sip,si->sp", bench.parameter_jacobian(),
                                         bench.y_bar)) < 1e-13
 
 
-def test_adjoint_identity(bench):
-    """<y_bar, tangent(x_tangent, theta_tangent)> = <x_bar, x_tangent> + <theta_bar,
-    theta_tangent>."""
-    x_bar, theta_bar = bench.layer.backward(bench.saved, bench.y_bar)
-    left = np.vdot(bench.y_bar,
-                   bench.layer.tangent(bench.saved, bench.x_tangent, bench.theta_tangent))
-    right = np.vdot(x_bar, bench.x_tangent) + (theta_bar @ bench.theta_tangent if bench.layer.size
-                                               else 0)
-    assert left == pytest.approx(right, rel=1e-13)
-
-
 @pytest.mark.parametrize("moves", ["input", "parameters", "both"])
 def test_second_tangent(bench, moves):
     """Second derivative along x + t x_tangent + t^2/2 x_second, theta + t theta_tangent, from
     `forward` alone."""
+    layer = bench.layer
     x_tangent, x_second = (None, None) if moves == "parameters" else (bench.x_tangent,
                                                                       bench.x_second)
     theta_tangent = None if moves == "input" else bench.theta_tangent
-    ours = bench.layer.second_tangent(bench.saved, x_tangent, x_second, theta_tangent)
+    if x_tangent is None and theta_tangent is None:
+        return  # nothing moves
+    moved = layer.flat_tangent(bench.saved, x_tangent, theta_tangent)[1]
+    ours = layer.second_tangent(bench.saved, moved, x_second)
 
     def velocity(t):
         t = t[0] + 1j * STEP
@@ -150,27 +152,48 @@ def test_second_tangent(bench, moves):
     difference = central(velocity, np.zeros(1))
     assert ours.shape == bench.y_bar.shape
     assert difference.excess(ours[..., None]) <= 1
+    several = [None if a is None else np.stack([a] * SAMPLES) for a in
+               (x_tangent, theta_tangent, x_second)]
+    moved = layer.flat_tangent(bench.saved, *several[:2])[1]
+    for one in layer.second_tangent(bench.saved, moved, several[2]):
+        assert relative(one, ours) < 1e-13
 
 
-@pytest.mark.parametrize("moves", ["input", "parameters", "both", "y_bar"])
+@pytest.mark.parametrize("moves", ["input", "parameters", "both"])
 def test_backward_tangent(bench, moves):
     """The derivative of `backward` while x, theta and y_bar move, by a complex step through
-    `backward`."""
+    `backward`; as many directions as samples."""
+    layer, saved = bench.layer, bench.saved
     x_tangent = bench.x_tangent if moves in ("input", "both") else None
     theta_tangent = bench.theta_tangent if moves in ("parameters", "both") else None
+    if x_tangent is None and theta_tangent is None:
+        return  # nothing moves
     t = 1j * STEP
     x, theta = bench.curve(t)
     x = bench.x.astype(complex) if x_tangent is None else x
     theta = bench.theta if theta_tangent is None else theta
-    net = bench.at(theta, "complex128")
-    layer = net.layers[0]
-    moved = layer.backward(layer.forward(x)[1], bench.y_bar + t * bench.y_bar_tangent)
-    ours = bench.layer.backward_tangent(bench.saved, x_tangent, theta_tangent, bench.y_bar,
-                                        bench.y_bar_tangent)
-    assert ours[0].shape == bench.x.shape and ours[1].shape == (bench.layer.size,)
-    assert relative(ours[0], moved[0].imag / STEP) < 1e-13
-    if bench.layer.size:
-        assert relative(ours[1], moved[1].imag / STEP) < 1e-13
+    other = bench.at(theta, "complex128").layers[0]
+    there = other.forward(x)[1]
+    y_bar = bench.y_bar + t * bench.y_bar_tangent
+    expected = [other.input_gradient(there, y_bar).imag / STEP]
+    if layer.size:
+        expected.append(other.parameter_gradient(there, y_bar).imag / STEP)
+    moved = layer.flat_tangent(saved, x_tangent, theta_tangent)[1]
+    whole = layer.backward_tangent(saved, moved, bench.y_bar, bench.y_bar_tangent)
+    assert relative(whole[0], expected[0]) < 1e-13
+    scales = np.array([1.0, -2.0, 0.5])
+
+    def along(a):
+        return None if a is None else np.multiply.outer(scales, a)
+
+    moved = layer.flat_tangent(saved, along(x_tangent), along(theta_tangent))[1]
+    out = np.empty((SAMPLES, layer.size)) if layer.size else None
+    x_bars = layer.flat_backward_tangent(saved, moved, bench.y_bar, along(bench.y_bar_tangent),
+                                         out, needed=True)
+    for k, scale in enumerate(scales):
+        assert relative(x_bars[k], scale * expected[0]) < 1e-13
+        if layer.size:
+            assert relative(out[k], scale * expected[1]) < 1e-13
 
 
 def test_input_hessian(bench):
@@ -200,8 +223,7 @@ def test_input_hessian(bench):
 def test_linear_backward_by_loops():
     layer, rng = Linear(3, 2, rng=0), np.random.default_rng(1)
     x, y_bar = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
-    x_bar, theta_bar = layer.backward(layer.forward(x)[1], y_bar)
-    weight_bar, bias_bar = layer.split(theta_bar)
+    x_bar, weight_bar, bias_bar = layer.backward(layer.forward(x)[1], y_bar)
     assert weight_bar.shape == (2, 3) and bias_bar.shape == (2,)
     for i in range(2):
         assert bias_bar[i] == pytest.approx(sum(y_bar[s, i] for s in range(5)), rel=1e-13)
@@ -247,15 +269,16 @@ def test_initialisers():
 
 
 @pytest.mark.parametrize("name, arguments", [
-    ("forward", 1), ("backward", 2), ("parameter_gradients", 2), ("tangent", 3),
-    ("second_tangent", 4), ("backward_tangent", 5), ("input_hessian", 3)])
+    ("forward", 1), ("backward", 2), ("parameter_gradients", 2), ("tangent", 2),
+    ("second_tangent", 3), ("backward_tangent", 4), ("input_hessian", 3)])
 def test_a_missing_pass_is_named(name, arguments):
     mine = type("Mine", (Layer,), {})()
+    mine.declare("gain", 1.0)
     with pytest.raises(TypeError, match=f"Mine does not define the pass {name}"):
         getattr(mine, name)(*[0] * arguments)
 
 
-@pytest.mark.parametrize("half", ("input_gradient", "parameter_gradient"))
+@pytest.mark.parametrize("half", ("input_gradient", "parameter_bars"))
 def test_one_half_of_backward_is_not_enough(half):
     mine = type("Mine", (Layer,), {half: lambda self, saved, y_bar: y_bar})()
     with pytest.raises(TypeError, match=r"Mine does not define the pass backward"):
@@ -265,13 +288,138 @@ def test_one_half_of_backward_is_not_enough(half):
 def test_a_subclass_that_changes_backward_does_not_inherit_the_halves():
     class Doubled(Linear):
         def backward(self, saved, y_bar):
-            return 2 * (y_bar @ self.weight), np.full(self.size, 5.0)
+            x_bar, *bars = super().backward(saved, y_bar)
+            return 2 * x_bar, [5 * np.ones_like(bar) for bar in bars]
 
     layer = Doubled(3, 2, rng=0)
     _, saved = layer.forward(np.ones((4, 3)))
     y_bar = np.ones((4, 2))
     assert np.array_equal(layer.input_gradient(saved, y_bar), 2 * (y_bar @ layer.weight))
     assert (layer.parameter_gradient(saved, y_bar) == 5).all()
+    assert Linear.many_directions and not Doubled.many_directions
+
+
+class Square(Layer):
+    """y = w x^2 + b, entry by entry, as an author writes it: one direction, one batch."""
+
+    input_shape = (4,)
+
+    def __init__(self, trainable=True, listed=False):
+        super().__init__(trainable)
+        self.listed = listed
+        self.declare("w", [1.0, -0.5, 2.0, 0.3])
+        self.declare("b", np.zeros(4))
+
+    def forward(self, x):
+        return self.parameters["w"] * x**2 + self.parameters["b"], x
+
+    def backward(self, x, y_bar):
+        assert y_bar.shape == x.shape
+        bars = (y_bar * x**2).sum(axis=0), y_bar.sum(axis=0)
+        x_bar = 2 * y_bar * self.parameters["w"] * x
+        return (x_bar, [*bars]) if self.listed else (x_bar, *bars)
+
+    def parameter_gradients(self, x, y_bar):
+        return y_bar * x**2, y_bar
+
+    def tangent(self, x, x_tangent, v, c):
+        assert x_tangent.shape == x.shape and v.shape == c.shape == (4,)
+        return 2 * self.parameters["w"] * x * x_tangent + v * x**2 + c, "left here"
+
+    def backward_tangent(self, x, moved, y_bar, y_bar_tangent):
+        (v, _), t, w = moved.theta_tangents, moved.x_tangent, self.parameters["w"]
+        assert moved.left == "left here" and y_bar_tangent.shape == x.shape
+        return (2 * (y_bar_tangent * w * x + y_bar * v * x + y_bar * w * t),
+                (y_bar_tangent * x**2 + y_bar * 2 * x * t).sum(axis=0), y_bar_tangent.sum(axis=0))
+
+    def second_tangent(self, x, moved, x_second):
+        (v, _), t, w = moved.theta_tangents, moved.x_tangent, self.parameters["w"]
+        return 2 * w * x * x_second + 4 * v * x * t + 2 * w * t**2
+
+    def input_hessian(self, x, y_bar, H_y):
+        J = 2 * self.parameters["w"] * x
+        return (J[:, :, None] * H_y * J[:, None, :]
+                + np.einsum("sj,jk->sjk", 2 * y_bar * self.parameters["w"], np.eye(4)))
+
+
+@pytest.mark.parametrize("layers", [
+    [Square(), Linear(4, 4, rng=0), Square(listed=True)],
+    [Linear(4, 4, rng=0), Square(trainable=False), Skip([Square(), Linear(4, 4, rng=1)])],
+    [Skip([Linear(4, 4, rng=0)]), Chain([Square(), Activation("tanh")])]],
+    ids=["plain", "fixed", "nested"])
+def test_an_authors_layer_knows_one_direction_only(layers):
+    """It stands first, in the middle, last, fixed, inside others; the network is none the wiser."""
+    net, rng = Network([layer.copy() for layer in layers]), np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 5, 4))
+    loss, V = so.SquaredError(), rng.normal(size=(net.size, 5))
+    objective = finite_differences.objective(net, loss, x, y)
+    assert central(objective, net.theta).excess(so.exact.gradient(net, loss, x, y)) <= 1
+    H = so.exact.hessian(net, loss, x, y)
+    at = finite_differences.gradient_of_objective(net, loss, x, y)
+    assert central(at, net.theta).excess(H) <= 1
+    assert relative(so.exact.HessianOperator(net, loss, x, y) @ V, H @ V) < 1e-13
+    rows = so.exact.sample_gradients(net, loss, x, y)
+    assert relative(rows.mean(axis=0), so.exact.gradient(net, loss, x, y)) < 1e-14
+    assert so.exact.two_jet(net, loss, x, y, V[:, 0])[2] == pytest.approx(V[:, 0] @ H @ V[:, 0],
+                                                                          rel=1e-13)
+
+
+@pytest.mark.parametrize("wrong, error, words", [
+    (lambda bars: bars[:1], TypeError, "backward must return one array for each of its 2 param"),
+    (lambda bars: [bars[0][:1], bars[1]], ValueError, r"of shape \(1,\).*expected \(4,\)")])
+def test_what_an_authors_backward_returns_is_looked_at(wrong, error, words):
+    class Wrong(Square):
+        def backward(self, x, y_bar):
+            x_bar, *bars = super().backward(x, y_bar)
+            return x_bar, *wrong(bars)
+
+    net = Network([Wrong()])
+    with pytest.raises(error, match=words):
+        so.exact.gradient(net, so.SquaredError(), np.ones((2, 4)), np.ones((2, 4)))
+
+
+def test_what_decides_shapes_is_not_set_afterwards_and_all_else_is_taken():
+    conv, pool, norm = Conv2d(1, 2, 3, rng=0), MaxPool2d(2), LayerNorm(3)
+    for layer, name in ((conv, "padding"), (conv, "stride"), (conv, "kernel_size"),
+                        (conv, "strides"), (pool, "kernel_size"), (pool, "stride"),
+                        (norm, "shape"), (Linear(2, 3), "in_features"),
+                        (Recurrent(2, 3, rng=0), "hidden_size")):
+        with pytest.raises(AttributeError, match=f"{name} of .* decides shapes"):
+            setattr(layer, name, 2)
+    x = np.random.default_rng(0).normal(size=(4, 3))
+    norm.epsilon = 0.5
+    assert relative(norm.forward(x)[0], LayerNorm(3, epsilon=0.5).forward(x)[0]) == 0
+    with pytest.raises(ValueError, match="epsilon must be above 0"):
+        norm.epsilon = 0
+    layer = Recurrent(3, steps=2, rng=0)
+    layer.steps, layer.activation = 3, "softplus"
+    other = Recurrent(3, steps=3, activation="softplus", rng=0)
+    assert np.array_equal(layer.forward(x)[0], other.forward(x)[0])
+    with pytest.raises(ValueError, match="steps must be at least 1"):
+        layer.steps = 0
+
+
+@pytest.mark.parametrize("name", ["forward", "tangent"])
+def test_a_breakpoint_in_a_pass_fires(name, monkeypatch):
+    """In training and in a product: what one reads is what runs."""
+    net, loss, rng = so.mlp([3, 4, 2], rng=0), so.SquaredError(), np.random.default_rng(0)
+    x, y, stops = rng.normal(size=(8, 3)), rng.normal(size=(8, 2)), []
+    code = getattr(Linear, name).__code__
+
+    def trace(frame, event, argument):
+        stops.append(frame.f_lineno) if frame.f_code is code else None
+
+    method = (so.SGD if name == "forward" else so.TruncatedNewton)(net, loss)
+    for run in (lambda: so.train(method, x, y, epochs=1, batch_size=8),
+                lambda: so.exact.HessianOperator(net, loss, x, y) @ net.theta):
+        stops.clear()
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            run()
+        finally:
+            sys.settrace(before)
+        assert len(stops) >= 2
 
 
 def test_a_layer_with_its_own_parameters_lives_in_a_network():
@@ -297,3 +445,58 @@ def test_a_layer_with_its_own_parameters_lives_in_a_network():
 def test_a_layer_without_parameters_has_nothing_to_train():
     for layer in (Activation("tanh"), AvgPool2d(2), Flatten(), MaxPool2d(2), Reshape((4,), (2, 2))):
         assert not layer.trainable and layer.size == 0 and not layer.parameters, layer
+
+
+class Soft(Layer):
+    """Two passes: y_i = g_i x_i / sqrt(1 + |x|^2), or with |x_i| in its place."""
+
+    input_shape = (3,)
+
+    def __init__(self, bent=False):
+        super().__init__()
+        self.bent = bent
+        self.declare("g", [1.0, -0.5, 2.0])
+
+    def forward(self, x):
+        root = np.sqrt(1 + (x * x).sum(axis=1, keepdims=True))
+        above = np.abs(x) if self.bent else x  # abs of a complex number is no analytic function
+        return self.parameters["g"] * above / root, (x, above, root)
+
+    def backward(self, saved, y_bar):
+        (x, above, root), g = saved, self.parameters["g"]
+        slope = np.sign(x.real) if self.bent else 1
+        along = (y_bar * g * above).sum(axis=1, keepdims=True)
+        return y_bar * g * slope / root - x * along / root**3, (y_bar * above / root).sum(axis=0)
+
+
+@pytest.mark.parametrize("bent", [False, True])
+def test_two_passes_are_enough(bent, capsys):
+    """The others come from differences, a hundred thousandth of what float64 has at worst."""
+    rng = np.random.default_rng(0)
+    net = Network([Linear(4, 3, rng=0), Soft(bent), Activation("tanh"), Linear(3, 2, rng=1)])
+    loss, (x, y) = so.SquaredError(), (rng.normal(size=(5, 4)), rng.normal(size=(5, 2)))
+    at = finite_differences.gradient_of_objective(net, loss, x, y)
+    H = so.exact.hessian(net, loss, x, y)
+    assert relative(H, central(at, net.theta).value) < 1e-7
+    V = rng.normal(size=(net.size, 3))
+    assert relative(so.exact.HessianOperator(net, loss, x, y) @ V, H @ V) < 1e-10
+    rows = so.exact.sample_gradients(net, loss, x, y)
+    assert relative(rows.mean(axis=0), so.exact.gradient(net, loss, x, y)) < 1e-14
+    v = V[:, 0]
+    assert so.exact.two_jet(net, loss, x, y, v)[2] == pytest.approx(v @ H @ v, rel=1e-7)
+    evaluation = net.evaluate(loss, x, y)
+    H_y = loss.hessian(evaluation.outputs, evaluation.y)
+    found = net.chain.input_hessian(evaluation.saved, evaluation.deltas[-1], H_y)
+
+    def input_gradient(x):
+        there = net.evaluate(loss, x.reshape(5, 4), y)
+        return net.chain.input_gradient(there.saved, there.deltas[-1])
+
+    for j, e in enumerate(np.eye(4)):
+        columns = (input_gradient(x + 1e-6 * e) - input_gradient(x - 1e-6 * e)) / 2e-6
+        assert relative(found[:, :, j], columns) < 1e-7
+    assert net.chain.parts[1].numerical.analytic["backward_tangent"] == (not bent)
+    net.summary()
+    assert "tangent, second_tangent, backward_tangent, input_hessian by" in capsys.readouterr().out
+    small = net.astype("float32")
+    assert so.exact.hessian(small, loss, x, y).dtype == np.float32

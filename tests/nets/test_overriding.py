@@ -117,7 +117,7 @@ def test_a_loss_of_another_form_is_refused(wrong, error, message):
 @pytest.mark.parametrize("kind", [so.SGD, so.Momentum, so.Adagrad, so.Adadelta, so.Adam,
                                   so.ResidualPartitioning])
 def test_a_step_in_one_pass_does_not_go_round_an_override(kind, name):
-    """Subclass or mixin: the step is what was written, not what the parent's compiled loop does."""
+    """Subclass or mixin: the step is what was written, not what the parent's kernel does."""
     class Zeroed:
         pass
 

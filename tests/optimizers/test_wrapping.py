@@ -14,6 +14,8 @@ from test_optimizers import METHODS, batches
 
 ALL = METHODS | {
     "partitioning": (so.ResidualPartitioning, {"learning_rate": 0.5}),
+    "partitioning-damped": (so.ResidualPartitioning,
+                           {"learning_rate": 0.5, "damping": 0.1}),
 }
 #: Method -> how often its step calls what each method calls once, beyond that.
 MORE = {so.TruncatedNewton: {"evaluation": 1, "forward": 1, "batch": 1}}

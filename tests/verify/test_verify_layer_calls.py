@@ -1,5 +1,5 @@
-"""The checker calls the passes of a layer in every way: one sample alone, tangents that are None,
-float32, other lines.
+"""The checker calls the passes of a layer in every way: one sample alone, several directions at
+once, float32, other lines.
 
 Rates and float32 must raise no false alarm on layers that are right.
 """
@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from secondorder import nets, verify
-from secondorder.nets import Activation, LayerNorm, Linear
+from secondorder.nets import Activation, Layer, LayerNorm, Linear
 from secondorder.verify.classes.identities import check_orders
 from secondorder.verify.recorder import Recorder
 
-from test_verify_derivatives import PASSES, Quadratic, planted, text_of, wrong_passes
+from test_verify_derivatives import (PASSES, Quadratic, on_result, planted, text_of,
+                                     wrong_passes)
 
 # -- a batch of one --------------------------------------------------------------------------------
 
@@ -20,7 +21,7 @@ from test_verify_derivatives import PASSES, Quadratic, planted, text_of, wrong_p
                          ["parameter_gradients", "tangent", "second_tangent", "input_hessian"])
 def test_a_lost_sample_axis_is_found(name):
     report = verify.layer(planted(Quadratic, name,
-                                  lambda original, self, *args: original(self, *args).squeeze())(3))
+                                  on_result(name, 0, np.squeeze))(3))
     assert wrong_passes(report) == {name}
     assert "of sample 0 alone" in text_of(report, name) and "wrong shape" in text_of(report, name)
 
@@ -48,66 +49,128 @@ def test_sums_over_samples_of_one_sample_are_compared_too(name):
 
 def test_a_pass_that_raises_for_one_sample_is_found():
     def change(original, self, saved, y_bar):
-        return original(self, saved, y_bar) + 0 * saved.input[1].sum()
+        return (original(self, saved, y_bar)[0] + 0 * saved.input[1].sum(),)
     report = verify.layer(planted(Quadratic, "parameter_gradients", change)(3))
     assert wrong_passes(report) == {
         "parameter_gradients"
     } and "raised IndexError for a batch of one" in str(report)
 
 
-# -- tangents that are None ------------------------------------------------------------------------
+# -- several directions ----------------------------------------------------------------------------
 
-def test_a_tangent_of_nothing_must_be_zeros():
-    def change(original, self, saved, x_t, theta_t):
-        return None if x_t is None and theta_t is None else original(self, saved, x_t, theta_t)
-    report = verify.layer(planted(Quadratic, "tangent", change)(3))
-    assert wrong_passes(report) == {"tangent"}
-    text = text_of(report, "tangent")
-    assert (
-        "does not return arrays with x_tangent=None, theta_tangent=None" in text
-        and "returned None" in text
-    )
+class Scaled(Layer):
+    """y = a x^2 entry by entry, for any number of directions, as the package writes its own."""
+
+    many_directions = True
+
+    def __init__(self, width=3):
+        super().__init__()
+        self.input_shape = (width,)
+        self.declare("a", np.linspace(1.0, 2.0, width))
+
+    def forward(self, x):
+        y = self.parameters["a"] * x**2
+        return y, nets.LinearSaved(x, y)
+
+    def input_gradient(self, saved, y_bar):
+        return 2 * y_bar * self.parameters["a"] * saved.input
+
+    def parameter_bars(self, saved, y_bar, out=(None,)):
+        return (np.sum(y_bar * saved.input**2, axis=-2),)
+
+    def parameter_gradients(self, saved, y_bar, out=(None,)):
+        return (y_bar * saved.input**2,)
+
+    def tangent(self, saved, x_tangent, a_tangent=None):
+        a, x = self.parameters["a"], saved.input
+        y_tangent = 0.0 if x_tangent is None else 2 * a * x * x_tangent
+        return y_tangent if a_tangent is None else y_tangent + a_tangent[..., None, :] * x**2
+
+    def second_tangent(self, saved, moved, x_second):
+        a, x, x_t, (a_t,) = (self.parameters["a"], saved.input, moved.x_tangent,
+                             moved.theta_tangents)
+        y_second = np.zeros_like(x) if x_second is None else 2 * a * x * x_second
+        if x_t is not None:
+            y_second = y_second + 2 * a * x_t**2
+        if x_t is not None and a_t is not None:
+            y_second = y_second + 4 * a_t[..., None, :] * x * x_t
+        return y_second
+
+    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
+        a, x, x_t, (a_t,) = (self.parameters["a"], saved.input, moved.x_tangent,
+                             moved.theta_tangents)
+        x_bar = 2 * y_bar_tangent * a * x
+        if x_t is not None:
+            x_bar = x_bar + 2 * y_bar * a * x_t
+        return x_bar if a_t is None else x_bar + 2 * y_bar * a_t[..., None, :] * x
+
+    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=(None,)):
+        a_bar = np.sum(y_bar_tangent * saved.input**2, axis=-2)
+        if moved.x_tangent is not None:
+            a_bar = a_bar + np.sum(2 * y_bar * saved.input * moved.x_tangent, axis=-2)
+        return (a_bar,)
+
+    def input_hessian(self, saved, y_bar, H_y):
+        J = 2 * self.parameters["a"] * saved.input
+        return J[:, :, None] * H_y * J[:, None, :] + np.eye(H_y.shape[1], dtype=H_y.dtype) * (
+            2 * y_bar * self.parameters["a"])[:, :, None]
 
 
-@pytest.mark.everyday(3)
-@pytest.mark.parametrize("name, first",
-                         [("second_tangent", 0), ("second_tangent", 2), ("backward_tangent", 0),
-                                         ("backward_tangent", 1)])
-@pytest.mark.parametrize("kind", ["wrong", "raises"])
-def test_every_single_none_is_tried_with_all_else_given(name, first, kind):
-    """The bug shows only where one tangent is None and no other argument is."""
+def many(name, change):
+    """`Scaled` with a changed pass."""
+    bad = planted(Scaled, name, change)
+    bad.many_directions = True
+    return bad()
+
+
+def test_a_layer_of_many_directions_is_ok():
+    report = verify.layer(Scaled())
+    assert report and "at once against one after the other" in str(
+        [check.what for check in report.checks]), report
+
+
+@pytest.mark.parametrize("name", ["parameter_bars", "parameter_bars_tangent"])
+def test_a_sum_over_directions_in_place_of_samples_is_found(name):
+    """With as many directions as samples the shape is right."""
     def change(original, self, saved, *args):
-        result = original(self, saved, *args)
-        if args[first] is not None or any(arg is None or not np.any(arg)
-                                          for k, arg in enumerate(args) if k != first):
-            return result
-        if kind == "raises":
-            raise AttributeError("NoneType has no shape")
-        return tuple(part + 1 for part in result) if isinstance(result, tuple) else result + 1
-    report = verify.layer(planted(Quadratic, name, change)(3))
-    assert wrong_passes(report) == {name}
-    assert "None against zeros in its place" in str(
-        report
-    ) or "=None: NoneType has no shape" in str(report)
+        y_bar = args[0 if name == "parameter_bars" else 2]
+        if y_bar.ndim == 3:
+            return (np.sum(y_bar * saved.input**2, axis=0),)
+        return original(self, saved, *args)
+    report = verify.layer(many(name, change))
+    assert wrong_passes(report) == {name.replace("parameter_bars", "backward")}, report
+    assert "for 4 directions at once against one after the other" in str(report)
 
 
-def test_none_for_two_of_three_tangents():
-    def change(original, self, saved, x_t, x_2, theta_t):
-        result = original(self, saved, x_t, x_2, theta_t)
-        return result + 1 if x_t is None and x_2 is not None and theta_t is None else result
-    report = verify.layer(planted(Quadratic, "second_tangent", change)(3))
-    assert wrong_passes(report) == {"second_tangent"}
-    assert "y_second with x_tangent=None, theta_tangent=None against zeros in their place" in str(
-        report
-    )
+def test_a_tangent_that_is_added_along_the_wrong_axis_is_found():
+    def change(original, self, saved, x_t, a_t=None):
+        y_t = original(self, saved, x_t)
+        return y_t if a_t is None else y_t + a_t * saved.input**2  # (K, n) against (S, n)
+    report = verify.layer(many("tangent", change))
+    assert wrong_passes(report) == {"tangent"}
+    assert "directions stand in front: samples are axis -2" in str(report)
 
 
-def test_a_layer_without_parameters_is_asked_without_theta_tangent_only():
-    def change(original, self, saved, x_t, theta_t):
-        assert theta_t is None
-        return original(self, saved, x_t, theta_t)
-    report = verify.layer(planted(Activation, "tangent", change)("tanh"))
-    assert report, str(report)
+@pytest.mark.parametrize("name", ["tangent", "second_tangent", "input_gradient_tangent"])
+def test_none_in_place_of_a_tangent_means_zero(name):
+    def change(original, self, saved, first, *rest):
+        x_t = first if name == "tangent" else first.x_tangent
+        result = original(self, saved, first, *rest)
+        return result if x_t is not None else result + 1
+    report = verify.layer(many(name, change))
+    assert wrong_passes(report) == {name.replace("input_gradient", "backward")}
+    assert "x_tangent=None against zeros" in str(report)
+
+
+def test_an_array_that_is_written_wrong_in_its_given_place_is_found():
+    def change(original, self, saved, y_bar, out=(None,)):
+        (a_bar,) = original(self, saved, y_bar)
+        if out[0] is None:
+            return (a_bar,)
+        out[0][...] = 2 * a_bar
+        return out
+    report = verify.layer(many("parameter_bars", change))
+    assert "in a given place against the arrays returned" in str(report)
 
 
 # -- rates -----------------------------------------------------------------------------------------
@@ -150,7 +213,7 @@ def test_stale_parameters_are_no_hint_for_what_was_not_run_again():
             y, saved = super().forward(x)
             return y, tuple(saved)
     report = verify.layer(Plain(3, 4, rng=0))
-    assert "saved has no field input" in text_of(report, "forward")
+    assert "raised AttributeError" in text_of(report, "backward")
     assert "stale parameters" not in str(report)
 
 
@@ -167,7 +230,9 @@ def test_terms_that_cancel_in_float32_are_a_note():
 def test_a_steady_error_in_float32_is_a_finding(name):
     def change(original, self, saved, *args):
         result = original(self, saved, *args)
-        return result * (1.001 if result.dtype == np.float32 else 1)
+        part = result[0] if isinstance(result, tuple) else result
+        part = part * (1.001 if part.dtype == np.float32 else 1)
+        return (part,) if isinstance(result, tuple) else part
     report = verify.layer(planted(Quadratic, name, change)(3))
     assert wrong_passes(report) == {name} and "ratio 1.001" in str(report)
     assert f"right in float64; inaccurate in float32 in {name};" in str(report)
@@ -216,17 +281,13 @@ def test_swapped_axes_are_named():
 
 
 @pytest.mark.parametrize("name, change, hint", [
-    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.reshape(2, 3)),
-     "the numbers are right: flatten them by .ravel()"),
-    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.reshape(2, 3).T),
-     "right but transposed: swap the last two axes, then .ravel()"),
-    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.reshape(2, 3).T.ravel()),
-     "right but transposed: weight has the shape (2, 3)"),
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.ravel()), "keep the shape (2, 3)"),
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.T), "weight_bar is transposed"),
     ("backward", lambda x_bar, W_bar: (x_bar.ravel(), W_bar), "keep the shape (4, 3)"),
-    ("backward", lambda x_bar, W_bar: (x_bar, 2 * W_bar.reshape(2, 3)), ""),
-    ("parameter_gradients", lambda rows: rows.reshape(len(rows), 2, 3),
-     "flatten them by .reshape(len(x), -1)"),
-    ("parameter_gradients", lambda rows: rows.ravel(), "is a .ravel() too much?")])
+    ("backward", lambda x_bar, W_bar: (x_bar, 2 * W_bar.ravel()), ""),
+    ("parameter_gradients", lambda rows: (rows.reshape(len(rows), -1),),
+     "keep the shape (4, 2, 3)"),
+    ("parameter_gradients", lambda rows: (rows.ravel(),), "is a .ravel() too much?")])
 def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
     original = getattr(nets.Linear, name)
 
@@ -234,8 +295,7 @@ def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
         pass
 
     def misshapen(self, *args):
-        result = original(self, *args)
-        return change(*result) if isinstance(result, tuple) else change(result)
+        return change(*original(self, *args))
 
     setattr(Misshapen, name, misshapen)
     report = verify.layer(Misshapen(3, 2, bias=False), input_shape=(3,), samples=4)
@@ -246,6 +306,6 @@ def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
 def test_a_wrong_shape_is_told_once():
     class Rows(nets.Linear):
         def backward_tangent(self, *args):
-            x_bar, theta_bar = super().backward_tangent(*args)
-            return x_bar, theta_bar[None]
-    assert len(verify.layer(Rows(3, 2, rng=0)).findings) == 1
+            x_bar, *bars = super().backward_tangent(*args)
+            return x_bar, *[bar[None] for bar in bars]
+    assert len(verify.layer(Rows(3, 2, rng=0)).findings) == 2  # one for each parameter

@@ -6,17 +6,17 @@
 #
 # $$(W^T H\, W) \odot (h' h'^T) + \mathrm{diag}(h'' \odot W^T g),$$
 #
-# instance by instance. Write it for a whole batch.
+# instance by instance. Write it for a whole batch; $W^T g$ of every instance comes as `h_bar`.
 
 # %%
 import numpy as np
 
-GRADE = ("ea-cg", "4b", "hidden_hessians")
+GRADE = ("ea-cg", "4b", "eq_4b_hidden_hessian")
 
 
 # %%
-def hidden_hessians(W, H, g, slope, curvature):
-    """(S, m, m) from W (n, m), H (S, n, n), g (S, n), slope and curvature (S, m)."""
+def eq_4b_hidden_hessian(W, H, h_bar, slope, curvature):
+    """(S, m, m) from W (n, m), H (S, n, n); h_bar, slope and curvature (S, m)."""
     return ...
 
 
@@ -24,4 +24,4 @@ def hidden_hessians(W, H, g, slope, curvature):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], hidden_hessians, implementation=GRADE[2]))
+    print(so.verify.equation(GRADE[0], GRADE[1], eq_4b_hidden_hessian, implementation=GRADE[2]))

@@ -16,7 +16,7 @@ GRADE = ("ea-cg", "8b", "eq_8b_pch_step")
 
 
 # %%
-def pch_step(W, B, h_bar, slope, curvature, gamma):
+def eq_8b_pch_step(W, B, h_bar, slope, curvature, gamma):
     """(m, m) from W (n, m), B (n, n); h_bar, slope, curvature (S, m); gamma for Pos-Eig."""
     return ...
 
@@ -25,4 +25,4 @@ def pch_step(W, B, h_bar, slope, curvature, gamma):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], pch_step, implementation=GRADE[2]))
+    print(so.verify.equation(GRADE[0], GRADE[1], eq_8b_pch_step, implementation=GRADE[2]))

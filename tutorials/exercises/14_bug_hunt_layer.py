@@ -6,8 +6,6 @@
 # says what kind of mistake it is.
 
 # %%
-from typing import NamedTuple
-
 import numpy as np
 
 import secondorder as so
@@ -16,13 +14,6 @@ GRADE = ("layer", "Scale")
 
 
 # %%
-class ScaleSaved(NamedTuple):
-    """What `Scale.forward` leaves behind."""
-
-    input: np.ndarray
-    output: np.ndarray
-
-
 class Scale(so.Layer):
     """y_sj = a_j x_sj."""
 
@@ -36,41 +27,27 @@ class Scale(so.Layer):
         return self.parameters["a"]
 
     def forward(self, x):
-        y = self.a * x
-        return y, ScaleSaved(x, y)
+        return self.a * x, x
 
-    def backward(self, saved, y_bar):
-        return self.a * y_bar, (y_bar * saved.input).mean(axis=0)
+    def backward(self, x, y_bar):
+        return self.a * y_bar, (y_bar * x).mean(axis=0)
 
-    def parameter_gradients(self, saved, y_bar):
-        return y_bar * saved.input
+    def parameter_gradients(self, x, y_bar):
+        return y_bar * x
 
-    def tangent(self, saved, x_tangent, theta_tangent):
-        y_tangent = np.zeros_like(saved.output)
-        if x_tangent is not None:
-            y_tangent += self.a * x_tangent
-        if theta_tangent is not None:
-            y_tangent += theta_tangent * saved.input
-        return y_tangent
+    def tangent(self, x, x_tangent, a_tangent):
+        return self.a * x_tangent + a_tangent * x
 
-    def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-        y_second = np.zeros_like(saved.output)
-        if x_second is not None:
-            y_second += self.a * x_second
-        if x_tangent is not None and theta_tangent is not None:
-            y_second += theta_tangent * x_tangent
-        return y_second
+    def second_tangent(self, x, moved, x_second):
+        (a_tangent,) = moved.theta_tangents
+        return self.a * x_second + a_tangent * moved.x_tangent
 
-    def backward_tangent(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        x_bar_tangent = self.a * y_bar_tangent
-        theta_bar_tangent = (y_bar_tangent * saved.input).sum(axis=0)
-        if theta_tangent is not None:
-            x_bar_tangent = x_bar_tangent + theta_tangent * y_bar
-        if x_tangent is not None:
-            theta_bar_tangent = theta_bar_tangent + (y_bar * x_tangent).sum(axis=0)
-        return x_bar_tangent, theta_bar_tangent
+    def backward_tangent(self, x, moved, y_bar, y_bar_tangent):
+        (a_tangent,) = moved.theta_tangents
+        x_bar_tangent = self.a * y_bar_tangent + a_tangent * y_bar
+        return x_bar_tangent, (y_bar_tangent * x + y_bar * moved.x_tangent).sum(axis=0)
 
-    def input_hessian(self, saved, y_bar, H_y):
+    def input_hessian(self, x, y_bar, H_y):
         return self.a[:, None] * H_y
 
 

@@ -101,9 +101,9 @@ def text_command(reader, token):
     elif text in _REFERRING:
         reader.prose.keep(f"{text}{{{stream.name(text)}}}")
     elif text in (r"\numberwithin", r"\counterwithin", r"\@addtoreset"):
-        stream.took("*")
+        only_back = stream.took("*") or text == r"\@addtoreset"
         first, second = stream.name(text), stream.name(text)
-        if text == r"\@addtoreset":
+        if only_back:
             reader.counters.within[first] = second
         else:
             reader.counters.number_within(first, second)
@@ -207,6 +207,8 @@ def _class(reader, token):
         reader.stream.open(*own)
     elif name in _CHAPTERS:
         reader.counters.chapters()
+        if name.startswith("scr"):  # KOMA-Script prints a chapter 0 as well
+            reader.counters.number_within("equation", "chapter")
     elif name not in _USUAL:
         reader.doubt(f"the class {name} is not known: numbers are those of an article")
 

@@ -42,6 +42,7 @@ class Stream:
 
     def __init__(self):
         self._files, self._pushed = [], []
+        self.longest = None  # tokens of an argument, where there is a limit
         self.last = Token("", "text", 1)
 
     def open(self, text, name, line=1):
@@ -51,7 +52,9 @@ class Stream:
         self._files.append([text, 0, line, name])
 
     def mark(self):
-        """Where reading stands, for `back_to`."""
+        """Where reading stands, for `back_to`; None inside a macro that is too long to go back."""
+        if len(self._pushed) > 1000:
+            return None
         return [list(file) for file in self._files], list(self._pushed)
 
     def back_to(self, mark):
@@ -155,7 +158,7 @@ class Stream:
             if token.text == end and depth == 0:
                 return tokens
             depth += (token.text == "{") - (token.text == "}")
-            if depth < 0:
+            if depth < 0 or self.longest is not None and len(tokens) > self.longest:
                 break
             tokens.append(token)
         raise opened.error(message)

@@ -196,8 +196,8 @@ class Layer:
         """(start, stop, shape) in a flat vector (size,) for every parameter, then for every layer
         inside; None for what has no place in it. Settled in a network.
         """
-        settled = self._settled_cuts
-        if settled is None or settled[0] is not self._owner or self.owner() is None:
+        settled, owner = self._settled_cuts, self._owner
+        if settled is None or owner is None or settled[0] is not owner or owner() is None:
             cuts, start = [], 0
             for value in self.parameters.values():
                 stop = start + value.size * self._trainable
@@ -207,7 +207,7 @@ class Layer:
                 stop = start + child.size
                 cuts.append((start, stop, (stop - start,)) if stop > start else None)
                 start = stop
-            settled = self._settled_cuts = self._owner, cuts
+            settled = self._settled_cuts = owner, cuts
         return settled[1]
 
     def split(self, vector):
@@ -367,6 +367,8 @@ class Layer:
     def flat_parameter_gradients(self, saved, y_bar, out=None):
         """theta_bars (S, size): the arrays of `parameter_gradients` beside each other."""
         out = np.empty((len(y_bar), self.size), y_bar.dtype) if out is None else out
+        if not out.shape[-1]:
+            return out
         views = self.split(out)
         rows = self.parameter_gradients(saved, y_bar, *self._given(views))
         fill(self, views, rows, "parameter_gradients")
@@ -401,8 +403,9 @@ class Layer:
             bars = self.parameter_bars_tangent(saved, moved, y_bar, y_bar_tangent,
                                                *self._given(views))
             fill(self, views, bars, "backward_tangent")
-        if needed:
-            return self.input_gradient_tangent(saved, moved, y_bar, y_bar_tangent)
+        if not needed:
+            return None
+        return self.input_gradient_tangent(saved, moved, y_bar, y_bar_tangent)
 
 
 def _whole(name, first, second):
@@ -410,6 +413,7 @@ def _whole(name, first, second):
     def whole(self, saved, *bars):
         return first(self, saved, *bars), *second(self, saved, *bars)
 
+    whole.made_of = first, second
     whole.__name__, whole.__doc__ = name, f"Both halves.\n\n{first.__doc__}\n{second.__doc__}"
     return whole
 
@@ -420,6 +424,15 @@ def _bars(result):
     """
     bars = result[1:]
     return bars[0] if len(bars) == 1 and isinstance(bars[0], (tuple, list)) else bars
+
+
+def shaped(a, like, what):
+    """Return an array that is shaped like another, directions in front; ValueError for any other:
+    loops do not look at shapes.
+    """
+    if a.shape[a.ndim - like.ndim :] != like.shape:
+        raise ValueError(f"{what} has shape {a.shape}, expected {like.shape}")
+    return a
 
 
 def fill(layer, views, bars, name):

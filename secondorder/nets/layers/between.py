@@ -1,14 +1,15 @@
 """What stands between a network and a layer whose passes are written for one direction.
 
 A pass is called once for each direction, and what it returns is stacked; a tangent that is zero
-becomes an array of zeros.
+becomes an array of zeros. A pass that the author left out is supplied by :mod:`.numerical`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .base import Moved, _bars, fill
+from .base import Moved, _bars, fill, shaped
+from .numerical import Numerical, missing
 
 
 class Held(NamedTuple):
@@ -28,11 +29,28 @@ class OneDirection:
     """The methods by which a network calls a layer; what is saved is `Held`."""
 
     def __init__(self, layer):
-        self.layer = layer
+        self.layer, self.numerical, self.missing = layer, Numerical(layer), missing(layer)
+
+    def _pass(self, name, held, *arguments):
+        """A pass of the layer, or what stands for one that it does not have."""
+        if name not in self.missing:
+            return getattr(self.layer, name)(held.saved, *arguments)
+        found = getattr(self.numerical, name)(held.saved, *arguments, x=held.input)
+        if isinstance(found, np.ndarray):
+            return found.astype(held.output.dtype, copy=False)
+        return [part.astype(held.output.dtype, copy=False) for part in found]
 
     def forward(self, x):
         y, saved = self.layer.forward(x)
+        expected = len(x), *self.layer.output_shape(x.shape[1:])
+        if np.shape(y) != expected:
+            raise ValueError(f"{self.layer!r}: forward returned an output of shape {np.shape(y)}, "
+                             f"expected {expected}")
         return y, Held(saved, x, y)
+
+    def _shaped(self, a, like, name):
+        """What a pass returned; ValueError unless it is shaped like the layer's input or output."""
+        return shaped(np.asarray(a), like, f"{self.layer!r}: what {name} returned")
 
     def input_gradient(self, held, y_bar):
         return self.flat_backward(held, y_bar, None, True)
@@ -44,19 +62,23 @@ class OneDirection:
             return np.stack(rows) if needed else None
         layer, saved = self.layer, held.saved
         if out is None:
-            return layer.input_gradient(saved, y_bar) if needed else None
+            if not needed:
+                return None
+            return self._shaped(layer.input_gradient(saved, y_bar), held.input, "backward")
         if not needed:
             fill(layer, layer.split(out), layer.parameter_bars(saved, y_bar), "backward")
             return None
         result = layer.backward(saved, y_bar)
         fill(layer, layer.split(out), _bars(result), "backward")
-        return result[0]
+        return self._shaped(result[0], held.input, "backward")
 
     def parameter_gradient(self, held, y_bar, out):
         self.flat_backward(held, y_bar, out, False)
 
     def flat_parameter_gradients(self, held, y_bar, out):
-        return self.layer.flat_parameter_gradients(held.saved, y_bar, out)
+        rows = self._pass("parameter_gradients", held, y_bar)
+        fill(self.layer, self.layer.split(out), rows, "parameter_gradients")
+        return out
 
     def flat_tangent(self, held, x_tangent, theta_tangent):
         many = (theta_tangent is not None and theta_tangent.ndim > 1,
@@ -71,8 +93,9 @@ class OneDirection:
         x_tangent = np.zeros_like(held.input) if x_tangent is None else x_tangent
         pieces = tuple(np.zeros_like(value) if piece is None else piece for piece, value in
                        zip(layer.split(theta_tangent), self.all_parameters()))
-        y_tangent = layer.tangent(held.saved, x_tangent, *pieces)
+        y_tangent = self._pass("tangent", held, x_tangent, *pieces)
         y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
+        y_tangent = self._shaped(y_tangent, held.output, "tangent")
         return y_tangent, Moved(x_tangent, pieces, left)
 
     def all_parameters(self):
@@ -89,10 +112,10 @@ class OneDirection:
                     for k, one in enumerate(y_bar_tangent)]
             return np.stack(rows) if needed else None
         layer = self.layer
-        result = layer.backward_tangent(held.saved, moved, y_bar, y_bar_tangent)
+        result = self._pass("backward_tangent", held, moved, y_bar, y_bar_tangent)
         if out is not None:
             fill(layer, layer.split(out), _bars(result), "backward_tangent")
-        return result[0]
+        return self._shaped(result[0], held.input, "backward_tangent")
 
     def second_tangent(self, held, moved, x_second):
         if x_second is not None and x_second.ndim > held.input.ndim or (
@@ -102,7 +125,8 @@ class OneDirection:
                                                  x_second[k])
                              for k, one in enumerate(moved.left)])
         x_second = np.zeros_like(held.input) if x_second is None else x_second
-        return self.layer.second_tangent(held.saved, moved, x_second)
+        return self._shaped(self._pass("second_tangent", held, moved, x_second), held.output,
+                            "second_tangent")
 
     def input_hessian(self, held, y_bar, H_y):
-        return self.layer.input_hessian(held.saved, y_bar, H_y)
+        return self._pass("input_hessian", held, y_bar, H_y)

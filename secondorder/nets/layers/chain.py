@@ -70,7 +70,7 @@ class Chain(Layer):
     @property
     def length(self):
         """`size`, as it stands in `cuts`."""
-        return max((cut[1] for cut in self.cuts if cut), default=0)
+        return max([cut[1] for cut in self.cuts if cut], default=0)
 
     def output_shape(self, input_shape):
         for layer in self.layers:
@@ -132,7 +132,7 @@ class Chain(Layer):
 
     def _first(self, pieces):
         """The first layer with parameters: nothing below it is asked for gradients."""
-        return next((i for i, piece in enumerate(pieces) if piece is not None), len(pieces))
+        return min([i for i, piece in enumerate(pieces) if piece is not None], default=len(pieces))
 
     def parameter_gradient_from(self, saved, bars, out=None):
         """theta_bar (..., size) from the gradients `bars` in the outputs of all layers."""
@@ -242,8 +242,8 @@ class Chain(Layer):
             if moved[i] is STILL:
                 y_bar_tangent = layer.flat_backward(held[i], y_bar_tangent, outs[i], below)
             else:
-                y_bar_tangent = layer.flat_backward_tangent(held[i], moved[i], bars[i], y_bar_tangent,
-                                                   outs[i], below)
+                y_bar_tangent = layer.flat_backward_tangent(held[i], moved[i], bars[i],
+                                                            y_bar_tangent, outs[i], below)
         return y_bar_tangent
 
     # -- Hessians in the inputs --------------------------------------------------------------------
@@ -344,8 +344,8 @@ class Skip(Layer):
 
     def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
         """Both halves, with one pass through F."""
-        x_bar_tangent = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar, y_bar_tangent, out,
-                                                needed)
+        x_bar_tangent = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar,
+                                                         y_bar_tangent, out, needed)
         return y_bar_tangent + x_bar_tangent if needed else None
 
     def input_hessian(self, saved, y_bar, H_y):

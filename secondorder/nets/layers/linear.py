@@ -22,6 +22,8 @@ def outer(a, b, out=None):
     """a_si b_sj (S, i, j), in `out` if that is given."""
     if a.dtype.kind == "c":
         return np.einsum("si,sj->sij", a, b)
+    if len(a) != len(b):
+        raise ValueError(f"arrays of {len(a)} and {len(b)} samples do not go together")
     out = np.empty((*a.shape, b.shape[1]), a.dtype) if out is None else out
     outer_products(a, b, out)
     return out
@@ -111,8 +113,11 @@ class Linear(Layer):
     def second_tangent(self, saved, moved, x_second):
         """y_second_si = sum_j W_ij x_second_sj + 2 sum_j V_ij x_tangent_sj"""
         V, x_tangent = moved.theta_tangents[0], moved.x_tangent
-        y_second = (np.zeros_like(saved.output) if x_second is None
-                    else times(x_second, self.weight.T))
+        if x_second is None:
+            axes = () if V is None else V.shape[:-2]
+            y_second = np.zeros(axes + saved.output.shape, saved.output.dtype)
+        else:
+            y_second = times(x_second, self.weight.T)
         if V is not None and x_tangent is not None:
             y_second = y_second + 2 * (x_tangent @ V.swapaxes(-1, -2))
         return y_second

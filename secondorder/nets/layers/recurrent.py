@@ -199,7 +199,8 @@ class Recurrent(Layer):
         for t in range(T):
             a[t] += v[t] @ W.T
             v[t + 1], slopes[t] = value_and_slope(self.function, a[t])
-        return v[T], RecurrentSaved(x, v[T], v, ActivationSaved(self.function, a, v[1:], slopes))
+        y = v[T]
+        return y, RecurrentSaved(x, y, v, ActivationSaved(self.function, a, v[1:], slopes))
 
     def input_gradient(self, saved, y_bar):
         """x_bar_t = U^T a_bar_t at every step, or x_bar = v_bar_0"""

@@ -65,13 +65,13 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
     def value(self, p, target):
         """sum_i t_si (log sum_j exp p_sj - p_si)"""
-        return self._value_and_gradient(p, target)[0]
+        return self.value_and_gradient(p, target)[0]
 
     def gradient(self, p, target):
         """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
-        return self._value_and_gradient(p, target)[1]
+        return self.value_and_gradient(p, target)[1]
 
-    def _value_and_gradient(self, p, target):
+    def value_and_gradient(self, p, target):
         """Both.
 
         With m the largest output, log sum_j exp p_sj = p_sm + log1p(sum_{j != m} exp(p_sj - p_sm)):

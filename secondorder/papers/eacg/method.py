@@ -19,7 +19,8 @@ from .eq_04_hessian import (eq_4a_output_hessian, exact_step, kind_of, layers_of
                             numbered)
 from .eq_05_07_expectation import expectation
 from .eq_08_pch import pch
-from .eq_09_11_ea_cg import Limits, ea_cg, ea_cg_as_printed, eq_10a, eq_10a_compiled, eq_10b_11a
+from .eq_09_11_ea_cg import (Limits, eq_10a_bias, eq_10a_bias_compiled, eq_10b_cg, eq_10b_ea_cg,
+                             eq_10b_ea_cg_as_printed)
 from .eq_12_13_kfac_kfra import (eq_13_direction, fisher, fisher_step, gauss_newton, kfi,
                                  kfi_as_printed, kfi_bias)
 
@@ -182,10 +183,10 @@ def mean_input(layer):
 
 #: Name -> what a solver sees of a layer's inputs, the solution of (10b), the solution of (10a).
 SOLVERS = {
-    "ea-cg": (mean_input, ea_cg, eq_10a_compiled),
-    "ea-cg-printed": (mean_input, ea_cg_as_printed, eq_10a),
+    "ea-cg": (mean_input, eq_10b_ea_cg, eq_10a_bias_compiled),
+    "ea-cg-printed": (mean_input, eq_10b_ea_cg_as_printed, eq_10a_bias),
     "ea-closed": (mean_input, closed_form, closed_form_of_bias),
-    "cg": (inputs, eq_10b_11a, eq_10a),
+    "cg": (inputs, eq_10b_cg, eq_10a_bias),
     "exact": (inputs, exact_form, closed_form_of_bias),
     "kfi": (inputs, kfi, kfi_bias),
     "kfi-printed": (inputs, kfi_as_printed, kfi_bias),
@@ -210,8 +211,8 @@ def direction_at(evaluation, curvature, solver, alpha, limits, l2=0.0, rng=None)
             h = seen(layer)
             require_finite(f"the curvature of the weights of linear layer {t}",
                            float(np.vdot(h, h)) * float(B.trace()))
-            B, split = np.ascontiguousarray(B, dtype=np.float64), layer.own.split
-            (G, *bias), places = split(gradient[layer.where]), split(d_theta[layer.where])
+            B = np.ascontiguousarray(B, dtype=np.float64)
+            (G, *bias), places = layer.pieces(gradient), layer.pieces(d_theta)
             try:
                 solved = [of_weights(B, G, h, alpha, l2, limits),
                           *(of_bias(B, g, alpha, l2, limits) for g in bias)]
@@ -353,6 +354,10 @@ class EACG(Optimizer):
             loss.fisher(np.zeros((1, *network.output_shape), dtype=network.dtype))
         self.buffer = None
         self.seed, self.draws = int(generator(rng).integers(2**62)), 0
+
+    def _gradient_norm(self, evaluation):
+        evaluation.deltas  # (8b) wants them too: asked for first, they are made once
+        return super()._gradient_norm(evaluation)
 
     def direction(self, evaluation):
         settings = checked(self.curvature, self.solver, self.alpha, self.max_cg, self.tolerance)

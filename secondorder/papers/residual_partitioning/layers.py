@@ -78,7 +78,7 @@ def down_convolution(layer, saved, u, Y_dot, Z, correct, cross):
 @up.register(AvgPool2d, MaxPool2d)
 def up_pooling(layer, saved, u):
     """u is pooled like a change of x; where the largest is taken, the entries stay the chosen."""
-    return layer.tangent(saved, u, None)
+    return layer.flat_tangent(saved, u, None)[0]
 
 
 @down.register(AvgPool2d, MaxPool2d)

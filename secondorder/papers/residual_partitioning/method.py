@@ -102,7 +102,7 @@ class ResidualPartitioning(Optimizer):
         step, decrease, idle = update(W_dot, W_ddot, *numbers)
         if not np.isfinite(decrease):  # with a curvature of inf the step is 0, and looks right
             finite(self.network, W_ddot)
-        self.details.update(bound_decrease=decrease, idle_parameters=idle)
+        self.details.update(bound_decrease=float(decrease), idle_parameters=int(idle))
         return step
 
     def change(self, evaluation, direction, rate):

@@ -41,7 +41,12 @@ def by_parameter(layer, W):
 
 def flat(parts):
     """Arrays, one a parameter, in the order of theta -> (P,)."""
-    return np.concatenate([part.ravel() for part in parts])
+    parts = list(parts)
+    ends = np.cumsum([part.size for part in parts])
+    out = np.empty(ends[-1], np.result_type(*parts))
+    for part, end in zip(parts, ends):
+        out[end - part.size:end].reshape(part.shape)[...] = part
+    return out
 
 
 def ratio(a, b):

@@ -49,26 +49,33 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
 def bounded_product(evaluation, v):
     """`bounded_hessian` without penalty times v (P,), by the passes of a Hessian-vector product."""
     chain, saved, loss = evaluation.network.chain, evaluation.saved, evaluation.loss_function
-    moved = loss.hessian_product(evaluation.outputs, evaluation.y, chain.tangent(saved, None, v))
+    p_tangent, _ = chain.tangents(saved, None, v)
+    moved = loss.hessian_product(evaluation.outputs, evaluation.y, p_tangent)
     _, product = without_products(chain, saved, None, v, evaluation.deltas[-1], moved)
     return product / evaluation.samples
 
 
 def without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-    """`layer.backward_tangent`; but x_bar does not see the parameters move, nor theta_bar x."""
+    """The way back of a product; but x_bar does not see the parameters move, nor theta_bar x."""
     if isinstance(layer, Skip):
         x_part, theta_part = without_products(layer.inner, saved.inner, x_tangent, theta_tangent,
                                               y_bar, y_bar_tangent)
         return y_bar_tangent + x_part, theta_part
     if isinstance(layer, Chain):
-        tangents, parts = layer.input_tangents(saved, x_tangent, theta_tangent), []
-        bars = layer.output_gradients(saved, y_bar)
-        for inner, own_saved, tangent, where, bar in reversed(
-                list(zip(layer.layers, saved, tangents, layer.slices, bars))):
-            y_bar_tangent, own = without_products(inner, own_saved, tangent, theta_tangent[where],
-                                                  bar, y_bar_tangent)
+        _, moves = layer.tangents(saved, x_tangent, theta_tangent)
+        bars, parts = layer.output_gradients(saved, y_bar), []
+        for inner, own_saved, move, where, bar in reversed(
+                list(zip(layer.parts, saved.held, moves, layer.slices, bars))):
+            y_bar_tangent, own = without_products(inner, own_saved, move.x_tangent,
+                                                  theta_tangent[where], bar, y_bar_tangent)
             parts.append(own)
         return y_bar_tangent, np.concatenate(parts[::-1])
-    x_part, _ = layer.backward_tangent(saved, x_tangent, None, y_bar, y_bar_tangent)
-    _, theta_part = layer.backward_tangent(saved, None, theta_tangent, y_bar, y_bar_tangent)
+    theta_part = np.empty_like(theta_tangent)
+    if theta_part.size:
+        _, move = layer.flat_tangent(saved, None, theta_tangent)
+        layer.flat_backward_tangent(saved, move, y_bar, y_bar_tangent, theta_part, needed=False)
+    if x_tangent is None:
+        return layer.input_gradient(saved, y_bar_tangent), theta_part
+    _, move = layer.flat_tangent(saved, x_tangent, None)
+    x_part = layer.flat_backward_tangent(saved, move, y_bar, y_bar_tangent, None, needed=True)
     return x_part, theta_part

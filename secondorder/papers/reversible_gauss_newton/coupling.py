@@ -186,8 +186,9 @@ class Coupling(Layer):
         y_bar_tangent_m = y_bar_tangent[..., self.moved]
         back = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar[:, self.moved],
                                                 y_bar_tangent_m, out, needed)
-        if needed:
-            return self._joined(y_bar_tangent_m, y_bar_tangent[..., self.source] + back)
+        if not needed:
+            return None
+        return self._joined(y_bar_tangent_m, y_bar_tangent[..., self.source] + back)
 
     def input_hessian(self, saved, y_bar, H_y):
         """J^T H J with J = I + F' in the rows m and columns k, plus sum_m y_bar_sm Hess(F_sm)."""

@@ -76,7 +76,7 @@ def ntk_product(network, x, v):
     x = network.check_input(x)
     _, saved = network.forward(x)
     v = real_array(v, "v", (len(x), *network.output_shape)).astype(network.dtype)
-    return network.chain.tangent(saved, None, network.chain.parameter_gradient(saved, v))
+    return network.chain.tangents(saved, None, network.chain.parameter_gradient(saved, v))[0]
 
 
 def kernel_similarity(K, other):

@@ -97,7 +97,7 @@ def from_jacobian(network, saved, eps, options):
     """`Update` from J = U diag(s) V^T (n C, P), formed: d = -V s f(s^2) U^T eps."""
     samples, outputs = eps.shape
     bars = np.repeat(np.eye(outputs), samples, axis=0).reshape(outputs, samples, outputs)
-    J = np.concatenate([network.chain.parameter_gradients(saved, bar) for bar in bars])
+    J = np.concatenate([network.chain.flat_parameter_gradients(saved, bar) for bar in bars])
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     f = filtered(s * s, options.pseudo_inverse, options.strength,
                  decomposition_floor(network.dtype, J.shape))

@@ -64,9 +64,9 @@ def drift(start, result, states):
 def running_residual(network, x, direction, eps):
     """J d + eps from a forward pass that keeps one layer at a time: outputs and their tangents."""
     tangent = None
-    for layer, where in zip(network.layers, network.slices):
+    for layer, piece in zip(network.chain.parts, network.chain.split(direction)):
         y, saved = layer.forward(x)
-        if tangent is not None or layer.size:
-            tangent = layer.tangent(saved, tangent, direction[where] if layer.size else None)
+        if tangent is not None or piece is not None:
+            tangent, _ = layer.flat_tangent(saved, tangent, piece)
         x = y
     return tangent + eps

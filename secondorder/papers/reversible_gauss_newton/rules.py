@@ -90,9 +90,9 @@ def add_by_gradients(layer, saved, bars, K, last):
     """
     if layer.size:
         for c in range(len(bars)):
-            own = layer.parameter_gradients(saved, bars[c]).astype(K.dtype, copy=False)
+            own = layer.flat_parameter_gradients(saved, bars[c]).astype(K.dtype, copy=False)
             for other in range(c + 1):
-                rows = (own if other == c else layer.parameter_gradients(saved, bars[other]).astype(
+                rows = (own if other == c else layer.flat_parameter_gradients(saved, bars[other]).astype(
                     K.dtype, copy=False))
                 K[c, :, other] += own @ rows.T
     return _below(layer, saved, bars, last)

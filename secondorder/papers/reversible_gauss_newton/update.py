@@ -61,7 +61,7 @@ class Update(NamedTuple):
 
 def residual(saved, network, direction, eps):
     """J d + eps (S, C), by one tangent of the outputs."""
-    return network.chain.tangent(saved, None, direction) + eps
+    return network.chain.tangents(saved, None, direction)[0] + eps
 
 
 def relative_size(rest, eps):

@@ -108,6 +108,8 @@ class Places:
         noise = 1e-8 * np.abs(self.of("value", edges)).max()
         jumps = self._jump(edges[:-1], edges[1:])
         for suspect in np.argsort(-jumps)[:_SUSPECTS]:
+            if not jumps[suspect] > max(5e-4, noise / 2):  # a kink inside would be no smaller
+                break
             place, jump = self._refine(edges[suspect], edges[suspect + 1])
             known = np.concatenate([self.kinks, self.undeclared])
             if jump > max(0.3 * jumps[suspect], 1e-3,

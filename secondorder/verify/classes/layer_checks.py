@@ -114,6 +114,11 @@ class LayerChecks:
                       if place.start <= block[1].start and block[1].stop <= place.stop]
             if bar.shape != part.value.shape or len(inside) == 1:
                 told = what.replace("theta", slot, 1)
+                if bar.shape != part.value.shape and any(
+                        finding.pass_name == name and finding.compared.startswith(f"{slot}")
+                        and "wrong shape" in finding.compared
+                        for finding in self.recorder.report.findings):
+                    continue  # it is told once
                 self.compare(name, told, bar, part, hint=self._swapped(bar, slot, places, parts))
                 continue
             for block, where, shape in inside:

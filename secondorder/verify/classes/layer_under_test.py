@@ -8,6 +8,7 @@ import copy
 import numpy as np
 
 from ...exact.finite_differences import Difference
+from ...nets.layers.chain import STILL
 from ..differences import at_zero, central, nested, stacked
 from ..recorder import pure_call
 from .passes import flat, parameter_arrays, run
@@ -81,7 +82,7 @@ class Subject:
         """
         before = [(label, value, value.copy()) for label, value in parameter_arrays(self.layer)]
         def called(function, names, given):
-            return pure_call(self.recorder, name, function, names, given)
+            return pure_call(self.recorder, name, function, names, given, same=(STILL,))
 
         result = (called(self.layer.forward, ("x",), args) if name == "forward"
                   else run(self.layer, name, args[0], args[1:], called))

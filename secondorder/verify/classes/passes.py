@@ -5,6 +5,8 @@ one array for each declared parameter and returns such arrays, in the order of `
 that is made of others has a flat vector for each of these. `run` stands between the two.
 """
 
+import copy
+
 import numpy as np
 
 from ...nets import Layer
@@ -109,8 +111,8 @@ def _as_written(layer, name, saved, args):
 
 def left(layer, saved, x_tangent, pieces):
     """What `tangent` leaves for the way back; None if it leaves nothing, or does not run."""
-    try:
-        result = layer.tangent(saved, x_tangent, *pieces)
+    try:  # with copies: what it changes in place is told where it is judged itself
+        result = layer.tangent(*copy.deepcopy((saved, x_tangent, *pieces)))
     except Exception:  # `tangent` is judged on its own
         return None
     return result[1] if isinstance(result, tuple) and len(result) == 2 else None

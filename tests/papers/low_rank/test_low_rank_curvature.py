@@ -95,13 +95,12 @@ def test_a_subclass_that_overrides_a_pass_goes_by_its_own_passes():
         def input_gradient(self, saved, y_bar):
             return 2 * super().input_gradient(saved, y_bar)
 
-        def tangent(self, saved, x_tangent, theta_tangent):
-            return super().tangent(saved, None if x_tangent is None else 2 * x_tangent,
-                                   theta_tangent)
+        def tangent(self, saved, x_tangent, *theta_tangents):
+            return super().tangent(saved, 2 * x_tangent, *theta_tangents)
 
-        def second_tangent(self, saved, x_tangent, x_second, theta_tangent):
-            twice = (None if part is None else 2 * part for part in (x_tangent, x_second))
-            return super().second_tangent(saved, *twice, theta_tangent)
+        def second_tangent(self, saved, moved, x_second):
+            moved = moved._replace(x_tangent=2 * moved.x_tangent)
+            return super().second_tangent(saved, moved, 2 * x_second)
 
     class Same(so.Linear):
         pass

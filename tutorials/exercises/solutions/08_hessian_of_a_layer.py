@@ -3,29 +3,29 @@
 import numpy as np
 
 
-def hidden_hessians(W, H, g, slope, curvature):
-    """(S, m, m) from W (n, m), H (S, n, n), g (S, n), slope and curvature (S, m)."""
+def eq_4b_hidden_hessian(W, H, h_bar, slope, curvature):
+    """(S, m, m) from W (n, m), H (S, n, n); h_bar, slope and curvature (S, m)."""
     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
-    return below + (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1])
+    return below + (curvature * h_bar)[:, :, None] * np.eye(W.shape[1])
 
 
-def mistake_1(W, H, g, slope, curvature):
+def mistake_1(W, H, h_bar, slope, curvature):
     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
-    return below - (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1])
+    return below - (curvature * h_bar)[:, :, None] * np.eye(W.shape[1])
 
 
-def mistake_2(W, H, g, slope, curvature):
+def mistake_2(W, H, h_bar, slope, curvature):
     return slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
 
 
-def mistake_3(W, H, g, slope, curvature):
+def mistake_3(W, H, h_bar, slope, curvature):
     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
-    return below + (slope * (g @ W))[:, :, None] * np.eye(W.shape[1])
+    return below + (slope * h_bar)[:, :, None] * np.eye(W.shape[1])
 
 
-def mistake_4(W, H, g, slope, curvature):
+def mistake_4(W, H, h_bar, slope, curvature):
     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
-    return below + (curvature * (g @ W))[:, :, None] * np.ones((W.shape[1], W.shape[1]))
+    return below + (curvature * h_bar)[:, :, None] * np.ones((W.shape[1], W.shape[1]))
 
 
 WRONG = [

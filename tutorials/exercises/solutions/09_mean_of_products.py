@@ -5,7 +5,7 @@ import numpy as np
 from secondorder.papers.eacg.eq_01_03_newton import positive
 
 
-def pch_step(W, B, h_bar, slope, curvature, gamma):
+def eq_8b_pch_step(W, B, h_bar, slope, curvature, gamma):
     """(m, m) from W (n, m), B (n, n); h_bar, slope, curvature (S, m); gamma for Pos-Eig."""
     bend = np.mean(curvature * h_bar, axis=0)
     return (W.T @ B @ W) * (slope.T @ slope / len(slope)) + np.diag(positive(bend, gamma))

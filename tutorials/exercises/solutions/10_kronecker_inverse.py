@@ -5,7 +5,7 @@ import numpy as np
 from secondorder.papers.eacg.eq_12_13_kfac_kfra import eq_12_factors
 
 
-def inverse(A, B, alpha):
+def eq_12_inverse(A, B, alpha):
     """The approximate inverse (n m, n m), from A (m, m), B (n, n)."""
     damped_A, damped_B = eq_12_factors(A, B, alpha)
     return np.kron(np.linalg.inv(damped_A), np.linalg.inv(damped_B))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Stated, equation
-from ....nets import Evaluation, SoftmaxCrossEntropy, SquaredError
+from ....nets import SoftmaxCrossEntropy, SquaredError
 from .. import PAPER, Bound, bounded_hessian
 from ..method import bound_at
 from ..section_2_setup import eq_1_objective
@@ -24,8 +24,8 @@ from .reference import Reading
           formula=r"\min_{\{\Delta w_{ij}^{(\ell)}\}} \mathcal{L} \qquad "
                   r"\mathcal{L} \equiv \sum_{s=1}^S f(\hat{\mathbf{y}}_s^{(L)} | \mathbf{x}_s)",
           kind="definition", verdict="definition",
-          implements=(eq_1_objective, SquaredError.value, SoftmaxCrossEntropy.value,
-                      Evaluation.loss), uses=())
+          implements=(eq_1_objective, SquaredError.value, SoftmaxCrossEntropy.value),
+          uses=())
 def equation_1(rng):
     claims = []
     for name in cases.LOSSES:
