@@ -84,7 +84,8 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma):
     if (numbers["g_norm"] < 0).any():
         raise ValueError(f"g_norm must not be negative, got {numbers['g_norm'].min()}")
     try:
-        rates = eq_37_step_lengths(*numbers.values(), sigma)
+        with np.errstate(over="ignore"):
+            rates = eq_37_step_lengths(*numbers.values(), sigma)
     except ValueError:
         shapes = ", ".join(str(value.shape) for value in numbers.values())
         raise ValueError("g_dot_grad, g_H_g and g_norm must be numbers or arrays of one shape, got "

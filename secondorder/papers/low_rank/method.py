@@ -19,7 +19,7 @@ from .eq_08_09_cubic_model import eq_8_change, option_1, option_2, with_penalty
 from .eq_37_43_step_length import (eq_37_step_length, eq_37_step_lengths, eq_38_39,
                                    eq_38_39_as_printed, eq_42_43_step)
 from .eq_43_table_2_rates import eq_38_39_of_samples, table_2_models
-from .layers import fcnn
+from .layers import fcnn, kind_of
 from .section_4_rates_by_layer import joint_change, joint_rates, layer_models
 
 # For each choice of `rates`: slope, curvature, what the model says F changes by, the rates, and the
@@ -106,7 +106,7 @@ class CubicRegularization(Wrapper):
     Raises
     ------
     TypeError, ValueError
-        Bad arguments; in a step, a layer that `rates` does not take.
+        Bad arguments; a layer that `rates` does not take.
     FloatingPointError
         In a step whose slope, curvature or model is not finite; nothing has changed then.
 
@@ -124,6 +124,8 @@ class CubicRegularization(Wrapper):
         self.sigma = positive_number(sigma, "sigma")
         lookup(RATES, rates, "rates")
         self.rates = rates
+        for layer in () if rates in ("single", "variable") else base.network.layers:
+            kind_of(layer)  # refuses what is not fully connected
         if rates.startswith("option") and (type(base) is not SGD or base.l2):
             raise ValueError(f"rates={rates!r} needs SGD with l2=0 as base, got {base!r}")
 
@@ -131,7 +133,10 @@ class CubicRegularization(Wrapper):
         """Eq. (42), (43): s g, with s by the cubic model along the base's direction g; `rate` plays
         no part.
         """
-        a, h, model, s, change = RATES[self.rates](evaluation, direction, self.l2, self.sigma)
+        try:
+            a, h, model, s, change = RATES[self.rates](evaluation, direction, self.l2, self.sigma)
+        except np.linalg.LinAlgError as error:
+            raise trouble(self, "the joint model of the layers is not finite") from error
         told = {"slope": float(a), "curvature": float(h), "predicted_decrease": -float(model)}
         if not math.isfinite(sum(told.values())):
             raise trouble(self, f"the model along the direction is not finite: {told}")

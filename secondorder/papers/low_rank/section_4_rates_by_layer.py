@@ -29,7 +29,7 @@ def joint_change(a, Q, lengths, sigma, s):
 
     It is (8) for K rates.
     """
-    return a @ s + s @ Q @ s / 2 + sigma / 6 * np.linalg.norm(lengths * s) ** 3
+    return a @ s + s @ Q @ s / 2 + sigma / 6 * norm(lengths * s) ** 3
 
 
 def joint_rates(a, Q, lengths, sigma):
@@ -37,7 +37,7 @@ def joint_rates(a, Q, lengths, sigma):
     rates, live = np.zeros(len(a)), lengths > 0
     if live.any():
         scale = lengths[live]
-        values, vectors = np.linalg.eigh(Q[np.ix_(live, live)] / np.outer(scale, scale))
+        values, vectors = np.linalg.eigh(Q[np.ix_(live, live)] / scale / scale[:, None])
         rates[live] = vectors @ minimiser(values, vectors.T @ (a[live] / scale), sigma) / scale
     return rates
 
@@ -55,9 +55,9 @@ def minimiser(values, slopes, sigma):
         with np.errstate(divide="ignore", over="ignore"):
             return np.where(slopes == 0, 0.0, -slopes / (from_least + sigma / 2 * more))
 
-    high = np.sqrt(2 * np.linalg.norm(slopes) / sigma) + np.finfo(float).tiny
+    high = np.sqrt(2 * norm(slopes) / sigma) + np.finfo(float).tiny
     low = max(high * 1e-100, np.finfo(float).tiny)
-    if np.linalg.norm(y(low)) < least:  # too short: the rest goes along the least eigenvector
+    if norm(y(low)) < least:  # too short: the rest goes along the least eigenvector
         rest = y(low)
         rest[0] = np.copysign(np.sqrt(max(least**2 - rest[1:] @ rest[1:], 0.0)), rest[0])
         return rest
@@ -65,5 +65,5 @@ def minimiser(values, slopes, sigma):
         middle = np.sqrt(low) * np.sqrt(high)
         if not low < middle < high:
             break
-        low, high = (middle, high) if np.linalg.norm(y(middle)) > least + middle else (low, middle)
+        low, high = (middle, high) if norm(y(middle)) > least + middle else (low, middle)
     return y(high)
