@@ -233,7 +233,7 @@ OTHER_SETTINGS = {  # how it was made, how it is made now, what the refusal has 
                    "alpha 0.1, not 0.3"),
     "betas": (lambda: make(so.Adam), lambda: make(so.Adam, betas=(0.9, 0.99)),
               r"betas \[0.9, 0.999\], not \[0.9, 0.99\]"),
-    "sigma": (lambda: cubic(sigma=1), lambda: cubic(sigma=9), "sigma 1, not 9"),
+    "sigma": (lambda: cubic(sigma=1), lambda: cubic(sigma=9), "sigma 1.0, not 9.0"),
     "schedule": (decayed, lambda: decayed(factor=0.6), "learning_rate's factor 0.5, not 0.6"),
     "base": (cubic, lambda: cubic(so.Adam), "base's method 'SGD', not 'Adam'"),
     "base's rate": (cubic, lambda: cubic(rate=0.2), "base's learning_rate 0.1, not 0.2"),

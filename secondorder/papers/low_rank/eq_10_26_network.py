@@ -18,7 +18,7 @@ einsum = partial(np.einsum, optimize=True)
 
 
 def eq_10_layer(w, v, A):
-    """Eq. (10): v^(k),j = A(w_i^(k),j v^(k-1),i), (d_k,), where v^(0) = x (12)"""
+    """Eq. (10), (12): v^(k),j = A(w_i^(k),j v^(k-1),i), (d_k,), and v^(0) = x"""
     return A(einsum("ji,i->j", w, v))
 
 

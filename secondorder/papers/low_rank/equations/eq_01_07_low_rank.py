@@ -28,7 +28,7 @@ from .conditions import STRAIGHT
                       v^{(n),j} \tag{27} \end{gathered}""",
           kind="identity", verdict="holds", implements=eq.eq_1_df_du, uses=("25",))
 def equations_1_and_27(rng):
-    claims = compared("against jets", eq.eq_1_df_du,
+    claims = compared("against jets", eq.eq_1_df_du,  # (1), (27)
                       lambda case: case.first(case.f, case.sample.n + 1), lambda n: [()],
                       kinds(rng, *ACTIVATIONS))
     return [*claims, network_case(rng, "tanh").live()]
@@ -86,6 +86,7 @@ def f_p_on_the_same_index(case, k):
                     "outputs.",
           kind="identity", verdict="holds", implements=eq.eq_3_uu, uses=("25", "27"))
 def equations_3_and_34(rng):
+    # (3), (34)
     claims = compared("against jets", eq.eq_3_uu, second_of_objective, lambda n: [()],
                       kinds(rng, *ACTIVATIONS), scale_of_outputs)
     return [*claims, network_case(rng, "tanh").live()]
@@ -98,8 +99,10 @@ def equations_3_and_34(rng):
           uses=("24", "25", "26", "27"))
 def equations_4_6_7_and_35(rng):
     cases = list(kinds(rng, *ACTIVATIONS))
+    # (4), (6), (35)
     claims = [claim for name, rule in (("(4)", eq.eq_4_uw), ("(6)", eq.eq_6_uw)) for claim in
               compared(f"{name} against jets", rule, second_of_objective, all_layers, cases)]
+    # (7)
     claims += compared("a against loops over its four indices", eq.eq_7_a, a_by_loops,
                        all_layers, cases)
     case = network_case(rng, "tanh")
@@ -127,6 +130,7 @@ def a_by_loops(case, k):
           implements=(eq.eq_5_ww, eq.eq_5_first_line, eq_33_d2v),
           uses=("24", "26", "28", "33"))
 def equations_5_and_36(rng):
+    # (5), (36)
     claims = compared("all pairs of layers, against jets", eq.eq_5_ww, second_of_objective,
                       pairs, kinds(rng, "relu"))
     case, curved = network_case(rng, "relu"), network_case(rng, "tanh")

@@ -28,12 +28,13 @@ def equations_10_12_and_13(rng):
     cases = list(kinds(rng, *ACTIVATIONS))
     claims = compared("v of all layers against loops", lambda s: stacked(s.v),
                       lambda case: stacked(map(reference.values, case.v)), lambda n: [()], cases)
-    claims += compared("p against loops", lambda s: eq.eq_13_output(s.u, s.v[s.n]),
+    claims += compared("p against loops", lambda s: eq.eq_13_output(s.u, s.v[s.n]),  # (13)
                        lambda case: reference.values(case.p), lambda n: [()], cases)
     case = network_case(rng, "tanh")
     first = eq.eq_10_layer(case.sample.w[1], case.sample.v[0], np.tanh)
+    # (10)
     return [Equal("one layer against loops", first, reference.values(case.v[1]), 1e-13), *claims,
-            Equal("v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15),
+            Equal("v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15),  # (12)
             Case(x=case.sample.v[0], p=reference.values(case.p))]
 
 
@@ -49,7 +50,8 @@ def equations_11_and_17(rng):
     f, h = ReLU(), 1e-3
     z = rng.uniform(0.1, 2, 8) * np.array([-1, 1] * 4)
     larger, quotient = [max(value, 0.0) for value in z], (f.value(z + h) - f.value(z - h)) / (2 * h)
-    return [Equal("A against the larger of z and 0", eq.eq_11_relu(z), larger, 1e-15),
+    return [Equal("A against the larger of z and 0", eq.eq_11_relu(z), larger, 1e-15),  # (11)
+            # (17)
             Equal("A' against a difference quotient", eq.eq_17_relu_slope(z), quotient, 1e-12),
             Equal("the package's ReLU against the larger of z and 0", f.value(z), larger, 1e-15),
             Equal("its slope against a difference quotient", f.slope(z), quotient, 1e-12),
@@ -183,10 +185,11 @@ def first_derivatives_against_jets(rng, rule):
 def equations_19_20_and_70(rng):
     claims, cases = [], list(kinds(rng, *ACTIVATIONS))
     for what, rule, right in (
-            ("gamma against d v / d z", eq.eq_19_gamma,
+            ("gamma against d v / d z", eq.eq_19_gamma,  # (19)
              lambda case, k: jacobian_in_argument(case, k, k)),
-            ("beta against d v^(k) / d v^(k-1)", eq.eq_20_beta,
+            ("beta against d v^(k) / d v^(k-1)", eq.eq_20_beta,  # (20)
              lambda case, k: jacobian_in_output(case, k, k - 1)),
+            # (70)
             ("alpha^(k,k-1) against the same", lambda sample, k: eq.eq_21_alpha(sample, k, k - 1),
              lambda case, k: jacobian_in_output(case, k, k - 1))):
         claims += compared(what, rule, right, all_layers, cases)

@@ -26,8 +26,9 @@ def equations_29_and_31(rng):
     f, z, h = ReLU(), rng.uniform(0.1, 2, 6) * np.array([-1, 1] * 3), 1e-3
     quotient = (f.slope(z + h) - f.slope(z - h)) / (2 * h)
     at_zero = (f.slope(np.array([h])) - f.slope(np.array([-h]))) / (2 * h)
-    claims = [Equal("A'' against the difference quotient of the slope, beside the slope",
+    claims = [Equal("A'' against the difference quotient of the slope, beside the slope",  # (29)
                     eq.eq_29_relu_bend(z), quotient, 1e-12, scale=f.slope(np.abs(z)))]
+    # (31)
     claims += compared("derivatives of gamma against complex steps, beside gamma", eq.eq_31_dgamma,
                        lambda case, k, q: case.by_complex_steps(reference.gamma, q, k), pairs,
                        kinds(rng, "relu"), lambda case: case.sample.slope[1])

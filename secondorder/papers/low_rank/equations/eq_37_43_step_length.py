@@ -415,6 +415,7 @@ def equations_42_and_43(rng):
                          for of in (row.at.network, net))
         pieces = [-g[where][:layer.weight.size]
                   for layer, where in zip(net.layers, net.slices) if layer.size]
+        # (42), (43)
         claims += [Equal("change of all weights against the larger root times -gradient",
                          after - before, root * np.concatenate(pieces), 100 * row.tolerance,
                          case=row.name),

@@ -71,8 +71,10 @@ def equations_58_and_59(rng):
     claims = []
     for name, case in cases(rng, "relu", "tanh"):
         last, allowed = case.sample.v[-1], tolerance(case.w.dtype)
+        # (58)
         claims += [Equal("against loops", last, reference.values(case.v), allowed, case=name),
                    Equal("against Recurrent", last, case.of_layers().value, allowed, case=name),
+                   # (59)
                    Equal("v_(0) against x", case.sample.v[0], case.x.copy(), 1e-15, case=name),
                    Property("all copies of the weights are one",
                             all(w is case.w for w in case.sample.w[1:]), case=name)]

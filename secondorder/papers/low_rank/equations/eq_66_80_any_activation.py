@@ -159,6 +159,7 @@ def equations_74_and_75(rng):
     def printed(sample, k, q):
         return eq.eq_74_75_as_printed(sample, sample.n, k, q)
 
+    # (74), (75)
     return [*by_complex_steps(rng, {"all layers": eq.eq_74_75_deta}, reference.eta, from_the_top),
             *as_printed(rng, printed, right, too_much)]
 
