@@ -22,6 +22,7 @@ from ..labels import is_number
 from .source import check_and_helpers, doc_lines, doc_node, place_of, plain, tree_of
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
+_HEAD = re.compile(r"Eq\. (\([\w.]+\)(?:(?:,| =) \([\w.]+\))*)")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
 _CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
            if inspect.isclass(kind) and name not in ("Case", "VerificationError")}
@@ -63,7 +64,7 @@ def code_line(entry, label):
 @functools.cache
 def displays_of(room):
     """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`,
-    `theorem_1`.
+    `theorem_1`; and those that the docstring of such a function begins with, as "Eq. (3) = (34)".
     """
     found = {}
     for module in [value for name, value in sys.modules.items()
@@ -72,7 +73,10 @@ def displays_of(room):
             match = re.fullmatch(r"eq_0*(\w+?)_(?!as_printed)\w+|((?:theorem|lemma|algorithm)_\d+)",
                                  name)
             if match and inspect.isfunction(value):
-                found.setdefault(value, set()).add(match[1] or match[2].replace("_", "-"))
+                head = _HEAD.match(inspect.getdoc(value) or "")
+                found.setdefault(value, set()).update(
+                    [match[1] or match[2].replace("_", "-")],
+                    re.findall(r"[\w.]+", head[1]) if head else ())
     return found
 
 
