@@ -186,6 +186,8 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="truncate", s
     -----
     Matrices of features, J and J J^T are decomposed in float64. What a network in float32 has
     rounded before is lost: its exact inverses see no singular values below 1e-5 of the largest.
+    J J^T of a large network does not know those below 1e-7, to which "exact" and "damp" give the
+    largest weight; "truncate" and "tikhonov" do not need them.
     """
     l2 = check_l2(l2)
     solve = solver(network, inverse, pseudo_inverse, strength, boolean(recompute, "recompute"),

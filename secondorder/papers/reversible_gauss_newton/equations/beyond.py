@@ -13,7 +13,7 @@ from ..eq_01_07_gauss_newton import eq_5_by_kernel
 from ..eq_12_13_jacobian import to_theta
 from ..eq_14_15_coupling import Coupling
 from ..eq_14_15_revmlp import block_states
-from ..eq_16_17_right_inverse import at_features, braces, eq_16_17_deltas
+from ..eq_16_17_right_inverse import at_features, eq_16_17_deltas
 from ..eq_33_57_proof import eq_56_57_step, shortest, swept_delta
 from ..layers import jacobian, tangent_kernel
 from ..method import GaussNewton
@@ -29,7 +29,7 @@ from . import cases, reference
           formula=r"\Delta_\ell^{(1)}=e_\ell^{(1)}S_1^+,\qquad \Delta_\ell^{(2)}"
                   r"=e_{\ell-1}^{(2)}S_2^+",
           kind="identity", verdict="holds", ours=True,
-          implements=(swept_delta, Stated(eq_16_17_deltas, "0", "1", "2"), braces, at_features,
+          implements=(swept_delta, eq_16_17_deltas, at_features,
                       Coupling.undone, RunningEvaluation.deltas),
           uses=("16", "17"))
 def extension_sweep(rng):

@@ -213,7 +213,7 @@ def assumption_4_1(rng):
           condition="The activation is smooth and not linear, d' >= n, and no two samples agree "
                     "in a half. (A ReLU may fail: units that are all on or off make features that "
                     "are not independent; a linear block always fails for n > d/2.)",
-          implements=(surjective, Stated(block_states, "0")), uses=())
+          implements=(surjective, block_states), uses=())
 def assumption_4_2(rng):
     drawn = [cases.small(rng, blocks=2, bottleneck=10, samples=4) for _ in range(5)]
     ranks = [cases.rank_of(eq_12_jacobian(at.states)) for at in drawn]

@@ -52,6 +52,8 @@ def equations_60_to_63(rng):
                          1e-9, case=case),
                    Equal("C+", eq_61_63_plus(state.S2, h), C_plus,  # (63)
                          1e-9, case=case),
+                   Equal("(41) from A+, B and C+", eq_41_right_inverse(A_plus, B, C_plus), expected,
+                         1e-9, case=case),
                    Equal("whole", eq_60_own_right_inverse(state), expected, 1e-8,  # (60)
                          case=case)]
     return [*claims, Case(A_plus=A_plus)]
