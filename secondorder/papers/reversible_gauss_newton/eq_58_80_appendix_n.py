@@ -20,7 +20,7 @@ def eq_58_own_jacobian(b):
 
 def eq_59_kronecker(S, h):
     """Eqs. (36), (39), (59): A = S1^T kron I or C = S2^T kron I, d vec(W S) / d vec(W)."""
-    return np.kron(S.T, np.eye(h))
+    return np.kron(S.T, np.eye(h))  # (36), (39), (59)
 
 
 def eq_60_own_right_inverse(b):
@@ -53,11 +53,12 @@ def eq_66_B(b):
 
     B[i + h (j-1), a + h (m-1)] = S1_mj sum_k W2_ik V1_ka S'_kj, the `entries` for T = S1^T.
     """
-    return entries(b, b.S1.T)
+    return entries(b, b.S1.T)  # (62), (65), (66)
 
 
 def eq_72_BA_plus(b):
     """Eqs. (67) to (72): B A^+, the `entries` for T = S1^T S1^{T+}."""
+    # (67), (68), (69), (70), (71), (72)
     return entries(b, b.S1.T @ np.linalg.pinv(b.S1.T))
 
 
@@ -66,4 +67,5 @@ def eq_78_BA_plus_A(b):
 
     As that is S1^T, it is B again, (79) and (80).
     """
+    # (73), (74), (75), (76), (77), (78), (79), (80)
     return entries(b, b.S1.T @ np.linalg.pinv(b.S1.T) @ b.S1.T)

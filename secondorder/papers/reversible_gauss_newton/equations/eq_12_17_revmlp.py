@@ -218,8 +218,8 @@ def equations_16_and_56(rng):
         delta = e1 @ reference.pinv(at.states[l].S1)
         literal = eq_56_delta((back @ at.eps)[:6].reshape(3, 2).T, at.states[l].S1)
         claims += [Equal("d x_l / d x_L", back, tangent, 1e-11, case=f"block {l + 1}"),
-                   Equal("Delta1", literal, delta, 1e-9, case=f"block {l + 1}"),  # (16), (56)
-                   Equal("Delta1 of the sweep", eq_16_delta(e1, at.states[l].S1).product, delta,
+                   Equal("(56): Delta1", literal, delta, 1e-9, case=f"block {l + 1}"),
+                   Equal("(16): Delta1", eq_16_delta(e1, at.states[l].S1).product, delta,
                          1e-9, case=f"block {l + 1}"),
                    Equal("in the step", fast[l][0], -delta / 3, 1e-8, case=f"block {l + 1}")]
     return [*claims, Case(e1=e1, S1=at.states[-1].S1, delta=delta)]
@@ -247,8 +247,8 @@ def equations_17_and_57(rng):
             if not name:
                 literal = eq_57_delta(e2, state, first)
                 sweep = eq_17_delta(e2, B_Delta1, state.S2).product
-                claims += [Equal("Delta2", literal, delta, 1e-9, case=f"block {l + 1}"),
-                           Equal("Delta2 of the sweep", sweep, delta, 1e-9, case=f"block {l + 1}")]
+                claims += [Equal("(57): Delta2", literal, delta, 1e-9, case=f"block {l + 1}"),
+                           Equal("(17): Delta2", sweep, delta, 1e-9, case=f"block {l + 1}")]
             claims.append(Equal("in the step", pair[l][1], -delta / 3, 1e-8,
                                 case=f"block {l + 1}{name}"))
     for name, other in cases.without_biases(rng):

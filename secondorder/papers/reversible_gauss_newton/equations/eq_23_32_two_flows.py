@@ -10,8 +10,8 @@ from ..eq_08_11_any_right_inverse import eq_8_step, euler
 from ..eq_12_13_jacobian import eq_12_jacobian, half_order
 from ..eq_18_22_generalised import eq_20_error_rate
 from ..eq_23_32_two_flows import (eq_23_flow, eq_24_flow, eq_25_error_rate, eq_26_27_error_flow,
-                                  eq_26_27_solved, eq_28_29_euler_bound, eq_30_triangle, eq_31_in_theta,
-                                  eq_32_as_printed, eq_32_bound)
+                                  eq_26_27_solved, eq_28_29_euler_bound, eq_30_triangle,
+                                  eq_31_in_theta, eq_32_as_printed, eq_32_bound)
 from ..eq_33_57_proof import eq_55_right_inverse
 from . import cases, reference
 from .conditions import IDENTITY_HESSIAN, SURJECTIVE

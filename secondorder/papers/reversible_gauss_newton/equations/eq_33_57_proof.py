@@ -35,9 +35,10 @@ def equations_33_to_39(rng):
         own = reference.own_parameter_jacobian(at.net, at.x, l)
         size, block = state.W1.size, f"block {l + 1}"
         claims += [
-            Equal("J_l against complex steps", J, reference.parameter_jacobian(at.net, at.x, [l]),
-                  1e-11, case=block),
-            Equal("d x_l / d w_l", eq_36_39_own_jacobian(state), own, 1e-11, case=block),
+            Equal("(33): J_l against complex steps", J,
+                  reference.parameter_jacobian(at.net, at.x, [l]), 1e-11, case=block),
+            Equal("(36), (39): d x_l / d w_l", eq_36_39_own_jacobian(state), own, 1e-11,
+                  case=block),
             Equal("A", eq_59_kronecker(state.S1, 2), own[:6, :size], 1e-12, case=block),
             Equal("B", eq_66_B(state), own[6:, :size], 1e-11, case=block),
             Equal("C", eq_59_kronecker(state.S2, 2), own[6:, size:], 1e-12, case=block),
@@ -68,7 +69,8 @@ def equations_40_and_41(rng):
         inverse = eq_41_right_inverse(reference.pinv(A), B, reference.pinv(C))
         claims.append(Equal("(40)", eq_40_triangle(A, B, C), triangle, 1e-14, case=name))
         claims.append(
-            wrap(Equal("the product against I", triangle @ inverse, np.eye(9), 1e-10, case=name)))
+            wrap(Equal("(41): the product with (40) against I", triangle @ inverse, np.eye(9),
+                       1e-10, case=name)))
         claims.append(Equal("no part above the diagonal", inverse[:columns, 4:],
                             np.zeros((columns, 5)), 1e-14, scale=inverse, case=name))
     return [*claims, Case(A=A, B=B, C=C)]

@@ -41,7 +41,7 @@ def equations_58_and_59(rng):
                     "Kronecker products.",
           kind="identity", verdict="holds",
           implements=(eq_60_own_right_inverse, eq_61_63_plus,
-                      eq_41_right_inverse), uses=("41", "59"))
+                      eq_66_B, eq_41_right_inverse), uses=("41", "59"))
 def equations_60_to_63(rng):
     claims = []
     for case, at, l, state in cases.blocks_of_any_rank(rng):
