@@ -51,8 +51,14 @@ def eq_15_second_half(X2, W2, S2):
 
 def block_states(network, saved):
     """[`BlockState`] of all blocks, from the first up, of what the network's layers saved."""
+    return list(downwards(network, saved))[::-1]
+
+
+def downwards(network, saved):
+    """The same from the last block down, one at a time."""
     halves = network.of_blocks(saved)
-    return [block_state(*pair) for pair in zip(network.blocks, zip(halves[::2], halves[1::2]))]
+    for block, *pair in zip(network.blocks[::-1], halves[-2::-2], halves[::-2]):
+        yield block_state(block, pair)
 
 
 def block_state(block, saved):

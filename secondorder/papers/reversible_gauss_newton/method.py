@@ -15,7 +15,7 @@ from ...optimizers.base import Optimizer
 from ...optimizers.step import own_evaluation
 from .eq_01_07_gauss_newton import defect, eq_5_by_kernel, eq_5_gauss_newton
 from .eq_08_11_any_right_inverse import eq_10_errors
-from .eq_14_15_revmlp import RevMLP, block_states
+from .eq_14_15_revmlp import RevMLP, downwards
 from .eq_16_17_right_inverse import at_features, eq_16_17_deltas, eq_55_step
 from .eq_18_22_generalised import eq_19_errors
 from .layers import jacobian, tangent_kernel
@@ -39,7 +39,7 @@ def right_inverse(evaluation, eps, plus):
     if isinstance(evaluation, RunningEvaluation):
         deltas = evaluation.deltas(e1, e2, plus)
     else:
-        deltas = eq_16_17_deltas(block_states(network, evaluation.saved)[::-1], e1, e2, plus)
+        deltas = eq_16_17_deltas(downwards(network, evaluation.saved), e1, e2, plus)
     return eq_55_step(network, deltas), min(Delta.rank for pair in deltas for Delta in pair)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...checks import check_loss
-from .eq_14_15_revmlp import block_state, block_states
+from .eq_14_15_revmlp import block_state, downwards
 from .eq_16_17_right_inverse import eq_16_17_deltas
 
 #: How far the inverse network may miss the input, relative to the largest |x_l|.
@@ -32,13 +32,13 @@ class RunningEvaluation:
         """(16), (17) from activations that the inverse network computes; where it misses the input
         by more than `DRIFT`, from a second forward pass that keeps them.
         """
-        found = eq_16_17_deltas(self.downwards(), e1, e2, plus)
+        found = eq_16_17_deltas(self.undone(), e1, e2, plus)
         if self.drift <= DRIFT:
             return found
         _, saved = self.network.chain.forward(self.x)
-        return eq_16_17_deltas(block_states(self.network, saved)[::-1], e1, e2, plus)
+        return eq_16_17_deltas(downwards(self.network, saved), e1, e2, plus)
 
-    def downwards(self):
+    def undone(self):
         """`BlockState` of every block from the last one down, one at a time."""
         x, largest = self.features, np.abs(self.features).max()
         for block in self.network.blocks[::-1]:

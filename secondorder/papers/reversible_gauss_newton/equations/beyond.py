@@ -86,7 +86,7 @@ def ranks_of(at):
 def drift_of(at):
     """How far the inverse network misses the input."""
     running = RunningEvaluation(at.net, SquaredError(), at.x, at.y)
-    list(running.downwards())
+    list(running.undone())
     return running.drift
 
 
