@@ -25,8 +25,8 @@ from secondorder.papers.low_rank.eq_37_43_step_length import eq_41_flat_as_print
 from secondorder.papers.low_rank.layers import sample as low_rank_sample
 from secondorder.papers.residual_partitioning.section_7_3_proof_of_theorem_2 import (
     eq_20_softmax, eq_22_as_printed, eq_22_gradient)
-from secondorder.papers.reversible_gauss_newton.dense.flows import (
-    total_bound, total_bound_as_printed)
+from secondorder.papers.reversible_gauss_newton.eq_23_32_two_flows import (
+    eq_32_as_printed, eq_32_bound)
 
 figures = Figures()
 rng = np.random.default_rng(0)
@@ -251,7 +251,7 @@ alpha, bend, lipschitz = 1e-3, 8.0, 1e-3
 apart = abs(0.5 * bend * alpha**2 - -0.5 * bend * alpha**2)
 K = 2 * lipschitz / bend
 bounds = [bound(alpha, K, K, lipschitz, lipschitz, 1.0, alpha)
-          for bound in (total_bound_as_printed, total_bound)]
+          for bound in (eq_32_as_printed, eq_32_bound)]
 print(f"apart {apart:.4g}; bound with the factor 2 {bounds[1]:.4g}; as printed {bounds[0]:.4g}")
 note("(32)", *(max(0.0, apart / bound - 1) for bound in bounds))
 

@@ -63,20 +63,22 @@ def code_line(entry, label):
 
 @functools.cache
 def displays_of(room):
-    """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`,
-    `theorem_1`; and those that the docstring of such a function begins with, as "Eq. (3) = (34)".
+    """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`, of several
+    `eq_26_27_...`, `theorem_1`; and those that the docstring of such a function begins with, as
+    "Eq. (3) = (34)".
     """
     found = {}
     for module in [value for name, value in sys.modules.items()
                    if name.startswith(f"{room}.") and ".equations" not in name]:
         for name, value in vars(module).items():
-            match = re.fullmatch(r"eq_0*(\w+?)_(?!as_printed)\w+|((?:theorem|lemma|algorithm)_\d+)",
-                                 name)
+            match = re.fullmatch(r"eq((?:_\d+[a-z]?)+)(?!_as_printed)\w*"
+                                 r"|((?:theorem|lemma|algorithm)_\d+)", name)
             if match and inspect.isfunction(value):
+                labels = (re.findall(r"_0*(\w+?)(?=_|$)", match[1]) if match[1]
+                          else [match[2].replace("_", "-")])
                 head = _HEAD.match(inspect.getdoc(value) or "")
                 found.setdefault(value, set()).update(
-                    [match[1] or match[2].replace("_", "-")],
-                    re.findall(r"[\w.]+", head[1]) if head else ())
+                    labels, re.findall(r"[\w.]+", head[1]) if head else ())
     return found
 
 

@@ -1,20 +1,83 @@
-"""`RevMLP`: blocks of coupling layers with a fixed readout, a network like any other that can be
-run backwards.
+"""4. RevMLP: L blocks of (14) and (15), a network that can be run backwards.
+
+The class is a network like any other, with rows of samples. `BlockState` has what (14) and (15)
+need and make in one block as the paper writes it, with one column a sample.
 """
 
 from itertools import chain, repeat
+from typing import NamedTuple
 
 import numpy as np
 
 from ...checks import all_finite, batch, number_in, one_of, plain_array, real_array, whole_number
+from ...checks.randomness import generator
 from ...nets import Linear, Network
 from ...nets.layers.activation_functions import activation_function
-from ...checks.randomness import generator
-from .coupling import HALVES, Coupling, CouplingBlock
+from .eq_14_15_coupling import HALVES, Coupling, CouplingBlock
+
+
+class BlockState(NamedTuple):
+    """One block of a forward pass: views of what its layers have saved, one column a sample.
+
+    X1, X2 : (h, n), the halves of X_l; h = d/2.
+    S1, S2 : (d', n), sigma(V^(2)_{l-1} X^(2)_{l-1}) and sigma(V^(1)_l X^(1)_l); with biases there
+    is a row of ones below.
+    slope1, slope2 : (d', n), sigma' at the same places.
+    W1, W2 : (h, d'); V1, V2 : (d', h), V^(1)_l and V^(2)_{l-1}, the identity without a bottleneck.
+    """
+
+    X1: np.ndarray
+    X2: np.ndarray
+    S1: np.ndarray
+    S2: np.ndarray
+    slope1: np.ndarray
+    slope2: np.ndarray
+    W1: np.ndarray
+    W2: np.ndarray
+    V1: np.ndarray
+    V2: np.ndarray
+
+
+def eq_14_first_half(X1, W1, S1):
+    """Eq. (14), S1 the sigma(...): X^(1)_l = X^(1)_{l-1} + W^(1)_l sigma(V^(2)_{l-1} X^(2)_{l-1})
+    """
+    return X1 + W1 @ S1
+
+
+def eq_15_second_half(X2, W2, S2):
+    """Eq. (15), S2 the sigma(...): X^(2)_l = X^(2)_{l-1} + W^(2)_l sigma(V^(1)_l X^(1)_l)"""
+    return X2 + W2 @ S2
+
+
+def block_states(network, saved):
+    """[`BlockState`] of all blocks, from the first up, of what the network's layers saved."""
+    return list(downwards(network, saved))[::-1]
+
+
+def downwards(network, saved):
+    """The same from the last block down, one at a time."""
+    halves = network.of_blocks(saved)
+    for block, *pair in zip(network.blocks[::-1], halves[-2::-2], halves[::-2]):
+        yield block_state(block, pair)
+
+
+def block_state(block, saved):
+    """`BlockState` of a `CouplingBlock`, of what its two layers saved."""
+    X, h = saved[1].output.T, block.first.half
+    (S1, slope1, W1, V2), (S2, slope2, W2, V1) = (half_state(*half) for half in zip(block, saved))
+    return BlockState(X[:h], X[h:], S1, S2, slope1, slope2, W1, W2, V1, V2)
+
+
+def half_state(half, saved):
+    """sigma(V X), sigma'(V X), W, V of a `Coupling`."""
+    S, W = saved.inner[-1].input.T, half.trained.weight
+    V = np.eye(half.half, dtype=W.dtype) if half.fixed is None else half.fixed.weight
+    S = S if half.trained.bias is None else np.vstack([S, np.ones_like(S[:1])])
+    return S, saved.inner[-2].slope.T, W, V
 
 
 class RevMLP(Network):
-    """A reversible network, Eqs. (14)-(15), with a fixed linear readout: f = R x_L
+    """A reversible network, Eqs. (14)-(15), with a fixed linear readout: f = U x_L
 
     Parameters
     ----------
@@ -32,7 +95,7 @@ class RevMLP(Network):
     outputs : int, optional
         C; without it the outputs are x_L itself, or as many as a given matrix `readout` has rows.
     readout : {"orthonormal", "first"} or (C, width) array
-        R: rows of a random orthogonal matrix, the first C units, or a matrix of full row rank. A
+        U: rows of a random orthogonal matrix, the first C units, or a matrix of full row rank. A
         name says nothing without `outputs`; "first" is refused there.
     bias : bool
         A trained bias in every half-coupled layer, which starts at 0.
@@ -48,7 +111,7 @@ class RevMLP(Network):
         ``blocks[l].W1``, ``.W2`` (width/2, d') are trained, ``.Va``, ``.Vb`` (d', width/2) are
         fixed.
     readout : (C, width) array or None
-        R.
+        U.
     width : int
         d, or d + 1 if that was odd.
 
@@ -84,8 +147,8 @@ class RevMLP(Network):
         halves = [Coupling(self.width, bottleneck, moves, kind, bias, _drawn_w(init, kind),
                            _drawn_v, rng)
                   for kind in kinds for moves in HALVES]
-        R = _readout_matrix(readout, outputs, self.width, rng)
-        end = [] if R is None else [_fixed(R)]
+        U = _readout_matrix(readout, outputs, self.width, rng)
+        end = [] if U is None else [_fixed(U)]
         pad = [_fixed(np.eye(self.width, self.inputs))] if self.width > self.inputs else []
         self._begin, self._end = len(pad), len(pad) + len(halves)
         super().__init__([*pad, *halves, *end], dtype=dtype)
@@ -116,7 +179,11 @@ class RevMLP(Network):
     @property
     def couplings(self):
         """The half-coupled layers, two for each block."""
-        return self.layers[self._begin:self._end]
+        return self.of_blocks(self.layers)
+
+    def of_blocks(self, entries):
+        """Of a list with an entry for every layer: those of `couplings`."""
+        return entries[self._begin:self._end]
 
     @property
     def readout(self):
@@ -199,7 +266,7 @@ def _fixed(matrix):
 
 
 def _readout_matrix(readout, outputs, width, rng):
-    """R (C, width); None where the outputs are x_L itself."""
+    """U (C, width); None where the outputs are x_L itself."""
     if not isinstance(readout, str):
         return _given_readout(readout, outputs, width)
     one_of(("orthonormal", "first"), readout, "readout")
@@ -217,8 +284,8 @@ def _readout_matrix(readout, outputs, width, rng):
 
 def _given_readout(readout, outputs, width):
     rows = outputs or len(np.atleast_1d(plain_array(readout, "readout"))) or 1
-    R = real_array(readout, "readout", (rows, width))
-    if np.linalg.matrix_rank(R) < rows:
-        raise ValueError(f"readout must have full row rank {rows}, got rank "
-                         f"{np.linalg.matrix_rank(R)}")
-    return R
+    U = real_array(readout, "readout", (rows, width))
+    rank = np.linalg.matrix_rank(U)
+    if rank < rows:
+        raise ValueError(f"readout must have full row rank {rows}, got rank {rank}")
+    return U

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dense import flows, jacobians, right_inverse, steps
-from ..dense.columns import from_theta, to_theta, vec
+from ..eq_08_11_any_right_inverse import euler
+from ..eq_12_13_jacobian import eq_12_jacobian, from_theta, to_theta, vec
+from ..eq_23_32_two_flows import eq_23_flow
+from ..eq_33_57_proof import eq_56_57_step
 from . import cases
 
 
@@ -35,12 +37,12 @@ def two_flows(rng):
     for kind in ("moore-penrose", "right"):
         def field(w, kind=kind):
             states, eps = at_parameters(at, w)
-            return (right_inverse.update(states, eps) if kind == "right"
-                    else steps.gauss_newton(jacobians.jacobian(states), eps))
+            return (eq_56_57_step(states, eps) if kind == "right"
+                    else eq_23_flow(eq_12_jacobian(states), eps))
 
         path = np.array(runge_kutta(field, start, 10))
         ends.append(path[-1])
-        points.append([flows.euler(field, start, a, round(1 / a))[-1] for a in alpha])
+        points.append([euler(field, start, a, round(1 / a))[-1] for a in alpha])
         # the stretch of the field where the flow begins and ends, and half as much again for what
         # lies between and beside it
         lipschitz.append(1.5 * max(np.linalg.norm(derivative(field, w), 2) for w in path[[0, -1]]))
@@ -54,7 +56,7 @@ def at_parameters(at, w):
     network.
     """
     at.net.theta = to_theta(w, at.net)
-    states = jacobians.states(at.net, at.x)
+    states = cases.states_at(at.net, at.x)
     half = len(states[-1].X1)
     eps = np.concatenate([vec(states[-1].X1 - at.y.T[:half]), vec(states[-1].X2 - at.y.T[half:])])
     return states, eps
@@ -85,5 +87,5 @@ def eps_of(at, w):
 
 def stretch_of_eps(at, points):
     """The largest |J| at some points, and half as much again."""
-    return 1.5 * max(np.linalg.norm(jacobians.jacobian(at_parameters(at, w)[0]), 2)
+    return 1.5 * max(np.linalg.norm(eq_12_jacobian(at_parameters(at, w)[0]), 2)
                      for w in points)

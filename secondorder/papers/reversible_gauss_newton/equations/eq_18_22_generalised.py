@@ -3,8 +3,13 @@
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, Printed, Property, Rate, equation
+from ....nets import SoftmaxCrossEntropy
 from .. import PAPER
-from ..dense import flows, steps
+from ..eq_01_07_gauss_newton import eq_7_generalised
+from ..eq_08_11_any_right_inverse import euler
+from ..eq_18_22_generalised import (eq_18_newton_flow, eq_19_errors, eq_19_step,
+                                    eq_20_error_rate, eq_21_flow, eq_22_projection,
+                                    pinv_of_generalised)
 from . import cases, reference
 from .conditions import STRICT
 
@@ -14,7 +19,7 @@ from .conditions import STRICT
                     "strictly convex loss.",
           formula=r"\frac{d\mathbf f}{dt}=-H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
           uses=("10",), kind="definition", verdict="holds",
-          implements=flows.newton_flow)
+          implements=eq_18_newton_flow)
 def equation_18(rng):
     y, start = np.eye(4)[rng.integers(0, 4, 2)], rng.normal(size=(2, 4))
 
@@ -22,11 +27,11 @@ def equation_18(rng):
         return (reference.softmax_errors(f, y) + 0.3 * f).ravel()
 
     def field(f):
-        return flows.newton_flow(reference.softmax_hessian(f) + 0.3 * np.eye(8),
+        return eq_18_newton_flow(reference.softmax_hessian(f) + 0.3 * np.eye(8),
                                  errors(f)).reshape(2, 4)
 
     rates = np.array([0.1, 0.05, 0.025])
-    ends = [errors(flows.euler(field, start, r, round(1 / r))[-1]) for r in rates]
+    ends = [errors(euler(field, start, r, round(1 / r))[-1]) for r in rates]
     gaps = [np.linalg.norm(end - np.exp(-1) * errors(start)) for end in ends]
     H = reference.softmax_hessian(start) + 0.3 * np.eye(8)
     return [Equal("H times the flow", H @ field(start).ravel(), -errors(start), 1e-12),
@@ -38,18 +43,22 @@ def equation_18(rng):
           statement="The generalised step is J+ times H^{-1} eps.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,J^+H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
           uses=("7", "18", "appendix-a"), kind="identity", verdict="conditional", condition=STRICT,
-          implements=(steps.functional_generalised, steps.generalised))
+          implements=(eq_19_step, eq_19_errors, eq_7_generalised))
 def equation_19(rng):
     J, H, eps = cases.surjective_matrix(rng), cases.positive_matrix(rng, 6), rng.normal(size=6)
     L = np.linalg.cholesky(H)  # (7) through J^T H J = (L^T J)^T (L^T J), on which (6) is known
     whitened = -reference.pinv(L.T @ J) @ np.linalg.solve(L, eps)
     tall, H_tall, e = rng.normal(size=(9, 4)), cases.positive_matrix(rng, 9), rng.normal(size=9)
-    return [Equal("(19) against (5) in coordinates where H = I",
-                  steps.functional_generalised(J, H, eps), whitened, 1e-9),
-            Equal("(7) against the same", steps.generalised(J, H, J.T @ eps), whitened, 1e-8),
+    f, y = rng.normal(size=(3, 4)), np.eye(4)[rng.integers(0, 4, 3)]
+    whole = reference.pinv(reference.softmax_hessian(f)) @ reference.softmax_errors(f, y).ravel()
+    return [Equal("H+ eps of a softmax, sample by sample",
+                  eq_19_errors(SoftmaxCrossEntropy(), f, y), whole.reshape(3, 4), 1e-10),
+            Equal("(19) against (5) in coordinates where H = I",
+                  eq_19_step(J, H, eps), whitened, 1e-9),
+            Equal("(7) against the same", eq_7_generalised(J, H, J.T @ eps), whitened, 1e-8),
             Counterexample(Equal("J that is not surjective: (19) against (7)",
-                                 steps.functional_generalised(tall, H_tall, e),
-                                 steps.generalised(tall, H_tall, tall.T @ e), 1e-3)),
+                                 eq_19_step(tall, H_tall, e),
+                                 eq_7_generalised(tall, H_tall, tall.T @ e), 1e-3)),
             Case(J=J, H=H, eps=eps)]
 
 
@@ -59,10 +68,10 @@ def equation_19(rng):
                     "J^T H J is J+ H^{-1} J^{T+}.",
           formula=r"(J^THJ)^+=J^+H^{-1}{J^T}^+,\qquad {J^T}^+J^T=I",
           kind="proof-step", verdict="conditional", condition=STRICT,
-          implements=steps.pinv_of_generalised, uses=("assumption-4.1",))
+          implements=pinv_of_generalised, uses=("assumption-4.1",))
 def appendix_a(rng):
     def sides(J, H):
-        return reference.pinv(J.T @ H @ J), steps.pinv_of_generalised(J, H)
+        return reference.pinv(J.T @ H @ J), pinv_of_generalised(J, H)
 
     J, H = cases.surjective_matrix(rng), cases.positive_matrix(rng, 6)
     tall, H_tall = rng.normal(size=(9, 4)), cases.positive_matrix(rng, 9)
@@ -79,14 +88,14 @@ def appendix_a(rng):
           statement="The chain rule: eps changes by H J times the change of the parameters.",
           formula=r"\frac{d\epsilon}{dt}=HJ\frac{d\theta}{dt}",
           kind="identity", verdict="holds",
-          implements=flows.error_rate, uses=("10",))
+          implements=eq_20_error_rate, uses=("10",))
 def equation_20(rng):
     net, x, y, _ = cases.classes(rng)
     J = rows_unit_first(net, x)
     w = rng.normal(size=net.size)
     rate = reference.along(net, x, y, w)
     return [Equal("rate of eps along a direction, by a complex step",
-                  flows.error_rate(reference.softmax_hessian(net(x)), J, w), rate, 1e-12),
+                  eq_20_error_rate(reference.softmax_hessian(net(x)), J, w), rate, 1e-12),
             Case(rate=rate)]
 
 
@@ -108,7 +117,7 @@ def rows_unit_first(net, x):
                   r"\frac{d\epsilon}{dt}=-\alpha HJ(J^THJ)^+J^T\epsilon"
                   r"=-\alpha A\epsilon \tag{22} \end{gathered}",
           kind="identity", verdict="holds",
-          implements=(flows.generalised_flow, flows.projection), uses=("7", "20"))
+          implements=(eq_21_flow, eq_22_projection), uses=("7", "20"))
 def equations_21_and_22(rng):
     claims = []
     spread = np.geomspace(1, 0.02, 6)[:, None]
@@ -120,10 +129,10 @@ def equations_21_and_22(rng):
         L = np.linalg.cholesky(H)
         flow = -reference.pinv(L.T @ J) @ np.linalg.solve(L, eps)
         # (21)
-        claims += [Equal("the flow, in coordinates where H = I", flows.generalised_flow(J, H, eps),
+        claims += [Equal("the flow, in coordinates where H = I", eq_21_flow(J, H, eps),
                          flow, 1e-9, case=name),
                    # (22)
-                   Equal("-A eps", -flows.projection(H, J) @ eps, H @ J @ flow, 1e-9, case=name)]
+                   Equal("-A eps", -eq_22_projection(H, J) @ eps, H @ J @ flow, 1e-9, case=name)]
     return [*claims, Case(J=J, H=H, eps=eps)]
 
 
@@ -134,10 +143,10 @@ def equations_21_and_22(rng):
           formula=r"A^n = A, \quad \text{orthogonal with respect to } \epsilon^TH\epsilon",
           corrected=r"A^n = A, \quad \text{orthogonal with respect to } \epsilon^TH^{-1}\epsilon",
           kind="claim", verdict="erratum", weight="substance",
-          implements=flows.projection, uses=("22",))
+          implements=eq_22_projection, uses=("22",))
 def appendix_b(rng):
     J, H = rng.normal(size=(24, 7)), cases.positive_matrix(rng, 24)
-    A = flows.projection(H, J)
+    A = eq_22_projection(H, J)
     L = np.linalg.cholesky(H)
     U = np.linalg.svd(L.T @ J, full_matrices=False)[0]
     M = np.linalg.solve(H, A)
@@ -145,7 +154,7 @@ def appendix_b(rng):
     f = rng.normal(size=(3, 4))
     singular, eps = (reference.softmax_hessian(f),
                      reference.softmax_errors(f, np.eye(4)[[0, 2, 2]]).ravel())
-    of_softmax = flows.projection(singular, rng.normal(size=(12, 20)))
+    of_softmax = eq_22_projection(singular, rng.normal(size=(12, 20)))
     return [Equal("A against the orthogonal projection in coordinates where H = I",
                   A, L @ U @ U.T @ np.linalg.inv(L), 1e-9),
             Equal("A A against A", A @ A, A, 1e-9),
@@ -153,7 +162,7 @@ def appendix_b(rng):
                      round(float(np.trace(A)), 6), 7.0),
             Equal("H^{-1} A is symmetric", M, M.T.copy(), 1e-9),
             Equal("J surjective and H > 0: the identity",
-                  flows.projection(cases.positive_matrix(rng, 6), wide), np.eye(6), 1e-8),
+                  eq_22_projection(cases.positive_matrix(rng, 6), wide), np.eye(6), 1e-8),
             Equal("singular H of a softmax: A eps", of_softmax @ eps, eps, 1e-8),
             Property("singular H of a softmax: rank n (c - 1)",
                      round(float(np.trace(of_softmax)), 6), 9.0),

@@ -1,17 +1,16 @@
-"""What the paper measures beside the loss: tangent kernel, representations, weights, and the effect
-of one step on its own batch.
+"""5.2. What the paper measures beside the loss: the tangent kernel (NTK), representations (CKA) and
+weights. Figures 4, 9 to 11.
 """
 
 import numpy as np
 
-from ...checks import boolean, instance_of, real_array, real_number, require_bytes
-from ...exact.chunks import Chunks
+from ...checks import boolean, instance_of, real_array, require_bytes
 from ...exact.curvature import check_network
 from ...nets import Network
-from .kernel import tangent_kernel
+from .layers import tangent_kernel
 
 
-def ntk(network, x, max_bytes=2**30, batch_size=None, executor=None):
+def ntk(network, x, max_bytes=2**30):
     """The empirical tangent kernel J J^T of all outputs, (S, C, S, C) in float64, from the
     structure of the layers.
 
@@ -21,11 +20,6 @@ def ntk(network, x, max_bytes=2**30, batch_size=None, executor=None):
     x : (S, *input_shape) array
     max_bytes : int
         Refuse a larger kernel.
-    batch_size : int, optional
-        The samples are cut into chunks of this size. The kernel is computed for one pair of chunks
-        after the other, in the memory of two chunks. Each pair costs a kernel of both chunks.
-    executor : concurrent.futures.Executor, optional
-        Computes the pairs in parallel; the result is the same bit for bit.
 
     Raises
     ------
@@ -38,29 +32,9 @@ def ntk(network, x, max_bytes=2**30, batch_size=None, executor=None):
     """
     check_network(network)
     x = network.check_input(x)
-    samples, outputs = len(x), network.output_shape[0]
-    require_bytes("the tangent kernel", (samples, outputs, samples, outputs), np.float64, max_bytes)
-    if batch_size is None and executor is None:
-        return _kernel(network, x)
-    chunks = Chunks(network, None, x, None, batch_size, executor)
-    K = np.empty((samples, outputs, samples, outputs))
-    pairs = [(a, b) for a in chunks.slices for b in chunks.slices if a.start <= b.start]
-    tasks = [(_kernel_of_pair, network, None, x[a], None, x[b]) for a, b in pairs]
-    for (a, b), block in zip(pairs, chunks.made(tasks, pairs)):
-        K[a, :, b], K[b, :, a] = block, block.transpose(2, 3, 0, 1)
-    return K
-
-
-def _kernel(network, x):
-    saved = network.forward(x)[1]
-    return tangent_kernel(network, saved, len(x), network.output_shape[0]).transpose(1, 0, 3, 2)
-
-
-def _kernel_of_pair(network, loss, x, y, other):
-    """The block (S, C, S', C) of the kernel of all samples of two chunks."""
-    if x is other or np.array_equal(x, other):
-        return _kernel(network, x)
-    return _kernel(network, np.concatenate([x, other]))[: len(x), :, len(x) :]
+    S, C = len(x), network.output_shape[0]
+    require_bytes("the tangent kernel", (S, C, S, C), np.float64, max_bytes)
+    return tangent_kernel(network, network.forward(x)[1], S, C).transpose(1, 0, 3, 2)
 
 
 def ntk_product(network, x, v):
@@ -80,25 +54,20 @@ def ntk_product(network, x, v):
 
 
 def kernel_similarity(K, other):
-    """Cosine of two kernels (or of their products with one vector), <K, K'> / (|K| |K'|): 1 for
-    kernels of one shape.
+    """Cosine of two kernels, or of their products with one vector: <K, K'> / (|K| |K'|). The rate
+    of change from K to K' is 1 minus it.
 
     Raises
     ------
     ValueError, TypeError
         Different shapes, a kernel that is zero or not finite, something else than real numbers.
     """
-    K, other = (real_array(k, name).astype(float) for name, k in (("K", K), ("other", other)))
-    _require_same(K, other)
+    K = real_array(K, "K").astype(float)
+    other = real_array(other, "other", K.shape).astype(float)
     if not (K.any() and other.any()):
         raise ValueError("the cosine of a kernel that is zero everywhere is not defined")
     K, other = K / np.abs(K).max(), other / np.abs(other).max()  # squares overflow or vanish else
     return float(np.vdot(K, other) / (np.linalg.norm(K) * np.linalg.norm(other)))
-
-
-def kernel_change(K, other):
-    """Rate of change from K to K', 1 - cosine."""
-    return 1 - kernel_similarity(K, other)
 
 
 def linear_cka(a, b, debiased=False):
@@ -190,22 +159,3 @@ def _pieces(layer, where):
     for part in inner:
         yield slice(start, start + part.size)
         start += part.size
-
-
-def percent_change(before, after):
-    """100 (after - before) / before: what a step does to the loss of its own batch.
-
-    Raises
-    ------
-    TypeError, ValueError
-        No finite numbers; `before` is 0.
-    """
-    before, after = real_number(before, "before"), real_number(after, "after")
-    if before == 0:
-        raise ValueError("before is 0, so that a change in percent is not defined")
-    return 100 * (after - before) / before
-
-
-def _require_same(a, b):
-    if a.shape != b.shape:
-        raise ValueError(f"both must have one shape, got {a.shape} and {b.shape}")

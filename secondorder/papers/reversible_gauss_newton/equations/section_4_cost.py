@@ -1,13 +1,17 @@
 """Section 4, complexity: what a step costs, by counting the products of a real one."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Rate, Stated, equation
 from ....ledger.multiplication_counter import counted
-from .. import PAPER, features, sweep
-from ..dense.columns import to_theta
-from ..options import Options
-from . import cases, reference, whole_networks
+from .. import PAPER
+from ..eq_12_13_jacobian import to_theta
+from ..eq_16_17_right_inverse import eq_55_step, order_of_cost
+from ..method import right_inverse
+from ..section_5_pseudo_inverse import times_pseudo_inverse
+from . import cases, reference
 
 
 @equation(PAPER, "cost",
@@ -18,8 +22,7 @@ from . import cases, reference, whole_networks
           kind="claim", verdict="conditional",
           condition="The bottleneck d' is of the order of d. With d' the cost is O(L (n d d' + "
                     "n^2 d' + n^3)).",
-          implements=(sweep.order_of_cost, Stated(features.fit, "weight"),
-                      Stated(sweep.sweep, "direction")),
+          implements=(order_of_cost, Stated(times_pseudo_inverse, "product"), eq_55_step),
           uses=("16", "17"))
 def cost(rng):
     sizes = np.array([8, 16, 32])
@@ -32,7 +35,7 @@ def cost(rng):
     J = reference.parameter_jacobian(at.net, at.x)
     drawn = [tuple(int(v) for v in rng.integers((3, 2, 2), 12)) for _ in range(4)]
     drawn = [(2 * d, max(2 * d, 2 * n), n, L) for d, n, L in drawn]
-    orders = np.array([float(sweep.order_of_cost(L, n, d)) for d, _, n, L in drawn])
+    orders = np.array([float(order_of_cost(L, n, d)) for d, _, n, L in drawn])
     counts = np.array([float(multiply_adds(rng, d, width, n, L)) for d, width, n, L in drawn])
     wide = np.array([max(width / d, 1.0) for d, width, _, _ in drawn])
     depths = [float(multiply_adds(rng, 8, 8, 4, L)) for L in (1, 2, 3)]
@@ -58,10 +61,10 @@ def cost(rng):
 
 def exact_count(d, bottleneck, n, blocks):
     """Forward 2 m, inverse tangents 2 m (not in the first half-coupled layer), Gram n^2 d',
-    application m = n d' d/2, and its residual for one vector.
+    application m = n d' d/2.
     """
     halves, m = 2 * blocks, n * bottleneck * (d // 2)
-    return halves * (5 * m + n * n * bottleneck + (n + d // 2) * bottleneck) - 2 * m
+    return halves * (5 * m + n * n * bottleneck) - 2 * m
 
 
 def multiply_adds(rng, d, bottleneck, n, blocks):
@@ -75,17 +78,16 @@ def multiply_adds(rng, d, bottleneck, n, blocks):
     outputs, saved = net.chain.forward(x)
     for one in saved:  # the layers write into arrays of their own, which do not count
         one.inner[-1] = one.inner[-1]._replace(input=counted(one.inner[-1].input, log))
-    sweep.sweep(net, sweep.stored(net.blocks, saved), outputs - y,
-                Options(pseudo_inverse="exact"))
+    right_inverse(SimpleNamespace(network=net, saved=saved), outputs - y, times_pseudo_inverse)
     return sum(log)
 
 
 def well_apart(rng, d, bottleneck, n, blocks):
     """A network and a batch whose features are well apart: where a Gram matrix has lost its digits,
-    a step decomposes the features or refines its result, which is another count.
+    a step decomposes the features themselves.
     """
     while True:
         net = cases.network(rng, d=d, blocks=blocks, bottleneck=max(bottleneck, n), scale=0.1)
         x, y = rng.normal(size=(2, n, d))
-        if whole_networks.conditions(net, x).max() < 1e3:
+        if reference.conditions(net, x).max() < 1e3:
             return net, x, y

@@ -1,5 +1,7 @@
-"""Coupling layers: one half of the units moves by a function of the other half, which stays, so
-that it can be undone.
+"""4. Coupling layers. Displays: (14) and (15), a half-coupled layer each.
+
+One half of the units moves by a function of the other half, which stays: that can be undone. As
+everywhere in a network a row is a sample here.
 """
 
 from typing import NamedTuple
@@ -95,6 +97,11 @@ class Coupling(Layer):
         """The linear layer with V, or None."""
         return self.layers[0] if len(self.layers) == 3 else None
 
+    def pieces(self, Delta):
+        """Of Delta (d/2, d'), with a column for the bias if there is one: those of W, and of b."""
+        W = Delta[:, :self.trained.in_features]
+        return (W,) if self.trained.bias is None else (W, Delta[:, -1])
+
     # -- forward and back ------------------------------------------------------------------------
 
     def _joined(self, moved, source):
@@ -105,7 +112,7 @@ class Coupling(Layer):
         return whole
 
     def forward(self, x):
-        """y_sm = x_sm + F(x_k)_sm, y_sk = x_sk."""
+        """Eqs. (14), (15): y_sm = x_sm + F(x_k)_sm, y_sk = x_sk."""
         change, inner = self.inner.forward(x[:, self.source])
         y = self._joined(x[:, self.moved] + change, x[:, self.source])
         return y, CouplingSaved(x, y, inner)
@@ -119,14 +126,6 @@ class Coupling(Layer):
         change, inner = self.inner.forward(y[:, self.source])
         x = self._joined(y[:, self.moved] - change, y[:, self.source])
         return x, CouplingSaved(x, y, inner)
-
-    def inverse_tangent(self, saved, y_tangent):
-        """The tangent of the input (S, d) for a tangent e of the output, parameters fixed:
-
-            x_tangent_sm = e_sm - sum_k dF_sm/dx_sk e_sk,  x_tangent_sk = e_sk
-        """
-        change, _ = self.inner.flat_tangent(saved.inner, y_tangent[:, self.source], None)
-        return self._joined(y_tangent[:, self.moved] - change, y_tangent[:, self.source])
 
     # -- the other passes ------------------------------------------------------------------------
 
@@ -181,7 +180,7 @@ class Coupling(Layer):
         return (self.inner.backward_tangent_from(saved.inner, moved.left.left, bars,
                                                  y_bar_tangent[..., self.moved], out[0])[1],)
 
-    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+    def walk_back_along(self, saved, moved, y_bar, y_bar_tangent, pieces, needed):
         """Both halves, with one pass through F."""
         y_bar_tangent_m = y_bar_tangent[..., self.moved]
         back = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar[:, self.moved],
@@ -212,7 +211,7 @@ class Coupling(Layer):
 
 
 class CouplingBlock(NamedTuple):
-    """A full coupling layer, Eqs. (14)-(15): two half-coupled layers, first half then second.
+    """A full coupling layer, (14) and then (15).
 
     Attributes
     ----------

@@ -5,11 +5,16 @@ Proposition 4.4.
 import numpy as np
 
 from ....ledger import Case, Equal, Printed, Stated, equation
-from .. import PAPER, sweep
-from ..dense import columns, jacobians, right_inverse
-from ..dense.columns import to_theta
-from ..coupling import Coupling
-from . import cases, reference, whole_networks
+from .. import PAPER
+from ..eq_12_13_jacobian import (R, above, back_from_the_end, back_through_block, eq_12_jacobian,
+                                 eq_13_jacobians, from_theta, half_order, stacked,
+                                 stacked_as_printed, through_block, to_theta, vec, vec_as_printed)
+from ..eq_14_15_coupling import Coupling
+from ..eq_14_15_revmlp import eq_14_first_half, eq_15_second_half
+from ..eq_16_17_right_inverse import eq_16_delta, eq_17_delta, eq_55_step
+from ..eq_33_57_proof import eq_56_57_step, eq_56_delta, eq_57_delta
+from ..eq_58_80_appendix_n import eq_58_own_jacobian, eq_66_B
+from . import cases, reference
 from .conditions import INDEPENDENT
 
 
@@ -20,20 +25,20 @@ from .conditions import INDEPENDENT
           formula=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(row-wise)}",
           corrected=r"\mathbf x_{i+d(j-1)}=X_{i,j} \quad \text{(column by column)}",
           kind="definition", verdict="erratum", weight="misprint",
-          implements=(columns.vec, columns.vec_as_printed, columns.unvec), uses=())
+          implements=(vec, vec_as_printed, R), uses=())
 def u_vectorisation(rng):
     X = rng.normal(size=(4, 3))
     by_formula = np.empty(12)
     for i, j in np.ndindex(X.shape):
         by_formula[i + 4 * j] = X[i, j]
     A, B = rng.normal(size=(2, 4)), rng.normal(size=(3, 5))
-    return [Equal("by the formula", columns.vec(X), by_formula, 1e-15),
-            Equal("and back", columns.unvec(by_formula, 4, 3), X, 1e-15),
-            Equal("vec(A X B) against (B^T kron A) vec(X)", columns.vec(A @ X @ B),
+    return [Equal("by the formula", vec(X), by_formula, 1e-15),
+            Equal("and back", R(by_formula, 4, 3), X, 1e-15),
+            Equal("vec(A X B) against (B^T kron A) vec(X)", vec(A @ X @ B),
                   np.kron(B.T, A) @ by_formula, 1e-13),
-            Equal("row by row, as the words have it", columns.vec_as_printed(X),
+            Equal("row by row, as the words have it", vec_as_printed(X),
                   np.concatenate(list(X)), 1e-15),
-            Printed(Equal("row by row", columns.vec_as_printed(X), by_formula, 1e-6)),
+            Printed(Equal("row by row", vec_as_printed(X), by_formula, 1e-6)),
             Case(X=X)]
 
 
@@ -44,25 +49,25 @@ def u_vectorisation(rng):
           formula=r"\mathbf f_{i+n(j-1)}=f(x_i,\theta)_j",
           corrected=r"\mathbf f_{j+d_y(i-1)}=f(x_i,\theta)_j",
           kind="definition", verdict="erratum", weight="misprint",
-          implements=(columns.stacked, columns.stacked_as_printed, jacobians.jacobian,
-                      columns.half_order), uses=())
+          implements=(stacked, stacked_as_printed, eq_12_jacobian,
+                      half_order), uses=())
 def u_stacking(rng):
     at = cases.small(rng)
     f, J = at.net(at.x), reference.parameter_jacobian(at.net, at.x)
     by_print, by_formula = np.empty(12), np.empty(12)
     for i, j in np.ndindex(3, 4):
         by_print[i + 3 * j], by_formula[j + 4 * i] = f[i, j], f[i, j]
-    x_L = columns.vec(reference.forward(at.net, at.x))
-    half = columns.half_order(4, 3)
-    return [Equal("units fastest, place by place", columns.stacked(f), by_formula, 1e-15),
-            Equal("units fastest: x_L", columns.stacked(f), x_L, 1e-12),
-            Equal("samples fastest, place by place", columns.stacked_as_printed(f), by_print,
+    x_L = vec(reference.forward(at.net, at.x))
+    half = half_order(4, 3)
+    return [Equal("units fastest, place by place", stacked(f), by_formula, 1e-15),
+            Equal("units fastest: x_L", stacked(f), x_L, 1e-12),
+            Equal("samples fastest, place by place", stacked_as_printed(f), by_print,
                   1e-15),
             Equal("rows of J in halves: x_L's rows",
-                  jacobians.jacobian(at.states), J, 1e-11),
+                  eq_12_jacobian(at.states), J, 1e-11),
             Equal("x_L in halves", x_L[half], reference.halves(*np.split(
                 reference.forward(at.net, at.x), 2)), 1e-12),
-            Printed(Equal("samples fastest against x_L", columns.stacked_as_printed(f), x_L, 1e-6)),
+            Printed(Equal("samples fastest against x_L", stacked_as_printed(f), x_L, 1e-6)),
             Case(f=f)]
 
 
@@ -71,15 +76,15 @@ def u_stacking(rng):
           formula=r"J=\frac{\partial\mathbf x_L}{\partial(\mathbf w_1,\dots,\mathbf w_L)}"
                   r"=(J_1,\dots,J_L)",
           kind="identity", verdict="holds",
-          implements=(jacobians.jacobian, jacobians.layer_jacobians), uses=("u-stacking",))
+          implements=(eq_12_jacobian, eq_13_jacobians), uses=("u-stacking",))
 def equation_12(rng):
     at, claims = cases.small(rng), []
-    J = jacobians.jacobian(at.states)
+    J = eq_12_jacobian(at.states)
     for name, other in cases.without_biases(rng):
         direction = rng.normal(size=other.net.size)
-        moved = jacobians.jacobian(jacobians.states(other.net, other.x)) @ columns.from_theta(
+        moved = eq_12_jacobian(cases.states_at(other.net, other.x)) @ from_theta(
             direction, other.net)
-        literal = whole_networks.moved_features(other.net, other.x, direction)
+        literal = reference.moved_features(other.net, other.x, direction)
         claims.append(Equal("J times a direction, by a complex step", moved,
                             cases.halves_of(literal), 1e-10, case=name))
     return [Equal("J against complex steps", J, reference.parameter_jacobian(at.net, at.x), 1e-12),
@@ -92,15 +97,15 @@ def equation_12(rng):
           formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\,\frac{\partial"
                   r"\mathbf x_\ell}{\partial\mathbf w_\ell}",
           kind="identity", verdict="holds",
-          implements=(jacobians.layer_jacobians, jacobians.above, jacobians.own_jacobian,
-                      jacobians.through_block),
+          implements=(eq_13_jacobians, above, eq_58_own_jacobian,
+                      through_block),
           uses=("12",))
 def equation_13(rng):
     at = cases.small(rng)
-    outer, layers = jacobians.above(at.states), jacobians.layer_jacobians(at.states)
+    outer, layers = above(at.states), eq_13_jacobians(at.states)
     claims = []
     for l, state in enumerate(at.states):
-        own = jacobians.own_jacobian(state)
+        own = eq_58_own_jacobian(state)
         claims += [Equal(what, left, right(at.net, at.x, which), 1e-12, case=f"block {l + 1}")
                    for what, left, right, which in (
                        ("d x_L / d x_l", outer[l], reference.features_jacobian, l),
@@ -114,9 +119,9 @@ def equation_13(rng):
           formula=r"X_\ell^{(1)}=X_{\ell-1}^{(1)}+W_\ell^{(1)}\,\sigma"
                   r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)",
           kind="definition", verdict="holds",
-          implements=(jacobians.first_half, Coupling.forward, Coupling.inverse), uses=())
+          implements=(Coupling.forward, eq_14_first_half, Coupling.inverse), uses=())
 def equation_14(rng):
-    return one_half(rng, "first", lambda below, state: jacobians.first_half(below[:2], state.W1,
+    return one_half(rng, "first", lambda below, state: eq_14_first_half(below[:2], state.W1,
                                                                             state.S1))
 
 
@@ -126,9 +131,9 @@ def equation_14(rng):
           formula=r"X_\ell^{(2)}=X_{\ell-1}^{(2)}+W_\ell^{(2)}\,\sigma"
                   r"\big(V_{\ell}^{(1)}X_{\ell}^{(1)}\big)",
           kind="definition", verdict="holds",
-          implements=(jacobians.second_half, Coupling.forward, Coupling.inverse), uses=())
+          implements=(Coupling.forward, eq_15_second_half, Coupling.inverse), uses=())
 def equation_15(rng):
-    return one_half(rng, "second", lambda below, state: jacobians.second_half(below[2:], state.W2,
+    return one_half(rng, "second", lambda below, state: eq_15_second_half(below[2:], state.W2,
                                                                               state.S2))
 
 
@@ -144,7 +149,7 @@ def one_half(rng, moves, literal):
     done = np.vstack([after[:2], below[2:]]) if moves == "first" else after
     claims = []
     for name, other in cases.rows(rng):
-        X_L = whole_networks.final(other.net, other.x).T
+        X_L = reference.final(other.net, other.x).T
         claims += [Equal("all blocks, by columns", other.net.features(other.x), X_L, 1e-12,
                          case=name),
                    Equal("all blocks undone", other.net.inverse(X_L), other.x, 1e-10, case=name)]
@@ -168,32 +173,32 @@ def there_and_back(rng):
           statement="With (16)-(17) the outputs move, to first order, by exactly minus alpha eps.",
           formula=r"J\,\Delta\theta = -\alpha\,\epsilon",
           kind="claim", verdict="conditional", ours=True, condition=INDEPENDENT,
-          implements=(right_inverse.update, Stated(sweep.block_update, "0", "1")),
+          implements=(eq_56_57_step, eq_55_step),
           uses=("8", "56", "57"))
 def proposition_4_4(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
         J = reference.parameter_jacobian(at.net, at.x)
         fast = cases.fast_direction(at)
-        claims += [wrap(Equal("J times the literal update",
-                              J @ right_inverse.update(at.states, at.eps), -at.eps, 1e-8,
+        claims += [wrap(Equal("J times the step with all Jacobians",
+                              J @ eq_56_57_step(at.states, at.eps), -at.eps, 1e-8,
                               case=name)),
-                   wrap(Equal("J times the fast update", to_theta(J.T, at.net).T @ fast, -at.eps,
-                              1e-8, case=name))]
+                   wrap(Equal("J times the step that trains", to_theta(J.T, at.net).T @ fast,
+                              -at.eps, 1e-8, case=name))]
     for name, other in cases.unusual(rng):
         J, L = reference.parameter_jacobian(other.net, other.x), len(other.states)
         fast = cases.fast_direction(other)
         parts = [reference.parameter_jacobian(other.net, other.x, [l]) for l in range(L)]
         blocks = [-reference.pinv(part) @ other.eps / L for part in parts]
-        claims += [Equal("unusual networks and batches: J times the fast update",
+        claims += [Equal("unusual networks and batches: J times the step that trains",
                          to_theta(J.T, other.net).T @ fast, -other.eps, 1e-6, case=name),
-                   Equal("unusual: the fast update, block by block", fast,
+                   Equal("unusual: the step that trains, block by block", fast,
                          to_theta(np.concatenate(blocks), other.net), 1e-6, case=name)]
     for name, other in cases.rows(rng):
         if cases.is_independent(other):
             fast = cases.fast_direction(other)
-            claims.append(Equal("J times the fast update, by a complex step",
-                                whole_networks.moved_outputs(other.net, other.x, fast), -other.eps,
+            claims.append(Equal("J times the step that trains, by a complex step",
+                                reference.moved_outputs(other.net, other.x, fast), -other.eps,
                                 1e-7, case=name))
     return [*claims, Case(eps=at.eps, ranks=[cases.rank_of(state.S1) for state in at.states])]
 
@@ -202,19 +207,21 @@ def proposition_4_4(rng):
           statement="The first matrix of a block moves by the error of its half, brought back "
                     "through the inverse network, times the pseudo-inverse of the features.",
           uses=("42", "55", "u-vectorisation"), kind="algorithm", verdict="holds",
-          implements=(right_inverse.first_delta, jacobians.back_from_the_end,
-                      jacobians.back_through_block))
+          implements=(Stated(eq_16_delta, "product"), eq_56_delta, back_from_the_end,
+                      back_through_block))
 def equations_16_and_56(rng):
     at = cases.small(rng)
     claims, fast = [], cases.blocks_of(at, cases.fast_direction(at))
-    for l, back in enumerate(jacobians.back_from_the_end(at.states)):
+    for l, back in enumerate(back_from_the_end(at.states)):
         tangent = reference.inverse_jacobian(at.net, at.x, l)
         e1 = (tangent @ at.eps)[:6].reshape(3, 2).T
         delta = e1 @ reference.pinv(at.states[l].S1)
-        literal = right_inverse.first_delta((back @ at.eps)[:6].reshape(3, 2).T, at.states[l].S1)
+        literal = eq_56_delta((back @ at.eps)[:6].reshape(3, 2).T, at.states[l].S1)
         claims += [Equal("d x_l / d x_L", back, tangent, 1e-11, case=f"block {l + 1}"),
-                   Equal("Delta1", literal, delta, 1e-9, case=f"block {l + 1}"),  # (16), (56)
-                   Equal("fast path", fast[l][0], -delta / 3, 1e-8, case=f"block {l + 1}")]
+                   Equal("(56): Delta1", literal, delta, 1e-9, case=f"block {l + 1}"),
+                   Equal("(16): Delta1", eq_16_delta(e1, at.states[l].S1).product, delta,
+                         1e-9, case=f"block {l + 1}"),
+                   Equal("in the step", fast[l][0], -delta / 3, 1e-8, case=f"block {l + 1}")]
     return [*claims, Case(e1=e1, S1=at.states[-1].S1, delta=delta)]
 
 
@@ -222,8 +229,7 @@ def equations_16_and_56(rng):
           statement="The second matrix moves likewise, after the part of the error that Delta1 "
                     "removes already; Delta1 stands there without alpha / L.",
           uses=("16", "42", "55", "u-vectorisation"), kind="algorithm", verdict="holds",
-          implements=(right_inverse.second_delta, Stated(sweep.block_update, "0", "1"),
-                      jacobians.cross_derivative))
+          implements=(Stated(eq_17_delta, "product"), eq_57_delta, eq_66_B))
 def equations_17_and_57(rng):
     at = cases.small(rng)
     claims, fast = [], cases.blocks_of(at, cases.fast_direction(at))
@@ -236,24 +242,26 @@ def equations_17_and_57(rng):
         for name, plus, pair in (("", reference.pinv, fast),
                                  (", truncated at 0.3", reference.keep_large, truncated)):
             first = e1 @ plus(state.S1)
-            bracket = e2 - (own[6:, :first.size] @ first.T.ravel()).reshape(3, 2).T
-            delta = bracket @ plus(state.S2)
+            B_Delta1 = (own[6:, :first.size] @ first.T.ravel()).reshape(3, 2).T
+            delta = (e2 - B_Delta1) @ plus(state.S2)
             if not name:
-                literal = right_inverse.second_delta(e2, state, first)
-                # (17), (57)
-                claims.append(Equal("Delta2", literal, delta, 1e-9, case=f"block {l + 1}"))
-            claims.append(Equal("fast path", pair[l][1], -delta / 3, 1e-8,
+                literal = eq_57_delta(e2, state, first)
+                sweep = eq_17_delta(e2, B_Delta1, state.S2).product
+                claims += [Equal("(57): Delta2", literal, delta, 1e-9, case=f"block {l + 1}"),
+                           Equal("(17): Delta2", sweep, delta, 1e-9, case=f"block {l + 1}")]
+            claims.append(Equal("in the step", pair[l][1], -delta / 3, 1e-8,
                                 case=f"block {l + 1}{name}"))
     for name, other in cases.without_biases(rng):
-        error = cases.halves_of(whole_networks.in_features(other.net, other.eps))
-        literal = right_inverse.update(jacobians.states(other.net, other.x), error)
+        error = cases.halves_of(reference.in_features(other.net, other.eps))
+        literal = eq_56_57_step(cases.states_at(other.net, other.x), error)
         claims.append(Equal("(16) and (17), by complex steps", to_theta(literal, other.net),
-                            whole_networks.update(other.net, other.x, other.eps), 1e-8, case=name))
+                            reference.right_inverse_step(other.net, other.x, other.eps), 1e-8,
+                            case=name))
     for name, other in cases.rows(rng):
         for form in ({}, {"pseudo_inverse": "truncate", "strength": 0.3}):
-            claims.append(Equal("the fast update, by complex steps",
+            claims.append(Equal("the step that trains, by complex steps",
                                 cases.fast_direction(other, **form),
-                                whole_networks.update(other.net, other.x, other.eps,
-                                                      whole_networks.pseudo_inverse(**form)),
+                                reference.right_inverse_step(other.net, other.x, other.eps,
+                                                      reference.plus_of(**form)),
                                 1e-8, case=f"{name}, truncated" if form else name))
     return [*claims, Case(e2=e2, delta=delta)]

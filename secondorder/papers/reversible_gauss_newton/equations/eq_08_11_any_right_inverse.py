@@ -4,10 +4,13 @@ import numpy as np
 
 from ....ledger import AtMost, Case, Counterexample, Equal, Rate, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError
-from .. import PAPER, directions
-from ..dense import flows, jacobians, right_inverse, steps
-from ..dense.columns import half_order, to_theta
-from ..ridge import Ridge
+from .. import PAPER
+from ..eq_01_07_gauss_newton import eq_5_gauss_newton, eq_7_generalised
+from ..eq_08_11_any_right_inverse import (eq_8_step, eq_9_gap, eq_9_order,
+                                          eq_10_errors, eq_11_error_flow)
+from ..eq_12_13_jacobian import eq_12_jacobian, half_order, to_theta
+from ..eq_18_22_generalised import eq_20_error_rate, of_cross_entropy
+from ..eq_33_57_proof import eq_55_right_inverse
 from . import cases, reference
 from .conditions import IDENTITY_HESSIAN, SURJECTIVE
 
@@ -19,22 +22,22 @@ RATES = np.array([0.2, 0.1, 0.05, 0.025])
                     "(5) brings them.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,J^\dashv\,\nabla_{\mathbf f}\tilde{\mathcal L}",
           kind="algorithm", verdict="holds",
-          implements=(steps.right_inverse_step, right_inverse.stacked_right_inverse),
+          implements=(eq_8_step, eq_55_right_inverse),
           uses=("4", "assumption-4.1"))
 def equation_8(rng):
     at = cases.small(rng)
     J = reference.parameter_jacobian(at.net, at.x)
-    inverses = {"average (55)": right_inverse.stacked_right_inverse(at.states),
-                "last block only": right_inverse.stacked_right_inverse(at.states, [0, 0, 1]),
+    inverses = {"average (55)": eq_55_right_inverse(at.states),
+                "last block only": eq_55_right_inverse(at.states, [0, 0, 1]),
                 "Moore-Penrose": reference.pinv(J)}
     inverses["mixture of two"] = 3 * inverses["average (55)"] - 2 * inverses["Moore-Penrose"]
-    claims = [Equal("J times the step", J @ steps.right_inverse_step(inverse, at.eps), -at.eps,
+    claims = [Equal("J times the step", J @ eq_8_step(inverse, at.eps), -at.eps,
                     1e-8, case=name)
               for name, inverse in inverses.items()]
     for name, other in cases.unusual(rng):
         J = reference.parameter_jacobian(other.net, other.x)
-        inverse = right_inverse.stacked_right_inverse(other.states)
-        claims.append(Equal("J times the step", J @ steps.right_inverse_step(inverse, other.eps),
+        inverse = eq_55_right_inverse(other.states)
+        claims.append(Equal("J times the step", J @ eq_8_step(inverse, other.eps),
                             -other.eps, 1e-7, case=name))
     return [*claims, Case(eps=at.eps)]
 
@@ -49,7 +52,7 @@ def equation_8(rng):
           condition=(SURJECTIVE,
                      "The activation is smooth (the proof differentiates the fields), and the "
                      "time is fixed."),
-          implements=(flows.gap, flows.order, steps.gauss_newton, steps.right_inverse_step),
+          implements=(eq_9_gap, eq_9_order, eq_5_gauss_newton, eq_8_step),
           uses=("5", "8", "assumption-4.1", "32"))
 def theorem_4_3(rng):
     kinds = [None, [0, 1], "moore-penrose"]
@@ -69,8 +72,8 @@ def theorem_4_3(rng):
     apart = cases.trajectories(at, lambda f: f - at.y, RATES[1], kinds[::2])
     claims += [Equal("squared error: gap of average and Moore-Penrose, by the formula and step by "
                      "step", between, np.linalg.norm(apart[0] - apart[1]), 1e-9),
-               Equal("order of 3 alpha^2", flows.order(RATES, 3 * RATES**2), 2.0, 1e-12)]
-    claims += [Equal("the gaps' order in alpha", flows.order(RATES, gap), 1.0, 0.25, case=name)
+               Equal("order of 3 alpha^2", eq_9_order(RATES, 3 * RATES**2), 2.0, 1e-12)]
+    claims += [Equal("the gaps' order in alpha", eq_9_order(RATES, gap), 1.0, 0.25, case=name)
                for name, gap in measured.items()]
     claims += [Equal("squared error, alpha = 0.0125: eps against e^{-1} eps(0)", end,
                      np.exp(-1) * start, 0.05, case=kind)
@@ -84,10 +87,10 @@ def theorem_4_3(rng):
             wrap(Equal("gap extrapolated to rate 0", limit, 0.0, 5e-3, scale=scale, case=name)))
     claims.append(Equal("J of a lower rank: the gap has a limit, at the last two rates",
                         *broken[-2:], 0.05))
-    J, states = reference.parameter_jacobian(at.net, at.x), jacobians.states(at.net, at.x)
+    J, states = reference.parameter_jacobian(at.net, at.x), cases.states_at(at.net, at.x)
     for name, step in (
-        ("Moore-Penrose", steps.gauss_newton(J, at.eps)),
-        ("average", steps.right_inverse_step(right_inverse.stacked_right_inverse(states), at.eps))):
+        ("Moore-Penrose", eq_5_gauss_newton(J, at.eps)),
+        ("average", eq_8_step(eq_55_right_inverse(states), at.eps))):
         claims.append(Equal("the first step moves the outputs by -alpha eps", J @ step, -at.eps,
                             1e-8, case=name))
     return [*claims,
@@ -104,15 +107,15 @@ def gap_of_average_and_moore_penrose(at, alpha):
         return (net(at.x) - at.y).ravel()[half_order(net.width, len(at.x))]
 
     def average(theta):
-        error, states = eps(theta), jacobians.states(net, at.x)
-        return to_theta(steps.right_inverse_step(right_inverse.stacked_right_inverse(states),
+        error, states = eps(theta), cases.states_at(net, at.x)
+        return to_theta(eq_8_step(eq_55_right_inverse(states),
                                                  error), net)
 
     def moore_penrose(theta):
-        error, states = eps(theta), jacobians.states(net, at.x)
-        return to_theta(steps.gauss_newton(jacobians.jacobian(states), error), net)
+        error, states = eps(theta), cases.states_at(net, at.x)
+        return to_theta(eq_5_gauss_newton(eq_12_jacobian(states), error), net)
 
-    return flows.gap(eps, average, moore_penrose, net.theta.copy(), alpha, 1.0)
+    return eq_9_gap(eps, average, moore_penrose, net.theta.copy(), alpha, 1.0)
 
 
 def settled_lower_rank(rng, kinds):
@@ -135,13 +138,12 @@ def settled_lower_rank(rng, kinds):
           kind="definition", verdict="conditional",
           condition="Uniqueness needs strict convexity: a softmax does not see a constant added "
                     "to all outputs, and has no minimum.",
-          implements=(directions.errors, SoftmaxCrossEntropy.gradient, Ridge.gradient,
-                      SquaredError.gradient),
+          implements=(eq_10_errors, SoftmaxCrossEntropy.gradient, SquaredError.gradient),
           uses=("1",))
 def equation_10(rng):
     f, g = rng.normal(size=(2, 3, 4))
     y = np.eye(4)[rng.integers(0, 4, 3)]
-    entropy, ridge = SoftmaxCrossEntropy(), Ridge(SoftmaxCrossEntropy(), 0.3)
+    entropy, squared = SoftmaxCrossEntropy(), SquaredError()
 
     def monotone(loss, one, two):
         """<eps(f) - eps(g), f - g> sample by sample."""
@@ -152,14 +154,14 @@ def equation_10(rng):
 
     shifted = f + np.array([[1.0], [2.0], [-1.0]])
     return [Equal("softmax - y", entropy.gradient(f, y), reference.softmax_errors(f, y), 1e-13),
-            Equal("softmax, as a step takes it", directions.errors(entropy, f, y, "identity"),
+            Equal("softmax, as a step takes it", eq_10_errors(entropy, f, y),
                   reference.softmax_errors(f, y), 1e-13),
-            Equal("squared error", SquaredError().gradient(f, g), f - g, 1e-14),
-            AtMost("with a ridge: 0.3 |f - g|^2 <= <eps(f) - eps(g), f - g>",
-                   0.3 * lengths(f, g), monotone(ridge, f, g)),
-            Equal("tight: a shift of all outputs",
-                  monotone(ridge, shifted, f), 0.3 * lengths(shifted, f), 1e-12),
-            Counterexample(AtMost("without: the same along a shift", 0.3 * lengths(shifted, f),
+            Equal("squared error", squared.gradient(f, g), f - g, 1e-14),
+            Equal("squared error, strictly convex: <eps(f) - eps(g), f - g> = |f - g|^2",
+                  monotone(squared, f, g), lengths(f, g), 1e-12),
+            AtMost("softmax: <eps(f) - eps(g), f - g> is not negative", 0 * lengths(f, g),
+                   monotone(entropy, f, g)),
+            Counterexample(AtMost("softmax: it is positive, along a shift", lengths(shifted, f),
                                   monotone(entropy, shifted, f))),
             Case(f=f, y=y)]
 
@@ -173,38 +175,38 @@ def equation_10(rng):
           condition=(SURJECTIVE, IDENTITY_HESSIAN,
                      "The second condition is for (8) only: for other losses the rate along (8) is "
                      "-H eps."),
-          implements=(flows.error_flow, flows.error_rate, steps.right_inverse_step,
-                      steps.generalised, steps.cross_entropy_newton),
+          implements=(eq_11_error_flow, eq_20_error_rate, eq_8_step,
+                      eq_7_generalised, of_cross_entropy),
           uses=("8", "10", "20", "22", "appendix-b"))
 def equation_11(rng):
     net, x, y, _ = cases.classes(rng)
-    states, half = jacobians.states(net, x), half_order(4, 3)
+    states, half = cases.states_at(net, x), half_order(4, 3)
     J = np.empty((12, net.size))
-    J[half] = jacobians.jacobian(states)
+    J[half] = eq_12_jacobian(states)
     f = net(x)
     H, eps = reference.softmax_hessian(f), reference.softmax_errors(f, y).ravel()
     inverse = np.empty((net.size, 12))
-    inverse[:, half] = right_inverse.stacked_right_inverse(states)
+    inverse[:, half] = eq_55_right_inverse(states)
     rates = {}
-    for name, step in (("right inverse", steps.right_inverse_step(inverse, eps)),
-                       ("GGN", steps.generalised(J, H, J.T @ eps))):
+    for name, step in (("right inverse", eq_8_step(inverse, eps)),
+                       ("GGN", eq_7_generalised(J, H, J.T @ eps))):
         rates[name] = reference.along(net, x, y, step)
     p = eps.reshape(3, 4) + y
-    newton = steps.cross_entropy_newton(p, y)
+    newton = of_cross_entropy(p, y)
     squared = cases.small(rng)
-    step = steps.right_inverse_step(right_inverse.stacked_right_inverse(squared.states),
+    step = eq_8_step(eq_55_right_inverse(squared.states),
                                     squared.eps)
-    rate = flows.error_rate(np.eye(12), jacobians.jacobian(squared.states), step)
+    rate = eq_20_error_rate(np.eye(12), eq_12_jacobian(squared.states), step)
     return [
         Equal("right inverse, softmax: rate of eps, by a complex step",
               rates["right inverse"], -H @ eps, 1e-7),
         Equal("generalised step, softmax: rate of eps, by a complex step", rates["GGN"],
-              flows.error_flow(eps), 1e-6),
+              eq_11_error_flow(eps), 1e-6),
         Equal("H times the closed form of H+ eps", (H @ newton.ravel()), eps, 1e-12),
         Equal("the closed form has no part along the ones",
               newton.sum(axis=1), np.zeros(3), 1e-12, scale=newton),
         Equal("squared error, by Eq. (20): H = I", rate,
-              flows.error_flow(squared.eps), 1e-8),
+              eq_11_error_flow(squared.eps), 1e-8),
         Counterexample(Equal("right inverse, softmax: rate of eps against -eps",
                              rates["right inverse"], -eps, 1e-2)),
         Case(eps=eps, rate=rates["right inverse"])]
