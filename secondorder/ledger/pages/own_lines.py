@@ -23,6 +23,7 @@ from .source import check_and_helpers, doc_lines, doc_node, place_of, plain, tre
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
+_HEAD = re.compile(r"Eq\. (\([\w.]+\)(?:(?:,| =) \([\w.]+\))*)")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
 _CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
            if inspect.isclass(kind) and name not in ("Case", "VerificationError")}
@@ -64,7 +65,8 @@ def code_line(entry, label):
 @functools.cache
 def displays_of(room):
     """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`, of several
-    `eq_26_27_...`, `theorem_1`.
+    `eq_26_27_...`, `theorem_1`; and those that the docstring of such a function begins with, as
+    "Eq. (3) = (34)".
     """
     found = {}
     for module in [value for name, value in sys.modules.items()
@@ -75,7 +77,9 @@ def displays_of(room):
             if match and inspect.isfunction(value):
                 labels = (re.findall(r"_0*(\w+?)(?=_|$)", match[1]) if match[1]
                           else [match[2].replace("_", "-")])
-                found.setdefault(value, set()).update(labels)
+                head = _HEAD.match(inspect.getdoc(value) or "")
+                found.setdefault(value, set()).update(
+                    labels, re.findall(r"[\w.]+", head[1]) if head else ())
     return found
 
 
