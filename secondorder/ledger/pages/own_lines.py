@@ -21,6 +21,7 @@ from ..displays import printed_numbers
 from ..labels import is_number
 from .source import check_and_helpers, doc_lines, doc_node, place_of, plain, tree_of
 
+_PACKAGE = Path(__file__).resolve().parents[2]
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _HEAD = re.compile(r"Eq\. (\([\w.]+\)(?:(?:,| =) \([\w.]+\))*)")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
@@ -82,6 +83,15 @@ def displays_of(room):
     return found
 
 
+def displays_among(entry):
+    """Of what implements a check, the functions that are named by one of its labels, in their
+    order.
+    """
+    named = displays_of(_room(entry))
+    return [value for value in entry.implements
+            if named.get(plain(value), set()) & set(entry.labels)]
+
+
 def check_line(entry, label):
     """The line of the check, or of a helper of its room, that is a label's own; None as above."""
     functions = check_and_helpers(entry.check)
@@ -105,10 +115,19 @@ def told(entry):
     for number in printed_numbers(entry) or entry.labels[:1]:
         same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
     for lines, mine in same.items():
-        code, check = (line or "no source at hand" for line in lines)
+        code, check = (placed(line, entry) if line else "no source at hand" for line in lines)
         parts.append((told_numbers(mine) + " " if len(same) > 1 else "")
                      + f"code {code}, check {check}")
     return parts
+
+
+def placed(line, entry):
+    """A line with its file: from the paper's own room on, or from the package on."""
+    room = getattr(sys.modules.get(_room(entry)), "__file__", None)
+    for top in (room and Path(room).resolve().parent, _PACKAGE / "papers", _PACKAGE):
+        if top and line.file.is_relative_to(top):
+            return f"{line.file.relative_to(top).as_posix()}:{line.number}"
+    return str(line)
 
 
 @functools.cache

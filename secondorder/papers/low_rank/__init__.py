@@ -70,6 +70,15 @@ from .method import CubicRegularization, directional_curvature
 from .whole_hessian import SampleHessian, hessian
 
 PAPER = "low-rank"
+TITLE = "Understanding and Exploiting the Low-Rank Structure of Deep Networks"
+ALSO = "cubic regularization"
+ORDER = 2
+AUTHORS = "anonymous authors"
+ABOUT = "Exact Hessians as outer products, index by index, and step lengths from them."
+VERSION = ("the anonymous text under double-blind review, undated, with appendices; read as text "
+           "extracted from it")
+FIGURE = "figure-2"
+METHODS = {"cubic-regularization": "CubicRegularization"}
 
 __all__ = ["CubicRegularization", "SampleHessian", "directional_curvature", "hessian",
            "step_length"]
