@@ -14,7 +14,7 @@ PAPERS = {"residual-partitioning": "secondorder.papers.residual_partitioning.equ
           "reversible-gauss-newton": "secondorder.papers.reversible_gauss_newton.equations",
           "bridges": "secondorder.papers.bridges.equations"}
 
-#: What else people call a paper: its title, its network, its method.
+#: Other names of a paper: its title, its network, its method.
 TITLES = {
     "residual-partitioning": "Deep Residual Partitioning",
     "low-rank": "Understanding and Exploiting the Low-Rank Structure of Deep Networks; cubic "
