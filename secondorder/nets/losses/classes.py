@@ -41,10 +41,14 @@ class _ClassTargets(Loss):
     many_directions = True
 
     def prepare_target(self, target, shape, dtype):
-        target = checks.class_targets(target, shape, dtype, self)
-        if target.ndim == 2:
-            return target
-        return (target[:, None] == np.arange(shape[1])).astype(dtype)
+        if type(target) is not np.ndarray or target.ndim != 1:
+            target = checks.class_targets(target, shape, dtype, self)
+            if target.ndim == 2:
+                return target
+        one_hot = target[:, None] == np.arange(shape[1])
+        if len(target) != shape[0] or shape[1] < 2 or np.count_nonzero(one_hot) != len(target):
+            checks.class_targets(target, shape, dtype, self)
+        return one_hot.astype(dtype)
 
     def _weights(self, p, target):
         """Targets as rows (S, C); labels are taken, too."""
