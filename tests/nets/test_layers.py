@@ -429,13 +429,18 @@ def test_a_layer_with_its_own_parameters_lives_in_a_network():
             self.declare("factor", [1, -2])
 
         def forward(self, x):
-            return x * self.parameters["factor"], x
+            return x * self.factor, x
 
     net = Network([Linear(3, 2, rng=0), Scale()])
     assert net.size == 10 and np.array_equal(net.theta[8:], [1, -2])
     assert Scale().parameters["factor"].dtype == np.float64
     net.theta = np.arange(10.0)
-    assert np.array_equal(net.layers[1].parameters["factor"], [8, 9])
+    assert np.array_equal(net.layers[1].factor, [8, 9])
+    net.layers[1].factor = [5, 6]
+    assert np.array_equal(net.theta[8:], [5, 6]) and np.array_equal(net.copy().layers[1].factor,
+                                                                    [5, 6])
+    with pytest.raises(AttributeError, match="'Scale' object has no attribute 'shift'"):
+        net.layers[1].shift
     with pytest.raises(ValueError, match=r"factor .* has shape \(3,\), expected \(2,\)"):
         net.layers[1].assign("factor", np.ones(3))
     with pytest.raises(ValueError, match=r"Scale\(factor \(2,\)\) was made without a shift"):

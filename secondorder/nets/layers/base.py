@@ -176,9 +176,21 @@ class Layer:
         self._trainable = checks.boolean(value, "trainable")
 
     def declare(self, name, value):
-        """Add a parameter that starts as a copy of `value`; whole numbers become float64."""
+        """Add a parameter, ``self.<name>``, that starts as a copy of `value`; whole numbers become
+        float64.
+        """
         checks.initialised(self)
         self.parameters[name] = checks.parameter(value, name)
+
+    def __getattr__(self, name):  # of what is found nowhere else: a declared parameter
+        parameters = self.__dict__.get("parameters", ())
+        return parameters[name] if name in parameters else object.__getattribute__(self, name)
+
+    def __setattr__(self, name, value):
+        if name in self.__dict__.get("parameters", ()):
+            self.assign(name, value)
+        else:
+            object.__setattr__(self, name, value)
 
     def assign(self, name, value):
         """Copy `value` into the parameter `name`; every view of it sees the change."""
