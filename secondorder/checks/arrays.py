@@ -11,8 +11,9 @@ def all_finite(array):
     """
     if array.dtype.kind == "f":
         flat = array.reshape(-1)
-        if math.isfinite(np.vdot(flat, flat)):  # unlike other products it never warns
-            return True
+        with np.errstate(over="ignore", invalid="ignore"):
+            if math.isfinite(flat.dot(flat)):
+                return True
     return bool(np.isfinite(array).all())
 
 
@@ -187,6 +188,9 @@ def outputs(p, saved, network):
     """Return the outputs of a network; TypeError or FloatingPointError, which names the first layer
     whose outputs have another dtype, or are not finite; `saved` is what the layers saved.
     """
+    if p.shape[1:] != network.output_shape:
+        raise ValueError(f"the outputs of the network have shape {p.shape}, expected (S, "
+                         f"{', '.join(map(str, network.output_shape))})")
     if p.dtype == network.dtype and all_finite(p):
         return p
     outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(own, "output", None))

@@ -39,6 +39,7 @@ def evaluate(network, loss, x, y):
 
 def evaluated(network, loss, x, y):
     """As `evaluate`, for what is used at once: it keeps no copies of x, y and theta."""
+    check_network(network)
     return Evaluation(network, loss, x, y, lasting=False)
 
 
@@ -87,9 +88,9 @@ def gradient_sum(network, loss, x, y):
 
 def mean_of(network, total, samples, penalised, l2, what):
     """total / samples + l2 * penalised, in the array `total` (..., P) of the caller's sum."""
-    total *= total.dtype.type(1) / samples
-    if l2:
-        with quiet():
+    with quiet():
+        total *= total.dtype.type(1) / samples
+        if l2:
             total += l2 * penalised
     return network.require_finite(total, what)
 

@@ -107,7 +107,7 @@ class Network:
         """Return `result` (..., P) if it is finite; else FloatingPointError names the first layer
         in whose parameters something overflowed.
         """
-        return result if checks.all_finite(result) else checks.finite_result(result, what, self)
+        return checks.finite_result(result, what, self)
 
     def fixed_parameters(self):
         """The arrays of parameters that are not trainable, which `theta` does not hold."""

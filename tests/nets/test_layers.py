@@ -429,18 +429,13 @@ def test_a_layer_with_its_own_parameters_lives_in_a_network():
             self.declare("factor", [1, -2])
 
         def forward(self, x):
-            return x * self.factor, x
+            return x * self.parameters["factor"], x
 
     net = Network([Linear(3, 2, rng=0), Scale()])
     assert net.size == 10 and np.array_equal(net.theta[8:], [1, -2])
     assert Scale().parameters["factor"].dtype == np.float64
     net.theta = np.arange(10.0)
-    assert np.array_equal(net.layers[1].factor, [8, 9])
-    net.layers[1].factor = [5, 6]
-    assert np.array_equal(net.theta[8:], [5, 6]) and np.array_equal(net.copy().layers[1].factor,
-                                                                    [5, 6])
-    with pytest.raises(AttributeError, match="'Scale' object has no attribute 'shift'"):
-        net.layers[1].shift
+    assert np.array_equal(net.layers[1].parameters["factor"], [8, 9])
     with pytest.raises(ValueError, match=r"factor .* has shape \(3,\), expected \(2,\)"):
         net.layers[1].assign("factor", np.ones(3))
     with pytest.raises(ValueError, match=r"Scale\(factor \(2,\)\) was made without a shift"):
@@ -505,3 +500,26 @@ def test_two_passes_are_enough(bent, capsys):
     assert "tangent, second_tangent, backward_tangent, input_hessian by" in capsys.readouterr().out
     small = net.astype("float32")
     assert so.exact.hessian(small, loss, x, y).dtype == np.float32
+
+
+def test_a_declared_parameter_is_an_attribute():
+    class Shift(so.Layer):
+        def __init__(self):
+            super().__init__()
+            self.declare("b", np.zeros(3))
+
+        def forward(self, x):
+            return x + self.b, x
+
+        def backward(self, x, y_bar):
+            return y_bar, y_bar.sum(axis=0)
+
+    net = so.Network([Shift()], input_shape=(3,))
+    net.layers[0].b = [1, 2, 3]
+    assert net.theta.tolist() == [1, 2, 3] and net.layers[0].copy().b.tolist() == [1, 2, 3]
+    net.theta = [4, 5, 6]
+    assert net.layers[0].b.tolist() == [4, 5, 6] and np.shares_memory(net.layers[0].b, net.theta)
+    with pytest.raises(ValueError, match="b of Shift"):
+        net.layers[0].b = [1, 2]
+    with pytest.raises(AttributeError, match="Shift has no 'c'"):
+        net.layers[0].c

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...kernels import activations as kernels
 from .activation_functions import activation_function, value_and_slope
-from .base import Layer
+from .base import Layer, shaped
 
 
 class ActivationSaved:
@@ -65,7 +65,9 @@ class Activation(Layer):
         slope, x_tangent = saved.slope, moved.x_tangent
         if getattr(saved.function, "piecewise_linear", False):
             return y_bar_tangent * slope
-        curvature = saved.function.curvature(saved.input)
+        for bar in (y_bar, y_bar_tangent, x_tangent):
+            shaped(bar, slope, "a bar or a tangent")
+        curvature = shaped(saved.function.curvature(saved.input), slope, "the curvature")
         x_bar_tangent = np.empty(y_bar_tangent.shape, slope.dtype)
         kernels.bent(*[a.reshape(-1) for a in (y_bar_tangent, slope, y_bar, curvature, x_tangent,
                                                x_bar_tangent)])

@@ -176,21 +176,24 @@ class Layer:
         self._trainable = checks.boolean(value, "trainable")
 
     def declare(self, name, value):
-        """Add a parameter, ``self.<name>``, that starts as a copy of `value`; whole numbers become
-        float64.
+        """Add a parameter that starts as a copy of `value`; whole numbers become float64.
+
+        It is an attribute from then on: ``self.name`` is the array, and setting it copies into it.
         """
         checks.initialised(self)
         self.parameters[name] = checks.parameter(value, name)
 
-    def __getattr__(self, name):  # of what is found nowhere else: a declared parameter
-        parameters = self.__dict__.get("parameters", ())
-        return parameters[name] if name in parameters else object.__getattribute__(self, name)
+    def __getattr__(self, name):  # of what is no attribute otherwise
+        try:
+            return self.__dict__["parameters"][name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no {name!r}") from None
 
     def __setattr__(self, name, value):
-        if name in self.__dict__.get("parameters", ()):
+        if name in self.__dict__.get("parameters", ()) and not hasattr(type(self), name):
             self.assign(name, value)
         else:
-            object.__setattr__(self, name, value)
+            super().__setattr__(name, value)
 
     def assign(self, name, value):
         """Copy `value` into the parameter `name`; every view of it sees the change."""
@@ -208,8 +211,8 @@ class Layer:
         """(start, stop, shape) in a flat vector (size,) for every parameter, then for every layer
         inside; None for what has no place in it. Settled in a network.
         """
-        settled = self._settled_cuts
-        if settled is None or settled[0] is not self._owner or self.owner() is None:
+        settled, owner = self._settled_cuts, self._owner
+        if settled is None or owner is None or settled[0] is not owner or owner() is None:
             cuts, start = [], 0
             for value in self.parameters.values():
                 stop = start + value.size * self._trainable
@@ -219,7 +222,7 @@ class Layer:
                 stop = start + child.size
                 cuts.append((start, stop, (stop - start,)) if stop > start else None)
                 start = stop
-            settled = self._settled_cuts = self._owner, cuts
+            settled = self._settled_cuts = owner, cuts
         return settled[1]
 
     def split(self, vector):
@@ -436,6 +439,15 @@ def _bars(result):
     """
     bars = result[1:]
     return bars[0] if len(bars) == 1 and isinstance(bars[0], (tuple, list)) else bars
+
+
+def shaped(a, like, what):
+    """Return an array that is shaped like another, directions in front; ValueError for any other:
+    loops do not look at shapes.
+    """
+    if a.shape[a.ndim - like.ndim :] != like.shape:
+        raise ValueError(f"{what} has shape {a.shape}, expected {like.shape}")
+    return a
 
 
 def fill(layer, views, bars, name):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .base import Moved, _bars, fill
+from .base import Moved, _bars, fill, shaped
 from .numerical import Numerical, missing
 
 
@@ -42,7 +42,15 @@ class OneDirection:
 
     def forward(self, x):
         y, saved = self.layer.forward(x)
+        expected = len(x), *self.layer.output_shape(x.shape[1:])
+        if np.shape(y) != expected:
+            raise ValueError(f"{self.layer!r}: forward returned an output of shape {np.shape(y)}, "
+                             f"expected {expected}")
         return y, Held(saved, x, y)
+
+    def _shaped(self, a, like, name):
+        """What a pass returned; ValueError unless it is shaped like the layer's input or output."""
+        return shaped(np.asarray(a), like, f"{self.layer!r}: what {name} returned")
 
     def input_gradient(self, held, y_bar):
         return self.flat_backward(held, y_bar, None, True)
@@ -54,13 +62,15 @@ class OneDirection:
             return np.stack(rows) if needed else None
         layer, saved = self.layer, held.saved
         if out is None:
-            return layer.input_gradient(saved, y_bar) if needed else None
+            if not needed:
+                return None
+            return self._shaped(layer.input_gradient(saved, y_bar), held.input, "backward")
         if not needed:
             fill(layer, layer.split(out), layer.parameter_bars(saved, y_bar), "backward")
             return None
         result = layer.backward(saved, y_bar)
         fill(layer, layer.split(out), _bars(result), "backward")
-        return result[0]
+        return self._shaped(result[0], held.input, "backward")
 
     def parameter_gradient(self, held, y_bar, out):
         self.flat_backward(held, y_bar, out, False)
@@ -85,6 +95,7 @@ class OneDirection:
                        zip(layer.split(theta_tangent), self.all_parameters()))
         y_tangent = self._pass("tangent", held, x_tangent, *pieces)
         y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
+        y_tangent = self._shaped(y_tangent, held.output, "tangent")
         return y_tangent, Moved(x_tangent, pieces, left)
 
     def all_parameters(self):
@@ -104,7 +115,7 @@ class OneDirection:
         result = self._pass("backward_tangent", held, moved, y_bar, y_bar_tangent)
         if out is not None:
             fill(layer, layer.split(out), _bars(result), "backward_tangent")
-        return result[0]
+        return self._shaped(result[0], held.input, "backward_tangent")
 
     def second_tangent(self, held, moved, x_second):
         if x_second is not None and x_second.ndim > held.input.ndim or (
@@ -114,7 +125,8 @@ class OneDirection:
                                                  x_second[k])
                              for k, one in enumerate(moved.left)])
         x_second = np.zeros_like(held.input) if x_second is None else x_second
-        return self._pass("second_tangent", held, moved, x_second)
+        return self._shaped(self._pass("second_tangent", held, moved, x_second), held.output,
+                            "second_tangent")
 
     def input_hessian(self, held, y_bar, H_y):
         return self._pass("input_hessian", held, y_bar, H_y)

@@ -70,7 +70,7 @@ class Chain(Layer):
     @property
     def length(self):
         """`size`, as it stands in `cuts`."""
-        return max((cut[1] for cut in self.cuts if cut), default=0)
+        return max([cut[1] for cut in self.cuts if cut], default=0)
 
     def output_shape(self, input_shape):
         for layer in self.layers:
@@ -132,7 +132,7 @@ class Chain(Layer):
 
     def _first(self, pieces):
         """The first layer with parameters: nothing below it is asked for gradients."""
-        return next((i for i, piece in enumerate(pieces) if piece is not None), len(pieces))
+        return min([i for i, piece in enumerate(pieces) if piece is not None], default=len(pieces))
 
     def parameter_gradient_from(self, saved, bars, out=None):
         """theta_bar (..., size) from the gradients `bars` in the outputs of all layers."""

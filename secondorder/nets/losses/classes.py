@@ -41,14 +41,10 @@ class _ClassTargets(Loss):
     many_directions = True
 
     def prepare_target(self, target, shape, dtype):
-        if type(target) is not np.ndarray or target.ndim != 1:
-            target = checks.class_targets(target, shape, dtype, self)
-            if target.ndim == 2:
-                return target
-        one_hot = target[:, None] == np.arange(shape[1])
-        if len(target) != shape[0] or shape[1] < 2 or np.count_nonzero(one_hot) != len(target):
-            checks.class_targets(target, shape, dtype, self)
-        return one_hot.astype(dtype)
+        target = checks.class_targets(target, shape, dtype, self)
+        if target.ndim == 2:
+            return target
+        return (target[:, None] == np.arange(shape[1])).astype(dtype)
 
     def _weights(self, p, target):
         """Targets as rows (S, C); labels are taken, too."""
@@ -69,11 +65,11 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
     def value(self, p, target):
         """sum_i t_si (log sum_j exp p_sj - p_si)"""
-        return self.value_and_gradient(p, target)[0]
+        return SoftmaxCrossEntropy.value_and_gradient(self, p, target)[0]
 
     def gradient(self, p, target):
         """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
-        return self.value_and_gradient(p, target)[1]
+        return SoftmaxCrossEntropy.value_and_gradient(self, p, target)[1]
 
     def value_and_gradient(self, p, target):
         """Both.
