@@ -31,6 +31,8 @@ class OneDirection:
     def __init__(self, layer):
         self.layer, self.numerical, self.missing = layer, Numerical(layer), missing(layer)
 
+    size = property(lambda self: self.layer.size)
+
     def _pass(self, name, held, *arguments):
         """A pass of the layer, or what stands for one that it does not have."""
         if name not in self.missing:
@@ -75,7 +77,8 @@ class OneDirection:
     def parameter_gradient(self, held, y_bar, out):
         self.flat_backward(held, y_bar, out, False)
 
-    def flat_parameter_gradients(self, held, y_bar, out):
+    def flat_parameter_gradients(self, held, y_bar, out=None):
+        out = np.empty((len(y_bar), self.size), y_bar.dtype) if out is None else out
         rows = self._pass("parameter_gradients", held, y_bar)
         fill(self.layer, self.layer.split(out), rows, "parameter_gradients")
         return out

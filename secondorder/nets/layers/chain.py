@@ -81,6 +81,10 @@ class Chain(Layer):
         """What was saved, for `parts`; a plain list is that of layers for many directions."""
         return saved.held if isinstance(saved, ChainSaved) else saved
 
+    def called(self, saved):
+        """Every layer as this chain calls it (`parts`), with what it saved."""
+        return zip(self.parts, self._held(saved))
+
     def forward(self, x):
         """x of each layer is y of the one before it."""
         saved = ChainSaved()
