@@ -36,6 +36,8 @@ class OneDirection(Flat):
     def __init__(self, layer):
         self.layer, self.numerical, self.missing = layer, Numerical(layer), missing(layer)
 
+    size = property(lambda self: self.layer.size)
+
     def _pass(self, name, held, *arguments):
         """A pass of the layer, or what stands for one that it does not have."""
         if name not in self.missing:
@@ -84,7 +86,8 @@ class OneDirection(Flat):
         fill(layer, pieces, _bars(result), "backward")
         return self._shaped(result[0], held.input, "backward")
 
-    def flat_parameter_gradients(self, held, y_bar, out):
+    def flat_parameter_gradients(self, held, y_bar, out=None):
+        out = np.empty((len(y_bar), self.size), y_bar.dtype) if out is None else out
         rows = self._pass("parameter_gradients", held, y_bar)
         fill(self.layer, self.layer.split(out), rows, "parameter_gradients")
         return out

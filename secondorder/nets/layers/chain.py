@@ -87,6 +87,10 @@ class Chain(Layer):
         """What was saved, for `parts`; a plain list is that of layers for many directions."""
         return saved if self.simple else getattr(saved, "held", saved)
 
+    def called(self, saved):
+        """Every layer as this chain calls it (`parts`), with what it saved."""
+        return zip(self.parts, self._held(saved))
+
     def forward(self, x):
         """x of each layer is y of the one before it."""
         saved = ChainSaved()

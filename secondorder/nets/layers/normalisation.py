@@ -26,8 +26,8 @@ class LayerNormSaved(NamedTuple):
 class LayerNorm(Layer):
     """y = w z + b  with  z = r (x - m),  m = mean(x),  r = 1 / sqrt(mean((x - m)^2) + epsilon).
 
-    Means are over the last axes of x, of shape `shape`: a block. Samples, and the axes before the
-    block, stand each for itself.
+    Means are over the last axes of x, of shape `shape`: a block. Every sample, and every
+    index before the block, is normalised separately.
 
     Parameters
     ----------
