@@ -151,11 +151,7 @@ def _markdown(options):
         return 0
     for paper, page in pages.items():
         target = equations_page.folder_of(paper) / "EQUATIONS.md"
-        if paper in ledger.PAPERS:  # kept in the repository, and compared with the checks
-            files.write_text(target, page)
-        else:
-            files.replaceable(target.parent, [target.name], "verify")
-            files.write_text(target, f"{page}\n<!-- {files.mark('verify')} -->\n", "verify")
+        files.write_text(target, page)
         print(f"written: {target}")
     if of_the_package:
         _write_front_pages(top)

@@ -174,7 +174,12 @@ def table_options(options):
     return said | ({"classification": True} if options.classify else {})
 
 
-def tell_written(paths, earlier, stream):
-    """Print a line a file; `earlier` are those that stood there before."""
+def force_option(parser):
+    """Add ``--force``."""
+    parser.add_argument("--force", action="store_true", help="replace files that are there already")
+
+
+def tell_written(paths, stream):
+    """Print a line a file."""
     for path in paths:
-        print(f"{'replaced' if path in earlier else 'written'}: {path}", file=stream)
+        print(f"written: {path}", file=stream)

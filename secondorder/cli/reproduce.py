@@ -51,7 +51,8 @@ def add(commands):
                         help="a function without arguments that returns a "
                         "concurrent.futures.Executor, or dask:ADDRESS of a scheduler")
     parser.add_argument("--resume", action="store_true",
-                        help="keep the runs that are already in --out, and make the rest")
+                        help="keep the runs that are already in --out, make the rest, and "
+                        "replace their results")
     parser.add_argument("--recorded", action="store_true",
                         help="begin with the package's recorded runs, to judge and draw them again "
                         "or to add seeds; their times are of another machine. Runs that are not "
@@ -110,12 +111,10 @@ def run(options):
     if options.record:
         _refuse_untold_changes(chosen)
     out, records = Path(options.out), []
-    with _executor(options) as executor, files.exclusive(files.output_directory(out)):
+    with _executor(options) as executor:
+        files.output_directory(out)
         if not options.resume:
             _refuse_earlier_runs(chosen, out, options)
-        for study in chosen:
-            if (out / study.paper).is_dir():
-                studies.running.written(study, out / study.paper)
         for study in chosen:
             records.append(_reproduce(study, out, executor, options))
     if options.json:
@@ -181,6 +180,8 @@ def _refuse_earlier_runs(chosen, out, options):
 
     for study in chosen:
         place = out / study.paper
+        files.refuse_existing(*(place / name for name in studies.running.names(study)),
+                              remedy="--resume replaces it; another --out begins anew")
         if place.is_dir():
             first = study.runs(study.settings(options.quick, options.seeds), studies.Results())
             there = len(studies.Sweep(place).present(study, first))

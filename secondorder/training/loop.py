@@ -1,6 +1,5 @@
 """The training loop."""
 
-import contextlib
 import copy
 import inspect
 import json
@@ -138,14 +137,12 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
                Progress(epochs, progress))
     if checkpoint is None and resume:
         raise ValueError("resume goes together with checkpoint, the file to go on from")
-    with contextlib.ExitStack() as until_the_end:
-        if checkpoint is not None:
-            path = checks.path(checkpoint, "checkpoint")
-            files.require_writable(path)
-            until_the_end.enter_context(files.one_writer(path))
-            made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
-            run.keep_at(path, resume, epochs, made_with, recipe)
-        return run(epochs, evaluate_every)
+    if checkpoint is not None:
+        path = checks.path(checkpoint, "checkpoint")
+        files.require_writable(path)
+        made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
+        run.keep_at(path, resume, epochs, made_with, recipe)
+    return run(epochs, evaluate_every)
 
 
 def require_optimizer(optimizer, unknown):
@@ -305,7 +302,6 @@ class _Run:
             if untold:
                 warnings.warn(f"checkpoint {path}: whether these are as they were cannot be told: "
                               f"{', '.join(untold)}", stacklevel=4)
-        files.remove_stale(path.parent)
         self.checkpoint = path
 
     def facts(self):

@@ -76,14 +76,6 @@ def test_bad_input_is_one_line(tmp_path, monkeypatch, capsys, words, expected):
     assert not [path for path in tmp_path.rglob("*.json")]
 
 
-def test_two_processes_do_not_write_to_one_folder(tmp_path, capsys):
-    with files.exclusive(tmp_path):
-        assert cli.main(["reproduce", "low-rank", "claim-storage", "--quick", "--out",
-                         str(tmp_path)]) == 2
-    assert f"another run is writing to {tmp_path}" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("text", ['{"runs": 3', "{}"])
 def test_a_record_that_is_damaged_is_named(text, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(records, "folder", lambda: tmp_path)

@@ -4,11 +4,11 @@ import time
 
 import numpy as np
 import pytest
+from test_training import Terminal
+from test_training_endings import make
 
 import secondorder as so
 from secondorder.training import evaluate
-from test_training import Terminal
-from test_training_endings import make
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(23, 4)), RNG.integers(0, 3, 23)

@@ -4,10 +4,9 @@ import time
 from pathlib import Path
 
 from secondorder import datasets, files
-from secondorder.files.environment import environment
+from secondorder.files import environment
 
 from . import sections
-from .sections import COMMAND
 
 #: Everything that `run` writes.
 WRITTEN = ("tour.json", "exact-hessian.png", "learning-curves.png", "residual-partitioning.png",
@@ -25,7 +24,7 @@ def run(out, seed=0, say=print):
     """
     out, started = Path(out), time.perf_counter()
     training, validation = _digits(seed)
-    results = {"command": COMMAND,
+    results = {"command": "tour",
                "ok": False,
                "stopped": None,
                "seed": seed,
@@ -57,7 +56,7 @@ def _finish(out, results, started):
     told = [value for value in results.values() if isinstance(value, dict)]
     results["figures"] = [figure for section in told for figure in section.get("figures", [])]
     results["seconds"] = time.perf_counter() - started
-    files.write_json(out / "tour.json", results, command=COMMAND)
+    files.write_json(out / "tour.json", results)
 
 
 def _under_way(error):
