@@ -71,7 +71,7 @@ def gathered(papers, claims, seeds=None, jobs=None, say=print):
                    for name in papers}
         for name in papers:
             pages[name] = _paper(name, entries[name], futures[name], claims.get(name, []))
-            progress.end()
+            progress.close()
             say(f"{name}: {len(pages[name]['articles'])} articles "
                 f"({time.monotonic() - began:.0f} s)")
     return pages

@@ -6,7 +6,6 @@ from pathlib import Path
 from secondorder import files
 
 from .parsing import force_option, positive
-from .printable import one_line
 
 ABOUT = """\
 Grade an exercise: its function runs inside the paper's check, in place of the edition's function.
@@ -84,8 +83,7 @@ def run(options):
     right = True
     for name in options.files:
         verdict = lessons.grade(name, options.seconds)
-        # no line of a verdict looks like another file's
-        print(f"{one_line(name)}: " + str(verdict).replace("\n", "\n  "))
+        print(f"{name}: " + str(verdict).replace("\n", "\n  "))
         if verdict.printed.strip() and not verdict.ok:
             print("\n".join(["  it printed:", *_beginning(verdict.printed)]))
         right = right and verdict.ok

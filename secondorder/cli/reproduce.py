@@ -4,13 +4,12 @@ import concurrent.futures
 import contextlib
 import logging
 import os
-import shutil
 import sys
 from pathlib import Path
 
 from secondorder import files
 
-from .parsing import checkout, named_first, positive
+from .parsing import checkout, positive
 
 REPRODUCE = """\
   secondorder reproduce                                  list all studies: time, verdicts
@@ -19,14 +18,14 @@ REPRODUCE = """\
   secondorder reproduce all --quick --out quick
   secondorder reproduce ea-cg table-5 --recorded         judge and draw the recorded runs again
 
-Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; Figure 2, fig-2.
+Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; "Figure 2", fig-2.
 """
 CLAIMS = """\
   secondorder claims                        every recorded verdict
   secondorder claims low-rank --json
   secondorder claims low-rank figure-2      the claims of one study
 
-Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; Figure 2, fig-2.
+Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; "Figure 2", fig-2.
 """
 
 
@@ -95,7 +94,7 @@ def run(options):
         return _list(options)
     paper, keys = None, options.keys
     if options.paper != "all":
-        paper, keys = _asked(options)
+        paper = studies.STUDIES.key(options.paper)
     if options.quick and options.record:
         raise ValueError("--record goes without --quick: results of the quick setting are not "
                          "recorded")
@@ -127,29 +126,6 @@ def run(options):
 def no_studies(paper):
     """What is said of a paper that reports nothing to run again."""
     return f"{paper} has no studies; its equations are run by secondorder verify {paper}"
-
-
-def _asked(options):
-    """The paper and the keys of studies that were asked for, as they are registered."""
-    from secondorder.studies import STUDIES
-
-    name, words = named_first(STUDIES.key, options.paper, options.keys)
-    paper = STUDIES.key(name)
-    return paper, _keys(words, STUDIES.of(paper))
-
-
-def _keys(words, known):
-    """The keys that words name; a key may have several words, `Figure 2`."""
-    from secondorder.ledger.labels import canonical
-
-    keys, names = [], {canonical(key) for key in known}
-    while words:
-        counts = range(len(words), 0, -1)
-        alone = 2 if canonical(words[0]) in ("figure", "table", "claim") else 1
-        count = next((k for k in counts if canonical(" ".join(words[:k])) in names), alone)
-        keys.append(" ".join(words[:count]))
-        words = words[count:]
-    return keys
 
 
 def _refuse_stand_ins(chosen):
@@ -293,11 +269,9 @@ def run_claims(options):
     """Print the recorded verdicts."""
     from secondorder.studies import STUDIES, pages, records
 
-    width = shutil.get_terminal_size((100, 24)).columns
     papers, keys = list(STUDIES.papers), []
     if options.paper is not None:
-        paper, keys = _asked(options)
-        papers = [paper]
+        papers, keys = [STUDIES.key(options.paper)], options.keys
     if options.write and not options.markdown:
         raise ValueError("--write goes with --markdown")
     if options.write:
@@ -330,7 +304,7 @@ def run_claims(options):
         kinds = ", ".join(f"{number} {records.HEADINGS.get(kind, kind)}"
                           for kind, number in records.counts(paper).items())
         print(f"\n{paper}" if keys else f"\n{paper}: {kinds}")
-        print("\n".join(pages.table(mine, width)))
+        print("\n".join(pages.table(mine)))
     return 0
 
 

@@ -7,7 +7,6 @@ import time
 from secondorder import files
 from secondorder.checks import lookup
 
-from .memory import require_memory
 from .parsing import (add_table_options, directory, file_name, force_option,
                       fraction_below_one, natural,
                       non_negative_number, positive, positive_number, positive_or_all, setting,
@@ -121,7 +120,6 @@ def run(options):
     (x, y), validation, classes = _data(options, for_split)
     loss = _loss(options, classes)
     outputs = y.shape[1] if y.ndim == 2 else classes
-    require_memory(options, x.shape[1], outputs, len(x))
     network = _network(options, x.shape[1], outputs, for_weights)
     optimizer = _optimizer(options, network, loss, for_method)
     def results_of(history):

@@ -160,3 +160,12 @@ def test_training_that_stops_before_the_first_epoch(run, words):
     assert re.fullmatch(r"secondorder train: error: training stopped in epoch 0, step 0: .*loss of "
                         r"sample.*\n", err)
     assert not os.listdir("made")
+
+
+@pytest.mark.parametrize("words", [["--optimizer", "gauss-newton"],
+                                   ["--optimizer", "gauss-newton", "--set", "inverse=right"],
+                                   ["--optimizer", "cubic-regularization", "--base",
+                                    "gauss-newton"]])
+def test_a_right_inverse_says_which_option_makes_its_network(run, words):
+    status, _, err = run("train", "--data", "wine", *words)
+    assert status == 2 and "--reversible BLOCKS" in err and "RevMLP" not in err
