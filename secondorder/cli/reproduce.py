@@ -1,8 +1,6 @@
 """`secondorder reproduce` and `secondorder claims`: what the papers report, run and judged."""
 
 import concurrent.futures
-import contextlib
-import logging
 import os
 import sys
 from pathlib import Path
@@ -48,7 +46,7 @@ def add(commands):
                         help="processes, one BLAS thread each (default: 1)")
     parser.add_argument("--executor", metavar="MODULE:FUNCTION",
                         help="a function without arguments that returns a "
-                        "concurrent.futures.Executor, or dask:ADDRESS of a scheduler")
+                        "concurrent.futures.Executor, that of a cluster say")
     parser.add_argument("--resume", action="store_true",
                         help="keep the runs that are already in --out, make the rest, and "
                         "replace their results")
@@ -188,8 +186,6 @@ def _executor(options):
     if options.executor is None:
         return running.processes(options.jobs)
     module, _, name = options.executor.partition(":")
-    if module == "dask":
-        return _dask(name)
     import importlib
 
     try:
@@ -201,20 +197,6 @@ def _executor(options):
         raise TypeError(f"--executor {options.executor}: expected a concurrent.futures.Executor, "
                         f"got {executor!r}")
     return executor
-
-
-@contextlib.contextmanager
-def _dask(address):
-    """The executor of a cluster; what it still holds of these runs goes with the block."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ValueError("--executor dask:ADDRESS needs the package distributed: pip install "
-                         "'secondorder[cluster]'") from error
-    # a scheduler that is gone is told in one line; the client would log its attempts to reconnect
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    with Client(address) as client:
-        yield client.get_executor()
 
 
 def _list(options):

@@ -110,8 +110,7 @@ class Sweep:
 
 def _is_of_the_workers(error):
     """Whether an error is none of the run's own: its process, or the scheduler, is gone."""
-    gone = concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError
-    return isinstance(error, gone) or type(error).__name__ == "KilledWorker"  # distributed's
+    return isinstance(error, (concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError))
 
 
 def timed(function, arguments):

@@ -68,17 +68,13 @@ def test_ignored_signals_stay_ignored(run, monkeypatch):
 
 @pytest.mark.slow
 def test_a_broken_off_tour_keeps_what_was_done(run, monkeypatch):
-    from secondorder.cli.tour import sections, trainings
+    from secondorder.cli.tour import trainings
 
-    with at_the_call(monkeypatch, (trainings, "_train"), signal.SIGTERM, when=2):
-        with monkeypatch.context() as patch:
-            patch.setattr("secondorder.cli.tour.sections.EPOCHS", 1)
-            status, _, err = run("tour", "--out", "made")
+    with at_the_call(monkeypatch, (trainings, "_train"), signal.SIGTERM):
+        status, _, err = run("tour", "--out", "made")
     results = json.loads(Path("made/tour.json").read_text())
-    assert status == 143 and err == "secondorder tour: terminated\n"
-    assert results["stopped"] == "Terminated" and results["ok"] is False
-    assert results["derivatives"]["ok"] is True and list(results["under_way"]) == ["SGD, rate 0.1"]
-    assert len(results["under_way"]["SGD, rate 0.1"]["records"]) == 1 + 10 // sections.LOOK
+    assert status == 143 and err == "secondorder tour: terminated\n" and results["ok"] is False
+    assert results["derivatives"]["ok"] is True
     assert [figure["file"] for figure in results["figures"]] == ["exact-hessian.png"]
 
 
@@ -132,25 +128,12 @@ def test_classes_of_a_table(run):
     assert status == 2 and "csv:FILE" in err
 
 
-@pytest.mark.parametrize("command", ["tour", "train"])
-def test_an_empty_name_for_the_output(run, command):
-    status, _, err = run(command, "--out", "")
-    assert status == 2 and "--out" in err and os.listdir() == []
-
-
 def test_a_run_that_diverged_is_not_a_success(run):
     with pytest.warns(UserWarning, match=r"the objective rose from 1\.\d+ to \S+e\+\d+; "):
         status, out, _ = run(*WINE, "--optimizer", "sgd", "--learning-rate", "1e40", "--activation",
                              "identity", "--loss", "cross-entropy", "--epochs", 3)
     assert status == 1
     assert max(map(len, out.splitlines())) < 80
-
-
-def test_a_very_long_value(run):
-    values = [f"epsilon={sign * 5000}" for sign in "9(x"]
-    for value in (*values, "x" * 5000):
-        status, _, err = run(*WINE, "--set", value)
-        assert status == 2 and len(err.splitlines()[-1]) < 600, err[:200]
 
 
 def test_pages_are_not_written_into_an_installed_package(run, tmp_path, monkeypatch):

@@ -1,10 +1,8 @@
 """Checkpoints that are damaged, and runs that would go on with something else than was written."""
 
 import json
-import re
 import threading
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ import secondorder as so
 from secondorder import files
 from secondorder.nets import LayerNorm, LeakyReLU
 from secondorder.training import read_checkpoint
-from secondorder.training.checkpoints import require_same
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(20, 3)), rng.integers(0, 2, size=20)
@@ -72,26 +69,15 @@ def renamed(name):
     return lambda content, arrays: content.update({name[::-1]: content.pop(name)})
 
 
-NAMES = ["theta", "state", "generator", "history", "epoch", "step", "seconds", "made_with"]
 CHANGES = {
-    **{f"{name} renamed": (renamed(name), f"it has no {name}") for name in NAMES},
-    **{f"{name} none": (put(name, None), f"its {name} is None, not a") for name in NAMES},
+    "theta renamed": (renamed("theta"), "it has no theta"),
     "a step of text": (put("step", "x"), "its step is 'x', not a int"),
-    "an epoch below 0": (put("epoch", -1), "its epoch is -1"),
-    "a true epoch": (put("epoch", True), "its epoch is True"),
     "another epoch": (put("epoch", 1), "its epoch is 1, the last record's 2"),
-    "another step": (put("step", 3), "its step is 3, the last record's 4"),
-    "seconds that are none": (put("seconds", float("nan")), "its seconds is nan"),
     "an empty generator": (put("generator", {"dict": {}}), ""),
     "an empty state": (put("state", {"dict": {}}), "state"),
     "no history": (put("history", {"list": []}), ""),
-    "a record of text": (put("history", {"list": ["x"]}), ""),
-    "a kind of its own": (put("theta", {"set": []}), ""),
-    "a kind that is none": (put("theta", {"arr": "array_0"}), "the kind 'arr'"),
-    "two kinds": (put("theta", {"dict": {}, "list": []}), ""),
     "no such array": (put("theta", {"array": "array_99"}), "array_99"),
-    "another theta": (put("theta", {"array": "array_0"}), ""),
-}
+    "another theta": (put("theta", {"array": "array_0"}), "")}
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -210,12 +196,6 @@ def test_a_run_does_not_go_on_with_another_loss(tmp_path, name):
     with pytest.raises(ValueError, match=f"was made with .*{words}"):
         train(tmp_path / "c", so.SGD(net(), other, 1e-3), y=y, resume=True)
     assert len(train(tmp_path / "c", so.SGD(net(), one, 1e-3), y=y, resume=True)) == 4
-
-
-def test_a_list_of_facts_is_told_by_its_entry():
-    """Also where not all of its entries are facts in their turn."""
-    with pytest.raises(ValueError, match=re.escape("was made with a[1]'s b 3, not 2")):
-        require_same({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, Path("c.npz"), {}, {})
 
 
 class Coupled(so.reversible_gauss_newton.Coupling):
