@@ -11,9 +11,8 @@ def all_finite(array):
     """
     if array.dtype.kind == "f":
         flat = array.reshape(-1)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if math.isfinite(flat.dot(flat)):
-                return True
+        if math.isfinite(np.vdot(flat, flat)):  # unlike other products it never warns
+            return True
     return bool(np.isfinite(array).all())
 
 
@@ -188,6 +187,9 @@ def outputs(p, saved, network):
     """Return the outputs of a network; TypeError or FloatingPointError, which names the first layer
     whose outputs have another dtype, or are not finite; `saved` is what the layers saved.
     """
+    if p.shape[1:] != network.output_shape:
+        raise ValueError(f"the outputs of the network have shape {p.shape}, expected (S, "
+                         f"{', '.join(map(str, network.output_shape))})")
     if p.dtype == network.dtype and all_finite(p):
         return p
     outputs = [(f"the outputs of layer {i}, {layer!r},", getattr(own, "output", None))

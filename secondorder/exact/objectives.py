@@ -7,7 +7,7 @@ import numpy as np
 from ..checks import check_l2, check_loss, copied, instance_of, real_array
 from ..nets import Network
 from .chunks import Chunks
-from .curvature import hessian_vector_product
+from .curvature import evaluated, hessian_vector_product
 from .curvature import gradient as gradient_of
 from .dense import hessian as hessian_of
 from .operators import HessianOperator
@@ -107,7 +107,7 @@ class Objective:
 def loss_sum(network, loss, x, y):
     """Sum of the losses, (1,): a task for :class:`Chunks`."""
     with np.errstate(over="ignore"):
-        total = network.evaluate(loss, x, y).losses.sum(keepdims=True)
+        total = evaluated(network, loss, x, y).losses.sum(keepdims=True)
     if not np.isfinite(total[0]):
         raise FloatingPointError(f"the sum of the losses is {total[0]}")
     return total

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..nets import Evaluation
+
 SMALLEST_PART = 2**18  # numbers that a part of the batch may take however small the matrix is
 TILE = 512, 128  # rows and columns that are copied at a time, so that both sides stay in the cache
 
@@ -78,7 +80,7 @@ def _parts(samples, numbers, size):
 
 def part_of(evaluation, where):
     x, y = evaluation.x[where], evaluation.y[where]
-    return evaluation.network.evaluate(evaluation.loss_function, x, y)
+    return Evaluation(evaluation.network, evaluation.loss_function, x, y, lasting=False)
 
 
 def mirror(matrix):

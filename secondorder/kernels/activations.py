@@ -1,5 +1,5 @@
-"""Value and slope of the activation functions in one loop; the curvature in one of its own, where it
-is asked for. All arrays are flat.
+"""Value and slope of the activation functions in one loop; the curvature in one of its own, where
+it is asked for. All arrays are flat.
 
 Tanh, sigmoid and softplus come from e = exp(-|x|) or q = exp(-2 |x|): slopes and curvatures keep
 their relative accuracy in both tails.

@@ -21,7 +21,10 @@ _placing = threading.RLock()  # the folder is handed to numba through a setting 
 
 
 def loop(function):
-    """A loop whose sums may be taken in any order, as NumPy's own are."""
+    """A loop whose sums may be taken in any order, as NumPy's own are. It returns numbers alone and
+    writes into arrays that it is given: numba hands out a new array by way of Python, where an
+    interrupt would be lost.
+    """
     return Kernel(function, {"reassoc", "contract"})
 
 
@@ -30,6 +33,12 @@ def elementwise(function):
     product and the sum after it may be rounded once.
     """
     return Kernel(function, {"contract"})
+
+
+def in_loops(function):
+    """A formula that loops call for one entry; called from Python it runs as it stands."""
+    function.in_loops = True
+    return function
 
 
 class Kernel:
@@ -55,22 +64,32 @@ class Kernel:
         return self._run
 
     def __reduce__(self):  # a copy, a pickle: the same loop
-        return f"{self.__module__}.{self.__qualname__}"
+        return self.__qualname__
 
     def __deepcopy__(self, memo):
         return self
 
 
 def _with_compiled_calls(function):
-    """The function, whose globals have numba's functions where they had kernels."""
+    """The function, whose globals have numba's functions where they had kernels, or formulas that
+    loops call.
+    """
     named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
     called = {name: value.compiled() for name, value in named.items() if isinstance(value, Kernel)}
+    called |= {name: _entry(value) for name, value in named.items()
+               if getattr(value, "in_loops", False)}
     if not called:
         return function
     copy = types.FunctionType(function.__code__, function.__globals__ | called, function.__name__,
                               function.__defaults__, function.__closure__)
     copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
     return copy
+
+
+def _entry(function):
+    import numba
+
+    return function if numba.config.DISABLE_JIT else numba.njit(error_model="numpy")(function)
 
 
 def _compiled(function, fastmath):

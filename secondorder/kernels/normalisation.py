@@ -22,12 +22,14 @@ def layer_norm(x, w, b, epsilon, y, z, r):
         for j in range(x.shape[1]):
             z[s, j] = x[s, j] - mean
             size = max(size, abs(z[s, j]))
+        share = one / size
         for j in range(x.shape[1]):
-            square += (z[s, j] / size) * (z[s, j] / size)
-        deviation = math.sqrt(square / n + epsilon / size / size)
-        r[s] = one / (size * deviation)
+            z[s, j] *= share
+            square += z[s, j] * z[s, j]
+        rate = one / math.sqrt(square / n + epsilon * share * share)
+        r[s] = share * rate
         for j in range(x.shape[1]):
-            z[s, j] = z[s, j] / size / deviation
+            z[s, j] *= rate
             y[s, j] = w[j] * z[s, j] + b[j]
 
 

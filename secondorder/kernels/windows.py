@@ -1,7 +1,7 @@
 """What a kernel sees of images, as matrices for products, and the way back.
 
-z (S, C K_0 K_1, P Q): entry e = (c l k) of the window at place (p q). For every (l, k) the places at
-which it looks at the image, not beside it, are a range of p and a range of q.
+z (S, C K_0 K_1, P Q): entry e = (c l k) of the window at place (p q). For every (l, k) the places
+at which it looks at the image, not beside it, are a range of p and a range of q.
 
 Places in memory are counted without a sign: with one, every access would ask whether it counts from
 the end.

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import checks
+from .losses import Loss
 
 
 class Evaluation:
@@ -55,7 +56,9 @@ class Evaluation:
     """
 
     def __init__(self, network, loss, x, y, lasting=True):
-        checks.evaluated(network, loss)
+        if not (isinstance(loss, Loss) and hasattr(network, "chain")
+                and len(network.output_shape) == 1):
+            checks.evaluated(network, loss)
         self.network, self.loss_function = network, loss
         self.x = checks.batch(x, network.input_shape, network.dtype)
         self.samples, self.share = len(self.x), network.dtype.type(1 / len(self.x))
@@ -67,35 +70,33 @@ class Evaluation:
         with quiet():
             self.outputs, self.saved = network.chain.forward(self.x)
             checks.outputs(self.outputs, self.saved, network)
-            self.losses = loss.value(self.outputs, self.y)
+            if hasattr(loss, "value_and_gradient"):
+                self.losses, self._p_bar = loss.value_and_gradient(self.outputs, self.y)
+            else:
+                self.losses, self._p_bar = loss.value(self.outputs, self.y), None
             checks.result_of(loss, "value", self.losses, self.outputs[:, 0])
+            wide = np.complex128 if network.dtype.kind == "c" else np.float64
+            self.loss = np.add.reduce(self.losses, dtype=wide).item() / self.samples
         if not cmath.isfinite(self.loss):
             checks.losses(self.losses, loss)
-
-    @cached_property
-    def loss(self):
-        """Mean of the losses, added up in float64 at least."""
-        wide = np.complex128 if self.losses.dtype.kind == "c" else np.float64
-        with quiet():
-            return np.add.reduce(self.losses, dtype=wide).item() / self.samples
 
     def require_current(self):
         """Raise RuntimeError if the network's parameters are no longer those of the evaluation."""
         if self.point is not None:
             checks.unchanged([self.point], [self.network.all_parameters])
 
-    @cached_property
     def _output_gradient(self):
         """Gradient of every sample's loss in the outputs, (S, C)."""
-        p_bar = self.loss_function.gradient(self.outputs, self.y)
-        checks.result_of(self.loss_function, "gradient", p_bar, self.outputs)
-        return p_bar
+        if self._p_bar is None:
+            self._p_bar = self.loss_function.gradient(self.outputs, self.y)
+        checks.result_of(self.loss_function, "gradient", self._p_bar, self.outputs)
+        return self._p_bar
 
     @cached_property
     def deltas(self):
         self.require_current()
         with quiet():
-            return self.network.chain.output_gradients(self.saved, self._output_gradient)
+            return self.network.chain.output_gradients(self.saved, self._output_gradient())
 
     @cached_property
     def gradient_sum(self):
@@ -106,12 +107,12 @@ class Evaluation:
         with quiet():
             if "deltas" in self.__dict__:
                 return network.chain.parameter_gradient_from(self.saved, self.deltas)
-            return network.chain.parameter_gradient(self.saved, self._output_gradient)
+            out = np.empty(network.size, network.dtype)
+            return network.chain.parameter_gradient(self.saved, self._output_gradient(), out)
 
     @cached_property
     def gradient(self):
-        with quiet():
-            gradient = self.gradient_sum * self.share
+        gradient = self.gradient_sum * self.share
         self.network.require_finite(gradient, "the gradient")
         gradient.flags.writeable = False  # it is kept, and others rely on it
         return gradient

@@ -1,6 +1,7 @@
 """What `Network.summary` prints: every layer, the shape of its output, and its parameters."""
 
 from .layers import Chain, Skip
+from .layers.numerical import missing
 
 
 def rows(layer, input_shape, depth=0):
@@ -31,4 +32,6 @@ def text(network):
     fixed = sum(value.size for value in network.fixed_parameters())
     ending = f"{network.size} parameters, {network.dtype}"
     ending += f"; {fixed} fixed" if fixed else ""
-    return "\n".join([*table, ending])
+    notes = [f"{layer!r}: {', '.join(missing(layer))} by differences of its backward and forward"
+             for layer in network.chain.sublayers() if not layer.many_directions and missing(layer)]
+    return "\n".join([*table, ending, *notes])

@@ -15,14 +15,14 @@ from .curves import at_loss, crossing, lowest_common, saturation, smoothed
 from .data import Images, images, pooled, table
 from .pictures import (LINE_STYLES, headline, legend_below, legend_under, mean_and_range,
                        over_seeds)
-from .registry import FORMS, STUDIES, Run, Study, study
+from .registry import STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
 from .selection import chosen, least
 from .verdicts import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, TAKEN_OUT, UNDECIDED, Verdict,
                        alike, both, counted, exactly, in_words, paired, repeated, undecided)
 
-__all__ = ["DEPENDS", "DID_NOT_HOLD", "FORMS", "HELD", "HELD_BY_RULE", "Images", "LINE_STYLES",
+__all__ = ["DEPENDS", "DID_NOT_HOLD", "HELD", "HELD_BY_RULE", "Images", "LINE_STYLES",
            "Results", "Run", "STUDIES", "Study", "Sweep", "TAKEN_OUT", "UNDECIDED",
            "Verdict", "alike", "at_loss", "both", "chosen", "counted", "crossing",
            "diverged", "exactly", "finished", "headline", "images", "in_words", "least",

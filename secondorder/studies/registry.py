@@ -11,11 +11,6 @@ from ..ledger import PAPERS
 from ..ledger.labels import canonical
 from ..ledger.registry import TITLES, paper_meant
 
-#: What ends the letter of a claim on a method's cost -> what its recorded runs call the code that
-#: is written as the paper's formulas, and that runs.
-FORMS = {"": "literal"}
-
-
 @dataclass(frozen=True)
 class Run:
     """One independent run: a function by its place, and plain arguments.

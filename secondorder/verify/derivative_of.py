@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from ..checks import function_of, one_of, real_array
+from ..checks import function_of, one_of, real_array, shown
 from ..exact.finite_differences import Difference, complex_step
 from ..ledger.mismatch import describe_mismatch
 from .differences import error_by_step
@@ -70,7 +70,7 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
         2 of 4 entries differ (shape (2, 2))
           entry (0, 1): df 1, differences 0.5, ratio 2
           entry (1, 0): df 0, differences 0.5, ratio 0
-      hint: a term is lost: df + df^T is twice the reference, so that df lacks its symmetric half
+          hint: df + df^T is twice the reference: df lacks its symmetric half
     """
     function_of(f, "f", 1, "a function of a point")
     at = real_array(at, "at").astype(float)
@@ -137,7 +137,8 @@ class _Point:
         self.f, self.at, self.theta = f, at, at.reshape(-1)
         self.value = np.asarray(self(self.theta))
         if self.value.dtype.kind not in "biuf" or not np.isfinite(self.value).all():
-            raise ValueError(f"f must return finite real numbers, got {self.value!r} at the point")
+            raise ValueError(f"f must return finite real numbers, got {shown(self.value)} at the "
+                             "point")
 
     def __call__(self, theta):
         """f at a vector (n,), on a copy of its own; numbers are handed over as numbers."""

@@ -1,12 +1,10 @@
 """A user's function in the place of one of the edition's, inside the paper's own check."""
 
-import contextlib
 import copy
 import inspect
 import sys
 import threading
 import traceback
-import types
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -16,6 +14,7 @@ from ..ledger.claims import Case
 from ..ledger.labels import heading
 from ..ledger.registry import qualified_name, short_name, underlying
 from ..ledger.runner import run_equation
+from ..ledger.sabotage import replaced
 from . import answers
 
 _REPLACING = threading.Lock()  # one function at a time has another one's place
@@ -115,8 +114,8 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     name, calls = short_name(entry.paper, qualified_name(target)), []
     seeds = whole_number(seeds, "seeds", 1)
     message, hint, claims = "", "", 0
-    recorded = _Recorded(function, calls, copy_of(target))
-    with replaced(target, recorded):
+    recorded = _Recorded(function, calls)
+    with _REPLACING, replaced(target, recorded):
         failures = 0
         for seed in range(seeds):
             recorded.most = len(calls) + _KEPT
@@ -174,51 +173,22 @@ def _target(entry, implementation):
                      f"{entry.labels[0]}: choose from {', '.join(plain)}")
 
 
-def _given(*arguments, **named):
-    """Stands for the function that has the place; its code is what is put there."""
-    return _secondorder_given(*arguments, **named)  # noqa: F821
-
-
-@contextlib.contextmanager
-def replaced(target, function):
-    """Within this block a call of `target` is a call of `function`, by whatever name."""
-    with _REPLACING:
-        original = target.__code__, target.__defaults__, target.__kwdefaults__
-        target.__globals__["_secondorder_given"] = function
-        target.__code__, target.__defaults__, target.__kwdefaults__ = _given.__code__, None, None
-        try:
-            yield
-        finally:
-            target.__code__, target.__defaults__, target.__kwdefaults__ = original
-            del target.__globals__["_secondorder_given"]
-
-
-def copy_of(function):
-    """A function with the same code, default values and globals: what stays where the code of the
-    first is exchanged.
-    """
-    twin = types.FunctionType(function.__code__, function.__globals__, function.__name__,
-                              function.__defaults__)
-    twin.__kwdefaults__ = function.__kwdefaults__
-    return twin
-
-
 class _Recorded:
     """The function, which remembers some calls, and why it gave nothing where it did not.
 
     It may call the edition's function whose place it has, or be that one: `original` answers then.
     """
 
-    def __init__(self, function, calls, original):
-        self.function, self.calls, self.original = function, calls, original
+    def __init__(self, function, calls):
+        self.function, self.calls = function, calls
         self.most, self.raised, self.blank, self.wraps = _KEPT, "", False, False
         self._running = ContextVar("within a call of the function", default=False)
 
-    def __call__(self, *arguments, **named):
-        if self._running.get():  # the edition calls it, too: the caller of `_given` tells who
+    def __call__(self, original, *arguments, **named):
+        if self._running.get():  # the edition calls it, too: who stands behind the detour tells
             caller = sys._getframe(2).f_globals
             self.wraps |= caller is getattr(self.function, "__globals__", None)
-            return self.original(*arguments, **named)
+            return original(*arguments, **named)
         token = self._running.set(True)
         try:
             return self._call(arguments, named)

@@ -185,7 +185,8 @@ class OptimizerChecks:
             right = name in ("base", "loss", "schedule", "_network", "network") or (
                 type(mine) is type(expected) and (name != "steps" or mine == 0))
             self.recorder.fact("names", name, right, f"{name} is a name that every Optimizer uses "
-                               f"itself, and it was set to {mine!r}", hint="choose another name")
+                               f"itself, and it was set to {shown(mine)}",
+                               hint="choose another name")
 
     def _runs(self):
         self.whole = self.runs.trace(self.runs.fresh())

@@ -25,7 +25,8 @@ def run(name, dtype, gap=0, size=203, compiled=True, keep=1.0, rate=0.1):
         array[:] = abs(array)
     before = block[:(2 + count) * (size + gap)].copy()
     numbers = map(dtype, (1 / 7, 0.01, keep, rate, *own))
-    sums = (kernel if compiled else kernel.function)(total, theta, *numbers, *memory, *new)
+    read = getattr(kernel, "py_func", None) or kernel.function  # numba's function, after a call
+    sums = (kernel if compiled else read)(total, theta, *numbers, *memory, *new)
     assert np.array_equal(before, block[:before.size]), "what comes in stays as it is"
     return sums, [array.copy() for array in new], total, theta
 

@@ -163,7 +163,7 @@ def test_the_implementation_has_its_place_again():
             assert own(1, 2) == 3
             raise ValueError("in the middle")
     assert before == (own.__code__, own.__defaults__)
-    assert "_secondorder_given" not in vars(hessians)
+    assert "_sabotaged" not in vars(hessians)
     assert so.verify.run("ea-cg", "4b")[0].ok
 
 

@@ -445,3 +445,81 @@ def test_a_layer_with_its_own_parameters_lives_in_a_network():
 def test_a_layer_without_parameters_has_nothing_to_train():
     for layer in (Activation("tanh"), AvgPool2d(2), Flatten(), MaxPool2d(2), Reshape((4,), (2, 2))):
         assert not layer.trainable and layer.size == 0 and not layer.parameters, layer
+
+
+class Soft(Layer):
+    """Two passes: y_i = g_i x_i / sqrt(1 + |x|^2), or with |x_i| in its place."""
+
+    input_shape = (3,)
+
+    def __init__(self, bent=False):
+        super().__init__()
+        self.bent = bent
+        self.declare("g", [1.0, -0.5, 2.0])
+
+    def forward(self, x):
+        root = np.sqrt(1 + (x * x).sum(axis=1, keepdims=True))
+        above = np.abs(x) if self.bent else x  # abs of a complex number is no analytic function
+        return self.parameters["g"] * above / root, (x, above, root)
+
+    def backward(self, saved, y_bar):
+        (x, above, root), g = saved, self.parameters["g"]
+        slope = np.sign(x.real) if self.bent else 1
+        along = (y_bar * g * above).sum(axis=1, keepdims=True)
+        return y_bar * g * slope / root - x * along / root**3, (y_bar * above / root).sum(axis=0)
+
+
+@pytest.mark.parametrize("bent", [False, True])
+def test_two_passes_are_enough(bent, capsys):
+    """The others come from differences, a hundred thousandth of what float64 has at worst."""
+    rng = np.random.default_rng(0)
+    net = Network([Linear(4, 3, rng=0), Soft(bent), Activation("tanh"), Linear(3, 2, rng=1)])
+    loss, (x, y) = so.SquaredError(), (rng.normal(size=(5, 4)), rng.normal(size=(5, 2)))
+    at = finite_differences.gradient_of_objective(net, loss, x, y)
+    H = so.exact.hessian(net, loss, x, y)
+    assert relative(H, central(at, net.theta).value) < 1e-7
+    V = rng.normal(size=(net.size, 3))
+    assert relative(so.exact.HessianOperator(net, loss, x, y) @ V, H @ V) < 1e-10
+    rows = so.exact.sample_gradients(net, loss, x, y)
+    assert relative(rows.mean(axis=0), so.exact.gradient(net, loss, x, y)) < 1e-14
+    v = V[:, 0]
+    assert so.exact.two_jet(net, loss, x, y, v)[2] == pytest.approx(v @ H @ v, rel=1e-7)
+    evaluation = net.evaluate(loss, x, y)
+    H_y = loss.hessian(evaluation.outputs, evaluation.y)
+    found = net.chain.input_hessian(evaluation.saved, evaluation.deltas[-1], H_y)
+
+    def input_gradient(x):
+        there = net.evaluate(loss, x.reshape(5, 4), y)
+        return net.chain.input_gradient(there.saved, there.deltas[-1])
+
+    for j, e in enumerate(np.eye(4)):
+        columns = (input_gradient(x + 1e-6 * e) - input_gradient(x - 1e-6 * e)) / 2e-6
+        assert relative(found[:, :, j], columns) < 1e-7
+    assert net.chain.parts[1].numerical.analytic["backward_tangent"] == (not bent)
+    net.summary()
+    assert "tangent, second_tangent, backward_tangent, input_hessian by" in capsys.readouterr().out
+    small = net.astype("float32")
+    assert so.exact.hessian(small, loss, x, y).dtype == np.float32
+
+
+def test_a_declared_parameter_is_an_attribute():
+    class Shift(so.Layer):
+        def __init__(self):
+            super().__init__()
+            self.declare("b", np.zeros(3))
+
+        def forward(self, x):
+            return x + self.b, x
+
+        def backward(self, x, y_bar):
+            return y_bar, y_bar.sum(axis=0)
+
+    net = so.Network([Shift()], input_shape=(3,))
+    net.layers[0].b = [1, 2, 3]
+    assert net.theta.tolist() == [1, 2, 3] and net.layers[0].copy().b.tolist() == [1, 2, 3]
+    net.theta = [4, 5, 6]
+    assert net.layers[0].b.tolist() == [4, 5, 6] and np.shares_memory(net.layers[0].b, net.theta)
+    with pytest.raises(ValueError, match="b of Shift"):
+        net.layers[0].b = [1, 2]
+    with pytest.raises(AttributeError, match="Shift has no 'c'"):
+        net.layers[0].c

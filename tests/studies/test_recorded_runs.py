@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-import secondorder as so
 from secondorder.studies import STUDIES, data, records, results
 
 LONGEST = 8.0  # seconds that a recorded run may have taken
@@ -68,11 +67,7 @@ def test_the_quickest_run_of_every_method_is_as_recorded(paper):
         module, _, name = place.partition(":")
         if name in TIMED or data.missing(study.needs):
             continue
-        form = run["arguments"].get("form")
-        if form not in ("literal", "compiled"):
-            form = run.get("environment", {}).get("form", "literal")
-        with so.literal(form == "literal"):
-            made = getattr(importlib.import_module(module), name)(**run["arguments"])
+        made = getattr(importlib.import_module(module), name)(**run["arguments"])
         made = json.loads(json.dumps(study.packed(made, run["arguments"])))
         entries, tolerance = (1, 0.3) if place.removeprefix("secondorder.papers.") in ROUGH else (
             3, 0.003)

@@ -4,7 +4,6 @@ all of them in the slow tests and in the gate."""
 import pytest
 from harness.pictures import faults
 
-import secondorder as so
 from secondorder import files, studies
 from secondorder.studies import STUDIES, data, records
 
@@ -47,19 +46,14 @@ def test_every_study(study, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("literal", [False, True], ids=["compiled", "literal"])
 @pytest.mark.parametrize("paper, key", [("ea-cg", "claim-covariance"),
                                         ("reversible-gauss-newton", "claim-theorem")])
-def test_runs_from_nothing_are_judged_as_recorded(paper, key, literal, tmp_path):
-    """In the form of the recorded runs and in the other one: the verdict is the same, and so is the
-    effect, to what the packed runs are rounded to.
-    """
+def test_runs_from_nothing_are_judged_as_recorded(paper, key, tmp_path):
+    """The verdict is the same, and so is the effect, to what the packed runs are rounded to."""
     study, record = STUDIES.of(paper)[key], records.recorded(paper, key)
     if data.missing(study.needs):
         pytest.skip(f"needs {', '.join(study.needs)}")
-    with so.literal(literal):
-        made = studies.reproduce(study, studies.Sweep(tmp_path, say=lambda line: None))
-    assert made["forms"] == {"literal" if literal else "compiled": record["runs"]}
+    made = studies.reproduce(study, studies.Sweep(tmp_path, say=lambda line: None))
     for new, old in zip(made["claims"], record["claims"], strict=True):
         assert (new["letter"], new["verdict"]) == (old["letter"], old["verdict"])
         assert new["effect"] == pytest.approx(old["effect"], rel=1e-4)

@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-import secondorder as so
 from secondorder import studies
 from secondorder.studies import Run, Sweep, exactly, records, results, running
 from secondorder.studies.registry import Studies, Study
@@ -153,15 +152,6 @@ def test_a_run_on_a_stand_in_is_not_taken_when_the_data_are_here(sweep, monkeypa
     record = studies.reproduce(toy(needs=("mnist",)), sweep)
     assert CALLS == [1, 4, 8] * 2 and record["claims"][0]["verdict"] == "held"
     assert len(runs_of(sweep)) == len(list((sweep.out / "runs-without-mnist").iterdir())) == 3
-
-
-def test_a_record_tells_which_form_made_its_runs(sweep):
-    with so.literal():
-        studies.reproduce(toy(full={"seeds": (4,)}), sweep)
-    record = studies.reproduce(toy(), sweep)
-    assert record["forms"] == {"compiled": 1, "literal": 2}
-    earlier = {"one": {"arguments": {"seed": 1}, "result": {}, "seconds": 1}}
-    assert results.Results(earlier).forms == {"not told": 1}
 
 
 @pytest.mark.parametrize("spoilt", [

@@ -286,9 +286,14 @@ def test_a_missing_mixed_term_and_its_lost_factor():
                                         ("input_hessian", "of y_bar alone")])
 def test_an_activation_without_its_curvature(name, case):
     def flat(original, self, saved, *args):
-        saved = copy.copy(saved)
+        saved, kept = copy.copy(saved), self.function
         saved.curvature = np.zeros_like(saved.input)
-        return original(self, saved, *args)
+        self.function = changed(type(kept), curvature=lambda self, x: np.zeros_like(x))
+        saved.function = self.function
+        try:
+            return original(self, saved, *args)
+        finally:
+            self.function = kept
     report = verify.layer(planted(Activation, name, flat)("tanh"))
     assert wrong_passes(report) == {name}
     assert case in report.findings[0].compared and "a term is missing" in report.findings[0].entries

@@ -285,7 +285,8 @@ def test_swapped_axes_are_named():
     ("backward", lambda x_bar, W_bar: (x_bar, W_bar.T), "weight_bar is transposed"),
     ("backward", lambda x_bar, W_bar: (x_bar.ravel(), W_bar), "keep the shape (4, 3)"),
     ("backward", lambda x_bar, W_bar: (x_bar, 2 * W_bar.ravel()), ""),
-    ("parameter_gradients", lambda rows: (rows.reshape(len(rows), -1),), "keep the shape (4, 2, 3)"),
+    ("parameter_gradients", lambda rows: (rows.reshape(len(rows), -1),),
+     "keep the shape (4, 2, 3)"),
     ("parameter_gradients", lambda rows: (rows.ravel(),), "is a .ravel() too much?")])
 def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
     original = getattr(nets.Linear, name)

@@ -342,6 +342,8 @@ def test_a_layer_of_two_passes_is_judged_on_these():
     assert "tangent" not in {check.pass_name for check in report.checks}
     assert any("does not write them by hand: tangent, parameter_gradients, second_tangent, "
                "backward_tangent, input_hessian" in note for note in report.notes)
+    (told,) = [note for note in report.notes if "Hessian of a small network" in note]
+    assert float(told.split("right to ")[1].split()[0]) < 1e-6
     assert wrong_passes(verify.layer(Two(-1.0))) == {"backward"}
 
 
@@ -361,13 +363,14 @@ def test_passes_are_chosen_by_name():
 
 @pytest.mark.parametrize("change, told", [
     (lambda x_bar, W, b: (x_bar, [W, b]), ""), (lambda x_bar, W, b: [x_bar, W, b], ""),
-    (lambda x_bar, W, b: (x_bar, {"weight": W, "bias": b}), "in the order of declare: weight, bias"),
+    (lambda x_bar, W, b: (x_bar, {"weight": W, "bias": b}),
+     "in the order of declare: weight, bias"),
     (lambda x_bar, W, b: (x_bar, W), "it returned 1 for them"),
     (lambda x_bar, W, b: (x_bar, W, b.tolist()), "the part for bias is a list"),
     (lambda x_bar, W, b: ([x_bar], W, b), "the first part, x_bar, is a list"),
     (lambda x_bar, W, b: (x_bar, np.concatenate([W.ravel(), b])), "it returned 1 for them"),
     (lambda x_bar, W, b: x_bar, "must return x_bar, an array for weight, an array for bias"),
-    (lambda x_bar, W, b: (x_bar, b, W), "this is what belongs to bias: the arrays stand in another"),
+    (lambda x_bar, W, b: (x_bar, b, W), "this is what belongs to bias: the arrays stand in"),
     (lambda x_bar, W, b: (x_bar, W.T, b), "weight_bar is transposed")])
 def test_what_backward_returns_is_told_part_by_part(change, told):
     report = verify.layer(planted(Two, "backward", lambda original, self, *args: change(
@@ -472,7 +475,7 @@ def test_a_jump_between_branches_is_found():
 
 def test_many_kinks_on_a_line_are_no_fault():
     for seed in (0, 11):
-        assert verify.layer(nets.Activation("relu"), input_shape=(400,), rng=seed)
+        assert verify.layer(nets.Activation("relu"), input_shape=(150,), rng=seed, sizes=(1.0,))
 
 
 @pytest.mark.parametrize("off, right", [(1e-12, True), (1e-7, False)])

@@ -25,17 +25,17 @@ def register(cls, up, down):
     room.down.register(cls)(down)
 
 
-def up(layer, saved, u):
+def up(layer, x, u):
     """u_out = sum |x| + |W| u at every place."""
-    below = 0 if u is None else layer._mix(u, np.abs(layer.weight))
+    below = layer._mix(np.zeros_like(x) if u is None else u, np.abs(layer.weight))
     if layer.trainable:
-        below = below + np.abs(saved.input).sum(axis=layer.axis, keepdims=True)
-    return below + np.zeros_like(saved.output)
+        below = below + np.abs(x).sum(axis=layer.axis, keepdims=True)
+    return below
 
 
-def down(layer, saved, u, Y_dot, Z, correct, cross):
+def down(layer, x, u, Y_dot, Z, correct, cross):
     """Z_in = |W|^T Z; W_ddot = mean over samples of Z_i |x_j|, summed over places."""
-    W_ddot = layer._outer(Z, np.abs(saved.input)).mean(axis=0)
+    W_ddot = layer._outer(Z, np.abs(x)).mean(axis=0)
     if u is None:
         return None, [W_ddot]
     Z_in = layer._mix(Z, np.abs(layer.weight).T)
@@ -106,9 +106,8 @@ def double(layer, saved, u, *others):
     return Z_in, [W_ddot[0].astype(float)]
 
 
-def without_parameters(layer, saved, u):
-    below = np.zeros_like(saved.input) if u is None else u
-    return layer._mix(below, np.abs(layer.weight))
+def without_parameters(layer, x, u):
+    return layer._mix(np.zeros_like(x) if u is None else u, np.abs(layer.weight))
 
 
 WRONG = {  # the rule, what is named, words that must stand in the report
@@ -174,8 +173,8 @@ def test_a_layer_without_a_rule_or_with_wrong_passes_is_told():
         verify.rule(Mixing((2, 2, 2), 2))
 
     class Doubled(Mixing):
-        def tangent(self, *given):
-            return 2 * super().tangent(*given)
+        def tangent(self, x, x_tangent, W_tangent):
+            return 2 * super().tangent(x, x_tangent, W_tangent)
 
     register(Doubled, up, down)
     report = verify.rule(Doubled((2, 2, 2), 2, rng=0))

@@ -1,14 +1,15 @@
-"""The layers: explicit classes, a formula a pass.
+"""The layers: explicit classes, a formula a pass; what one reads is what runs.
 
 ``base``         what a layer is: parameters, and the passes
 ``linear``       `Linear`
 ``activation``   `Activation`; ``activation_functions`` value, slope and curvature of the functions
 ``chain``        `Chain`, `Skip`: layers made of layers
-``convolution``  `Conv2d`; ``windows`` what it shares with ``pooling``: `AvgPool2d`, `MaxPool2d`
+``convolution``  `Conv2d`; ``pooling`` `AvgPool2d`, `MaxPool2d`
 ``recurrent``    `Recurrent`
 ``normalisation`` `LayerNorm`
 ``shapes``       `Flatten`, `Reshape`
-``initialisers`` initial weights; ``flat_vectors`` parameters as one vector, and back
+``initialisers`` initial weights; ``between`` what calls a layer for one direction,
+                and ``numerical`` the passes that it does not have
 """
 
 from .activation import Activation, ActivationSaved

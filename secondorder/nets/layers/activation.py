@@ -6,7 +6,7 @@ import numpy as np
 
 from ...kernels import activations as kernels
 from .activation_functions import activation_function, value_and_slope
-from .base import Layer
+from .base import Layer, shaped
 
 
 class ActivationSaved:
@@ -63,12 +63,14 @@ class Activation(Layer):
     def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
         """x_bar_tangent_sj = y_bar_tangent_sj slope_sj + y_bar_sj curvature_sj x_tangent_sj"""
         slope, x_tangent = saved.slope, moved.x_tangent
-        if getattr(self.function, "piecewise_linear", False):
+        if getattr(saved.function, "piecewise_linear", False):
             return y_bar_tangent * slope
-        curvature = self.function.curvature(saved.input)
+        curvature = saved.function.curvature(saved.input)
+        shaped(slope, y_bar=y_bar, y_bar_tangent=y_bar_tangent, x_tangent=x_tangent,
+               curvature=curvature)
         x_bar_tangent = np.empty(y_bar_tangent.shape, slope.dtype)
-        kernels.bent(*[a.reshape(-1) for a in (y_bar_tangent, slope, y_bar, curvature, x_tangent,
-                                               x_bar_tangent)])
+        kernels.bent(y_bar_tangent.reshape(-1), slope.reshape(-1), y_bar.reshape(-1),
+                     curvature.reshape(-1), x_tangent.reshape(-1), x_bar_tangent.reshape(-1))
         return x_bar_tangent
 
     def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=()):

@@ -1,14 +1,15 @@
 """What stands between a network and a layer whose passes are written for one direction.
 
 A pass is called once for each direction, and what it returns is stacked; a tangent that is zero
-becomes an array of zeros.
+becomes an array of zeros. A pass that the author left out is supplied by :mod:`.numerical`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .base import Moved, _bars, fill
+from .base import Flat, Moved, _bars, fill
+from .numerical import Numerical, missing
 
 
 class Held(NamedTuple):
@@ -24,55 +25,87 @@ def part(layer):
     return layer if layer.many_directions else OneDirection(layer)
 
 
-class OneDirection:
+def _row(pieces, k):
+    """Of every piece what belongs to direction k."""
+    return [None if piece is None else piece[k] for piece in pieces]
+
+
+class OneDirection(Flat):
     """The methods by which a network calls a layer; what is saved is `Held`."""
 
     def __init__(self, layer):
-        self.layer = layer
+        self.layer, self.numerical, self.missing = layer, Numerical(layer), missing(layer)
+
+    def _pass(self, name, held, *arguments):
+        """A pass of the layer, or what stands for one that it does not have."""
+        if name not in self.missing:
+            return getattr(self.layer, name)(held.saved, *arguments)
+        found = getattr(self.numerical, name)(held.saved, *arguments, x=held.input)
+        if isinstance(found, np.ndarray):
+            return found.astype(held.output.dtype, copy=False)
+        return [part.astype(held.output.dtype, copy=False) for part in found]
 
     def forward(self, x):
         y, saved = self.layer.forward(x)
+        expected = len(x), *self.layer.output_shape(x.shape[1:])
+        if np.shape(y) != expected:
+            raise ValueError(f"{self.layer!r}: forward returned an output of shape {np.shape(y)}, "
+                             f"expected {expected}")
         return y, Held(saved, x, y)
 
-    def input_gradient(self, held, y_bar):
-        return self.flat_backward(held, y_bar, None, True)
+    def _shaped(self, a, like, name):
+        """What a pass returned; ValueError unless it is shaped like the layer's input or output."""
+        a = np.asarray(a)
+        if a.shape != like.shape:
+            raise ValueError(f"{self.layer!r}: what {name} returned has shape {a.shape}, expected "
+                             f"{like.shape}")
+        return a
 
-    def flat_backward(self, held, y_bar, out, needed):
+    def input_gradient(self, held, y_bar):
+        return self.walk_back(held, y_bar, [], True)
+
+    def pieces(self, vector):
+        return self.layer.split(vector) if self.layer.size and vector is not None else []
+
+    def walk_back(self, held, y_bar, pieces, needed):
         if y_bar.ndim > held.output.ndim:
-            rows = [self.flat_backward(held, one, None if out is None else out[k], needed)
+            rows = [self.walk_back(held, one, _row(pieces, k), needed)
                     for k, one in enumerate(y_bar)]
             return np.stack(rows) if needed else None
         layer, saved = self.layer, held.saved
-        if out is None:
-            return layer.input_gradient(saved, y_bar) if needed else None
+        if not pieces:
+            if not needed:
+                return None
+            return self._shaped(layer.input_gradient(saved, y_bar), held.input, "backward")
         if not needed:
-            fill(layer, layer.split(out), layer.parameter_bars(saved, y_bar), "backward")
+            fill(layer, pieces, layer.parameter_bars(saved, y_bar), "backward")
             return None
         result = layer.backward(saved, y_bar)
-        fill(layer, layer.split(out), _bars(result), "backward")
-        return result[0]
-
-    def parameter_gradient(self, held, y_bar, out):
-        self.flat_backward(held, y_bar, out, False)
+        fill(layer, pieces, _bars(result), "backward")
+        return self._shaped(result[0], held.input, "backward")
 
     def flat_parameter_gradients(self, held, y_bar, out):
-        return self.layer.flat_parameter_gradients(held.saved, y_bar, out)
+        rows = self._pass("parameter_gradients", held, y_bar)
+        fill(self.layer, self.layer.split(out), rows, "parameter_gradients")
+        return out
 
-    def flat_tangent(self, held, x_tangent, theta_tangent):
-        many = (theta_tangent is not None and theta_tangent.ndim > 1,
-                x_tangent is not None and x_tangent.ndim > held.input.ndim)
-        if any(many):
-            K = len(theta_tangent if many[0] else x_tangent)
-            pairs = [self.flat_tangent(held, x_tangent[k] if many[1] else x_tangent,
-                                theta_tangent[k] if many[0] else theta_tangent) for k in range(K)]
-            whole = Moved(x_tangent, self.layer.split(theta_tangent), [m for _, m in pairs])
-            return np.stack([y for y, _ in pairs]), whole
-        layer = self.layer
+    def walk_along(self, held, x_tangent, pieces):
+        values = self.all_parameters()
+        pieces = pieces or [None] * len(values)
+        several = [len(piece) for piece, value in zip(pieces, values)
+                   if piece is not None and piece.ndim > value.ndim]
+        many = x_tangent is not None and x_tangent.ndim > held.input.ndim
+        if several or many:
+            pairs = [self.walk_along(held, x_tangent[k] if many else x_tangent,
+                                     _row(pieces, k) if several else pieces)
+                     for k in range(several[0] if several else len(x_tangent))]
+            return np.stack([y for y, _ in pairs]), Moved(x_tangent, pieces, [m for _, m in pairs])
         x_tangent = np.zeros_like(held.input) if x_tangent is None else x_tangent
-        pieces = tuple(np.zeros_like(value) if piece is None else piece for piece, value in
-                       zip(layer.split(theta_tangent), self.all_parameters()))
-        y_tangent = layer.tangent(held.saved, x_tangent, *pieces)
+        pieces = tuple(np.zeros_like(value) if piece is None else piece
+                       for piece, value in zip(pieces, values))
+        y_tangent = self._pass("tangent", held, x_tangent, *pieces)
         y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
+        y_tangent = self._shaped(y_tangent, held.output, "tangent")
         return y_tangent, Moved(x_tangent, pieces, left)
 
     def all_parameters(self):
@@ -82,17 +115,15 @@ class OneDirection:
         return [*self.layer.parameters.values(),
                 *[np.empty(child.size, dtype) for child in self.layer.children]]
 
-    def flat_backward_tangent(self, held, moved, y_bar, y_bar_tangent, out, needed):
+    def walk_back_along(self, held, moved, y_bar, y_bar_tangent, pieces, needed):
         if y_bar_tangent.ndim > held.output.ndim:
-            rows = [self.flat_backward_tangent(held, moved.left[k], y_bar, one,
-                                      None if out is None else out[k], needed)
+            rows = [self.walk_back_along(held, moved.left[k], y_bar, one, _row(pieces, k), needed)
                     for k, one in enumerate(y_bar_tangent)]
             return np.stack(rows) if needed else None
-        layer = self.layer
-        result = layer.backward_tangent(held.saved, moved, y_bar, y_bar_tangent)
-        if out is not None:
-            fill(layer, layer.split(out), _bars(result), "backward_tangent")
-        return result[0]
+        result = self._pass("backward_tangent", held, moved, y_bar, y_bar_tangent)
+        if pieces:
+            fill(self.layer, pieces, _bars(result), "backward_tangent")
+        return self._shaped(result[0], held.input, "backward_tangent")
 
     def second_tangent(self, held, moved, x_second):
         if x_second is not None and x_second.ndim > held.input.ndim or (
@@ -102,7 +133,8 @@ class OneDirection:
                                                  x_second[k])
                              for k, one in enumerate(moved.left)])
         x_second = np.zeros_like(held.input) if x_second is None else x_second
-        return self.layer.second_tangent(held.saved, moved, x_second)
+        return self._shaped(self._pass("second_tangent", held, moved, x_second), held.output,
+                            "second_tangent")
 
     def input_hessian(self, held, y_bar, H_y):
-        return self.layer.input_hessian(held.saved, y_bar, H_y)
+        return self._pass("input_hessian", held, y_bar, H_y)

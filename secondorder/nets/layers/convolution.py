@@ -92,10 +92,19 @@ class Conv2d(Layer):
 
     # -- the three products of windows, kernel and outputs -----------------------------------------
 
-    def _places(self, image):
-        """Places (down, across) of the kernel in images (H, W)."""
-        return tuple((n + 2 * p - k) // s + 1 for n, k, s, p in
-                     zip(image, self.kernel, self.strides, self.paddings))
+    def _places(self, x):
+        """Places (down, across) of the kernel in images (..., C, H, W)."""
+        return window_places(self, x.shape[-3:], self.kernel, self.strides, self.paddings,
+                             self.in_channels)
+
+    def _looked_at(self, y_bar, x_shape):
+        """Return y_bar (..., O, P, Q); ValueError unless it fits images of that shape: loops do not
+        look at shapes.
+        """
+        expected = self.output_shape(x_shape[-3:])
+        if y_bar.shape[-3:] != expected:
+            raise ValueError(f"y_bar has shape {y_bar.shape}, expected (S, *{expected})")
+        return y_bar
 
     def _images(self, x):
         """Images behind each other in memory, (N, C, H, W)."""
@@ -122,7 +131,7 @@ class Conv2d(Layer):
         """y_sopq = sum_clk W_oclk z_scpqlk; x or `weight` may have directions in front."""
         if weight.ndim > 4 and x.ndim > 4:
             return np.stack([self.convolve(*pair) for pair in zip(x, weight)])
-        images, places = self._images(x), self._places(x.shape[-2:])
+        images, places = self._images(x), self._places(x)
         W = weight.reshape(*weight.shape[:-3], 1, -1).swapaxes(-3, -2)  # (..., 1, o, e)
         y = np.empty(W.shape[:-3] + (len(images), W.shape[-2], places[0] * places[1]), x.dtype)
         for where, z in self._windows(images, places):
@@ -134,7 +143,7 @@ class Conv2d(Layer):
         if weight.ndim > 4:
             bars = np.broadcast_to(y_bar, weight.shape[:1] + y_bar.shape[-4:])
             return np.stack([self.convolve_back(*pair, x_shape) for pair in zip(bars, weight)])
-        places, axes = y_bar.shape[-2:], y_bar.shape[:-3]
+        places, axes = self._looked_at(y_bar, x_shape).shape[-2:], y_bar.shape[:-3]
         bars = y_bar.reshape(-1, y_bar.shape[-3], places[0] * places[1])
         x_bar = np.zeros((len(bars), *x_shape[-3:]), y_bar.dtype)
         W = weight.reshape(len(weight), -1).T
@@ -146,7 +155,7 @@ class Conv2d(Layer):
 
     def correlate(self, y_bar, x):
         """W_bar_soclk = sum_pq y_bar_sopq z_scpqlk, one kernel a sample."""
-        places = y_bar.shape[-2:]
+        places = self._looked_at(y_bar, x.shape).shape[-2:]
         bars = y_bar.reshape(*y_bar.shape[:2], -1)
         rows = np.empty(y_bar.shape[:2] + self.weight[0].shape, y_bar.dtype)
         flat = rows.reshape(*y_bar.shape[:2], -1)
@@ -159,7 +168,7 @@ class Conv2d(Layer):
         if x.ndim > 4:
             bars = np.broadcast_to(y_bar, x.shape[:1] + y_bar.shape[-4:])
             return np.stack([self.correlate_all(*pair) for pair in zip(bars, x)])
-        places, total = y_bar.shape[-2:], 0
+        places, total = self._looked_at(y_bar, x.shape).shape[-2:], 0
         bars = y_bar.reshape(*y_bar.shape[:-2], -1)
         for where, z in self._windows(self._images(x), places):
             total = total + (bars[..., where, :, :] @ z.swapaxes(-1, -2)).sum(axis=-3)

@@ -22,6 +22,8 @@ def outer(a, b, out=None):
     """a_si b_sj (S, i, j), in `out` if that is given."""
     if a.dtype.kind == "c":
         return np.einsum("si,sj->sij", a, b)
+    if len(a) != len(b):
+        raise ValueError(f"arrays of {len(a)} and {len(b)} samples do not go together")
     out = np.empty((*a.shape, b.shape[1]), a.dtype) if out is None else out
     outer_products(a, b, out)
     return out

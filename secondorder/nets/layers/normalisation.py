@@ -9,7 +9,7 @@ import numpy as np
 from ... import checks
 from ...checks.images import ends_with
 from ...kernels import normalisation as kernels
-from .base import Layer, Settled, parameter, unmoved
+from .base import Layer, Settled, parameter, shaped, unmoved
 
 
 class LayerNormSaved(NamedTuple):
@@ -90,7 +90,7 @@ class LayerNorm(Layer):
         z, r = saved.normalised, saved.rate
         if z.dtype.kind == "c":
             return r * (self._centred(z_bar) - z * self.mean(z * z_bar))
-        x_bar = np.empty(z_bar.shape, z.dtype)
+        x_bar = np.empty(shaped(z, z_bar=z_bar).shape, z.dtype)
         z_bar, z, out = self._rows(z_bar, z, x_bar)
         kernels.back(z_bar, z, r.reshape(-1), out)
         return x_bar
@@ -102,6 +102,7 @@ class LayerNorm(Layer):
 
         u = (x - m) / size; the largest |x - m|, from 1, is the size: its square may overflow.
         """
+        ends_with(self, x.shape, self.shape)
         if x.dtype.kind == "c":
             centred = self._centred(x)
             size = np.maximum(np.abs(centred).max(axis=self.axes, keepdims=True), 1)
@@ -189,7 +190,7 @@ class LayerNorm(Layer):
             q = -self.mean(z * r * x_tangent)
             return (self._back(saved, z_bar_tangent) + q * self._back(saved, z_bar)
                     - r * z_tangent * self.mean(z * z_bar) - r * z * self.mean(z_tangent * z_bar))
-        x_bar_tangent = np.empty(z_bar_tangent.shape, z.dtype)
+        x_bar_tangent = np.empty(shaped(z, z_bar_tangent=z_bar_tangent).shape, z.dtype)
         x_tangent, z_tangent, z_bar, z_bar_tangent, z, out = self._rows(
             x_tangent, z_tangent, z_bar, z_bar_tangent, z, x_bar_tangent)
         kernels.back_tangent(x_tangent, z_tangent, z_bar, z_bar_tangent, z, r.reshape(-1), out)

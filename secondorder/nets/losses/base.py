@@ -73,6 +73,8 @@ class Loss:
         super().__init_subclass__(**kwargs)
         if place(cls, "hessian_product") < place(cls, "many_directions"):
             cls.many_directions = False
+        if min(place(cls, "value"), place(cls, "gradient")) < place(cls, "value_and_gradient"):
+            cls.value_and_gradient = Loss.value_and_gradient
 
     def prepare_target(self, target, shape, dtype):
         """Check targets of outputs of `shape` (S, C) and return them as the passes use them.
@@ -92,6 +94,11 @@ class Loss:
     def value(self, p, target):
         """Loss of each sample, (S,)."""
         raise TypeError(f"{type(self).__name__} does not define value(p, target)")
+
+    def value_and_gradient(self, p, target):
+        """`value`, and `gradient` where both are made in one go, else None: it is asked for later.
+        """
+        return self.value(p, target), None
 
     def gradient(self, p, target):
         """Gradient in p of each sample, (S, C)."""

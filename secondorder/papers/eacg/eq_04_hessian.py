@@ -101,6 +101,12 @@ class Layer(NamedTuple):
         """Whether it has parameters in theta."""
         return self.where.start < self.where.stop
 
+    def pieces(self, vector):
+        """The parts of a vector (P,) for W^t (n, m) and, if there is one, b^t (n,), as views."""
+        piece, size = vector[self.where], self.W.size
+        weights = piece[:size].reshape(self.W.shape)
+        return [weights, piece[size:]] if len(piece) > size else [weights]
+
     def part(self, rows):
         """The same for some of the instances."""
         return Layer(self.W, *(a if a is None else a[rows] for a in self[1:6]), *self[6:])
@@ -117,7 +123,7 @@ def layers_of(evaluation, deltas=None):
     deltas = evaluation.deltas if deltas is None else deltas
     layers, sigma = [], None
     for own, saved, bar, where in unfolded(evaluation.network.chain, evaluation.saved, deltas):
-        if kind_of(own) is Linear:
+        if isinstance(own, Linear):
             if sigma is None:
                 sigma = identity(saved.input) if layers else (None, None, None)
             layers.append(Layer(own.weight, saved.input, bar, *sigma, own, where))

@@ -4,8 +4,8 @@ B (n, n) is E_i[hat Hess_{b^t} xi_i]; G (n, m) and g (n,) are the gradients of t
 and b^t, X (S, m) the inputs h_i^{t-1}, ``mean`` (m,) their mean. An array P (n, m) stands for
 Vec(P), and a Kronecker product times it is a product of three matrices.
 
-The paper's solver stands here twice. :func:`ea_cg_as_printed` iterates on arrays as large as the
-weights. :func:`ea_cg` makes the same iterates in n + 1 numbers; it is the default.
+The paper's solver stands here twice. :func:`eq_10b_ea_cg_as_printed` iterates on arrays as large as
+the weights. :func:`eq_10b_ea_cg` makes the same iterates in n + 1 numbers; it is the default.
 """
 
 import math
@@ -16,8 +16,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ...exact.conjugate_gradients import conjugate_gradients
 from ...optimizers.norms import norm
+from . import kernels
 from .eq_05_07_expectation import ehht
-from .kernels import combined, damped
 
 
 def eq_9_damped(CP, P, alpha, l2=0.0):
@@ -84,54 +84,55 @@ def by_cg(product, right, limits):
                   left / whole if whole else 0.0)
 
 
-def eq_10a(B, g, alpha, l2, limits):
+def eq_10a_bias(B, g, alpha, l2, limits):
     """Eq. (10a): ((1 - alpha) B + alpha I) d = -g, by conjugate gradients; d (n,)"""
     return by_cg(lambda p: eq_9_damped(B @ p, p, alpha, l2), -g, limits)
 
 
-def eq_10b_11a(B, G, X, alpha, l2, limits):
+def eq_10b_cg(B, G, X, alpha, l2, limits):
     """Eq. (10b) with (11a), by conjugate gradients; D (n, m)."""
-    if X.shape[1] > len(X):
-        return by_cg(lambda P: eq_9_damped(
-            eq_11a_product_of_inputs(B, P, X), P, alpha, l2), -G, limits)
-    A = ehht(X)
-    return by_cg(lambda P: eq_9_damped(
-        eq_11a_product(B, P, A), P, alpha, l2), -G, limits)
+    A = ehht(X) if X.shape[1] <= len(X) else None
+
+    def product(P):
+        return eq_11a_product_of_inputs(B, P, X) if A is None else eq_11a_product(B, P, A)
+
+    return by_cg(lambda P: eq_9_damped(product(P), P, alpha, l2), -G, limits)
 
 
-def ea_cg_as_printed(B, G, mean, alpha, l2, limits):
+def eq_10b_ea_cg_as_printed(B, G, mean, alpha, l2, limits):
     """Eq. (10b) with (11b), by conjugate gradients on arrays as large as the weights; D (n, m)."""
-    return by_cg(lambda P: eq_9_damped(
-        eq_11b_product(B, P, mean), P, alpha, l2), -G, limits)
+    return by_cg(lambda P: eq_9_damped(eq_11b_product(B, P, mean), P, alpha, l2), -G, limits)
 
 
 # -- the same iterates in n + 1 numbers ------------------------------------------------------------
 
 
-def ea_cg(B, G, mean, alpha, l2, limits):
-    """:func:`ea_cg_as_printed` in n + 1 numbers; D = s G + w mean^T, (n, m).
+def eq_10b_ea_cg(B, G, mean, alpha, l2, limits):
+    """:func:`eq_10b_ea_cg_as_printed` in n + 1 numbers; D = s G + w mean^T, (n, m).
 
     With q = |mean| and e = mean / q, (11b) does not see R = G - (G e) e^T, and every iterate is
     c R / |R| + v e^T. In the coordinates (c, v), which are orthonormal, the system is
 
         damping c = -|R|,    ((1 - alpha) q^2 B + damping I) v = -G e
     """
-    q, size, D, v = norm(mean), norm(G.ravel()), np.empty_like(G), np.empty(len(G))
+    q, size = math.sqrt(float(mean @ mean)), norm(G.ravel())
+    D, v = np.empty_like(G), np.empty(len(G))
     if not size:
         return Solved(0 * G)
     along = G @ mean / (q * size) if q else np.zeros(len(G), G.dtype)  # in units of |G|
     across = math.sqrt(max(1.0 - float(along @ along), 0.0))
-    c, *report = damped(B, (1 - alpha) * q * q, damping(alpha, l2), across, along, *limits, v)
+    c, *report = kernels.damped(B, (1 - alpha) * q * q, damping(alpha, l2), across, along, *limits,
+                                v)
     s = c / across if across else 0.0
     w = size * (v - s * along) / q if q else v
-    combined(G.dtype.type(s), G, w.astype(G.dtype), mean, D)
+    kernels.combined(G.dtype.type(s), G, w.astype(G.dtype), mean, D)
     return Solved(D, *report)
 
 
-def eq_10a_compiled(B, g, alpha, l2, limits):
-    """:func:`eq_10a` in one loop."""
+def eq_10a_bias_compiled(B, g, alpha, l2, limits):
+    """:func:`eq_10a_bias` in one loop."""
     size, d = norm(g), np.zeros(len(g))
     if not size:
         return Solved(d)
-    _, *report = damped(B, 1 - alpha, damping(alpha, l2), 0.0, g / size, *limits, d)
+    _, *report = kernels.damped(B, 1 - alpha, damping(alpha, l2), 0.0, g / size, *limits, d)
     return Solved(size * d, *report)

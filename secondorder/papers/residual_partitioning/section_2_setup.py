@@ -41,7 +41,7 @@ def by_parameter(layer, W):
 
 def flat(parts):
     """Arrays, one a parameter, in the order of theta -> (P,)."""
-    return np.concatenate([part.ravel() for part in parts])
+    return np.concatenate([part.reshape(-1) for part in parts])
 
 
 def ratio(a, b):

@@ -8,8 +8,8 @@ so has what belongs to its weights: dw, W, eps.
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable as in_loops  # a formula that loops call by entries
 
+from ...kernels import in_loops
 from ...nets import Activation
 from .section_2_setup import own_inputs, ratio
 from .section_7_1_loss import coefficients_of_loss

@@ -56,7 +56,7 @@ def bounded_product(evaluation, v):
 
 
 def without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-    """`layer.backward_tangent`; but x_bar does not see the parameters move, nor theta_bar x."""
+    """The way back of a product; but x_bar does not see the parameters move, nor theta_bar x."""
     if isinstance(layer, Skip):
         x_part, theta_part = without_products(layer.inner, saved.inner, x_tangent, theta_tangent,
                                               y_bar, y_bar_tangent)
@@ -65,16 +65,17 @@ def without_products(layer, saved, x_tangent, theta_tangent, y_bar, y_bar_tangen
         _, moves = layer.tangents(saved, x_tangent, theta_tangent)
         bars, parts = layer.output_gradients(saved, y_bar), []
         for inner, own_saved, move, where, bar in reversed(
-                list(zip(layer.layers, saved, moves, layer.slices, bars))):
+                list(zip(layer.parts, saved.held, moves, layer.slices, bars))):
             y_bar_tangent, own = without_products(inner, own_saved, move.x_tangent,
                                                   theta_tangent[where], bar, y_bar_tangent)
             parts.append(own)
         return y_bar_tangent, np.concatenate(parts[::-1])
     theta_part = np.empty_like(theta_tangent)
-    if layer.size:
+    if theta_part.size:
         _, move = layer.flat_tangent(saved, None, theta_tangent)
         layer.flat_backward_tangent(saved, move, y_bar, y_bar_tangent, theta_part, needed=False)
     if x_tangent is None:
         return layer.input_gradient(saved, y_bar_tangent), theta_part
     _, move = layer.flat_tangent(saved, x_tangent, None)
-    return layer.input_gradient_tangent(saved, move, y_bar, y_bar_tangent), theta_part
+    x_part = layer.flat_backward_tangent(saved, move, y_bar, y_bar_tangent, None, needed=True)
+    return x_part, theta_part

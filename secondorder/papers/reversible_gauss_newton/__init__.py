@@ -87,6 +87,17 @@ from .method import GaussNewton, RankWarning, direction
 from .section_5_kernel_and_cka import linear_cka, ntk, ntk_product
 
 PAPER = "reversible-gauss-newton"
+TITLE = ("Exact, Tractable Gauss-Newton Optimization in Deep Reversible Architectures Reveal Poor "
+         "Generalization")
+ALSO = "RevMLP"
+ORDER = 4
+AUTHORS = "Buffelli, McGowan, Xu, Cioba, Shiu, Hennequin, Bernacchia"
+ABOUT = "Exact Gauss-Newton steps in closed form, because the network can be run backwards."
+VERSION = ("NeurIPS 2024 (arXiv 2411.07979), formulas as printed, without related work and "
+           "checklist")
+FIGURE = "figure-1"
+METHODS = {"gauss-newton": "GaussNewton"}
+NETWORKS = ("RevMLP",)
 
 __all__ = ["Coupling", "GaussNewton", "RankWarning", "RevMLP", "direction", "linear_cka", "ntk",
            "ntk_product"]

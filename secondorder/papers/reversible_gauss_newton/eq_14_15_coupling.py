@@ -180,13 +180,14 @@ class Coupling(Layer):
         return (self.inner.backward_tangent_from(saved.inner, moved.left.left, bars,
                                                  y_bar_tangent[..., self.moved], out[0])[1],)
 
-    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+    def walk_back_along(self, saved, moved, y_bar, y_bar_tangent, pieces, needed):
         """Both halves, with one pass through F."""
         y_bar_tangent_m = y_bar_tangent[..., self.moved]
         back = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar[:, self.moved],
-                                                y_bar_tangent_m, out, needed)
-        return (self._joined(y_bar_tangent_m, y_bar_tangent[..., self.source] + back) if needed
-                else None)
+                                                y_bar_tangent_m, *(pieces or [None]), needed)
+        if not needed:
+            return None
+        return self._joined(y_bar_tangent_m, y_bar_tangent[..., self.source] + back)
 
     def input_hessian(self, saved, y_bar, H_y):
         """J^T H J with J = I + F' in the rows m and columns k, plus sum_m y_bar_sm Hess(F_sm)."""

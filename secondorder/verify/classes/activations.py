@@ -68,7 +68,7 @@ class _ActivationChecks(Places):
         self.function, self.recorder, self.rng = function, recorder, rng
         self.kinks = np.asarray(getattr(function, "kinks", ()), dtype=float).ravel()
         if not np.isfinite(self.kinks).all():
-            raise ValueError(f"kinks must be finite numbers, got {getattr(function, 'kinks')!r}")
+            raise ValueError(f"kinks must be finite numbers, got {checks.shown(function.kinks)}")
         reach = max(_RANGE, *(np.abs(self.kinks) + 2)) if self.kinks.size else _RANGE
         self.core = (-reach, reach) if interval is None else interval
         points = self._points(*self.core)

@@ -120,8 +120,8 @@ def _check_given_place(checks, name):
         checks.recorder.raised(name, problem, "runs with out", " where a place for its arrays is "
                                "given")
         return
-    _compare(checks, name, "theta_bar in a given place against the arrays returned", given, expected,
-             ("given", "returned"), "write into the arrays of `out`, or return others")
+    _compare(checks, name, "theta_bar in a given place against the arrays returned", given,
+             expected, ("given", "returned"), "write into the arrays of `out`, or return others")
 
 
 def _parts(checks, name, args, case, x=None):

@@ -81,8 +81,8 @@ def _check_state(subject, y):
     again = subject.call("forward", subject.x)[0]
     if not recorder.compare("forward", "y of a second call on the same x against the first", again,
                             y, names=("second call", "first call"),
-                            hint="forward must be deterministic: draw random numbers outside, and give "
-                                 "them as a fixed parameter (trainable=False) or as a part of x"):
+                            hint="forward must be deterministic: draw random numbers outside, and "
+                            "give them as a fixed parameter (trainable=False) or as a part of x"):
         return False
     other = subject.rng.standard_normal(subject.shape)
     fresh = copy.deepcopy(subject.unused)
@@ -112,8 +112,8 @@ def _check_rows(subject, y):
     row = subject.forward(changed)[:1]
     ok = recorder.compare("forward", "row 0 of y after the other rows of x changed", row, y[:1],
                           names=names,
-                          hint="a sample leaks into another one; statistics over the batch cannot be "
-                          "expressed: make them fixed parameters, set between steps")
+                          hint="a sample leaks into another one; statistics over the batch cannot "
+                          "be expressed: make them fixed parameters, set between steps")
     if not ok:  # a batch of one would only say so again
         return False
     short = subject.forward(x[:1])

@@ -223,7 +223,7 @@ def difference_curves(checks):
             ("backward",))}
     return {name: error_by_step(function, derivative())
             for name, (function, derivative, needs) in curves.items()
-            if {name, *needs} <= {*checks.judged} and not checks.recorder.broken.intersection({name, *needs})}
+            if {name, *needs} <= {*checks.judged} - checks.recorder.broken}
 
 
 def _flat(pair):
@@ -237,6 +237,28 @@ def _flat(pair):
 
 def check_in_network(checks):
     """Gradient and Hessian-vector product of a network that has the layer in its middle."""
+    recorder, rng = checks.recorder, checks.subject.rng
+    case, direction, by_derivative = _gradient_in_network(checks)
+    recorder.compare("network",
+                     "Hessian-vector product of that network against differences of its gradient",
+                     hessian_vector_product(*case, direction), by_derivative.value,
+                     by_derivative.error, names=("product", "differences"))
+    _check_network_identities(recorder, case, direction, rng.standard_normal(case[0].size))
+
+
+def error_in_network(checks):
+    """The gradient of a network that has the layer in its middle; how far a Hessian-vector product
+    is off, relative to its largest entry, where the network supplies passes by differences.
+    """
+    case, direction, by_derivative = _gradient_in_network(checks)
+    product = hessian_vector_product(*case, direction)
+    return np.abs(product - by_derivative.value).max() / (np.abs(product).max() or 1.0)
+
+
+def _gradient_in_network(checks):
+    """Compare a network's gradient; the network with a batch, a direction, and differences of the
+    gradient along it.
+    """
     subject, recorder, rng = checks.subject, checks.recorder, checks.subject.rng
     n_in, n_out = subject.x[0].size, checks.y[0].size
     for _ in range(10):
@@ -263,11 +285,7 @@ def check_in_network(checks):
         "network",
         "gradient of a network with the layer inside against differences of its objective",
         gradient(*case)[chosen], by_value.value, by_value.error, names=("gradient", "differences"))
-    recorder.compare("network",
-                     "Hessian-vector product of that network against differences of its gradient",
-                     hessian_vector_product(*case, direction), by_derivative.value,
-                     by_derivative.error, names=("product", "differences"))
-    _check_network_identities(recorder, case, direction, rng.standard_normal(net.size))
+    return case, direction, by_derivative
 
 
 def _check_network_identities(recorder, case, v, w):

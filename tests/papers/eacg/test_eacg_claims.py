@@ -1,12 +1,9 @@
 """The judges of EA-CG's tables and claims, on made-up results: yes, no, too few seeds."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from harness.eacg_trainings import LOST, falling, flat, judged
-from secondorder.compiled import forms
 from secondorder.papers.eacg.studies import memory, plateau
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 
@@ -26,9 +23,6 @@ def test_table_1():
     assert set(judged("table-1", make).values()) == {HELD}
     assert set(judged("table-1", lambda **told: make(fast=False, **told)).values()) == {
         DID_NOT_HOLD}
-    found = judged("table-1", lambda form=None, **told: make(fast=form != "compiled", **told))
-    assert {found[letter] for letter in ("b", "c")} == {HELD}
-    assert {found[letter] for letter in ("b-compiled", "c-compiled")} == {DID_NOT_HOLD}
 
 
 @pytest.mark.parametrize("key", ["table-2", "table-3", "table-4", "table-5"])
@@ -79,9 +73,8 @@ def test_sgd_and_its_free_rates():
         free = rate >= 0.5
         return falling(seed, to=0.01 if free else 0.5, accuracy=0.6 if free else 0.5)
 
-    timed = ("loss-timed", "loss-timed-compiled", "tests-timed", "tests-timed-compiled")
     assert judged("claim-sgd", make) == {"loss": HELD, "loss-free": DID_NOT_HOLD, "accuracy": HELD,
-                                         **dict.fromkeys(timed, HELD)}
+                                         "loss-timed": HELD, "tests-timed": HELD}
     assert set(judged("claim-sgd", make, seeds=2).values()) == {UNDECIDED}
 
     def on_the_plateau(seed, method, **_):
@@ -102,8 +95,7 @@ def test_sgd_is_trained_on_to_the_seconds_of_ea_cg():
 
     assert judged("claim-sgd", make) == {
         "loss": HELD, "loss-free": HELD, "accuracy": HELD, "loss-timed": DID_NOT_HOLD,
-        "loss-timed-compiled": DID_NOT_HOLD, "tests-timed": DID_NOT_HOLD,
-        "tests-timed-compiled": DID_NOT_HOLD}
+        "tests-timed": DID_NOT_HOLD}
 
 
 @pytest.mark.parametrize("loss, accuracy, verdict", [(0.1 / 1.08, 0.515, HELD),
@@ -154,20 +146,8 @@ def test_memory():
     assert (twice["ea-cg"], twice["beyond"]) == (DID_NOT_HOLD, HELD)
     assert judged("claim-memory", make(10.0))["beyond"] == HELD, "9 GB, a tenth is 9.06"
     assert judged("claim-memory", make(10.2))["beyond"] == DID_NOT_HOLD
-    larger = judged("claim-memory", lambda form, method, **rest: make(
-        2.0 if form == "compiled" else 1.2)(method, **rest))
-    assert larger == {"kfi": HELD, "beyond": HELD, "beyond-compiled": HELD, "ea-cg": HELD,
-                      "ea-cg-compiled": DID_NOT_HOLD}
-    sgd = memory.peak_of("sgd", "compiled", [500, 8, 10], 5)
+    sgd = memory.peak_of("sgd", [500, 8, 10], 5)
     assert sgd["peak"] >= 2 * sgd["parameters"] > 0
-
-
-@pytest.mark.parametrize("form", ["literal", "compiled"])
-def test_bytes_are_counted_in_the_form_that_is_asked(form, monkeypatch):
-    steps = SimpleNamespace(seen=[], step=lambda x, y: steps.seen.append(forms.name()))
-    monkeypatch.setattr(memory, "optimizer_of", lambda *about: steps)
-    memory.peak_of("kfi", form, [5, 4], 3)
-    assert steps.seen == [form] * 2
 
 
 def test_covariance():

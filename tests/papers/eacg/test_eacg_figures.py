@@ -1,7 +1,6 @@
 """The judges of EA-CG's figures, on made-up trainings: a clear yes, a clear no, too few seeds, runs
 that diverged or never left the plateau; how rates are chosen and seconds are compared."""
 
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +8,7 @@ import pytest
 import secondorder as so
 from harness import made_up
 from harness.eacg_trainings import LOST, as_printed, contrary, falling, flat, judged, timed_too
-from secondorder.compiled import forms
-from secondorder.papers.eacg.studies import clock, networks, table_1, training
+from secondorder.papers.eacg.studies import clock, networks, training
 from secondorder.studies import DEPENDS, DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED, Verdict
 
 
@@ -196,37 +194,19 @@ def test_a_verdict_that_both_selections_share(by_loss, by_accuracy, expected):
     assert (found.verdict, found.effect) == (expected, 0.25)
 
 
-@pytest.mark.parametrize("form", ["literal", "compiled"])
-def test_a_step_is_timed_in_the_form_that_is_asked(monkeypatch, form):
-    steps = SimpleNamespace(seen=[], step=lambda x, y: steps.seen.append(forms.name()))
-    monkeypatch.setattr(training, "in_form", lambda asked, *about: (steps.seen.append(asked),
-                                                                    steps)[1])
-    clock.update_seconds(0, "Q", "cross-entropy", [["kfi", "pch-1"]], 20, 1, 1, form)
-    table_1.step_seconds(0, "Q", "kfi", 20, 1, form)
-    assert steps.seen == [form] * 6
-
-
-def test_each_form_has_its_own_claim_about_seconds():
-    for slow, told in (("literal", (DID_NOT_HOLD, HELD)), ("compiled", (HELD, DID_NOT_HOLD))):
-        judgement = made_up.judged("ea-cg", "figure-5", slowed(form=slow))
-        assert (judgement["a-faster"], judgement["a-faster-compiled"]) == told
-
-
-def test_the_literal_timing_takes_the_solvers_of_the_paper():
-    def options(form, method):
-        return training.in_form(form, network, loss, method, "fisher", 0.1, 0.02)
+def test_the_timing_takes_the_solvers_of_the_paper():
+    def options(method):
+        return training.as_printed(network, loss, method, "fisher", 0.1, 0.02)
 
     network, loss = networks.network_of("Q", 0), so.SoftmaxCrossEntropy()
-    found = [options("literal", method) for method in ("kfi", "kfi-rank-one", "ea-cg")]
+    found = [options(method) for method in ("kfi", "kfi-rank-one", "ea-cg")]
     assert [one.solver for one in found] == ["kfi-printed", "kfi-rank-one", "ea-cg-printed"]
     assert all((one.max_cg, one.curvature) == (20, "fisher-empirical") for one in found)
-    assert options("compiled", "ea-cg").solver == "ea-closed"
-    sgd = training.in_form("literal", network, loss, "sgd", "none", 0.1, 0.0)
+    sgd = training.as_printed(network, loss, "sgd", "none", 0.1, 0.0)
     assert isinstance(sgd, so.Momentum)
 
 
-@pytest.mark.parametrize("form", ["literal", "compiled"])
-def test_updates_are_timed_in_turns(form):
+def test_updates_are_timed_in_turns():
     found = clock.update_seconds(0, "Q", "cross-entropy", [["sgd", "none"], ["kfi", "pch-1"]], 50,
-                                 2, 2, form)
+                                 2, 2)
     assert set(found) == {"sgd none", "kfi pch-1"} and 0 < found["sgd none"] < found["kfi pch-1"]

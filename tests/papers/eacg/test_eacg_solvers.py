@@ -8,8 +8,9 @@ import pytest
 import secondorder as so
 from secondorder import eacg
 from secondorder.papers.eacg.eq_04_hessian import layers_of, numbered
-from secondorder.papers.eacg.eq_09_11_ea_cg import (Limits, by_cg, ea_cg, ea_cg_as_printed, eq_10a,
-                                                    eq_10a_compiled)
+from secondorder.papers.eacg.eq_09_11_ea_cg import (Limits, by_cg, eq_10a_bias,
+                                                    eq_10a_bias_compiled, eq_10b_ea_cg,
+                                                    eq_10b_ea_cg_as_printed)
 from test_eacg_curvatures import LOSSES, case, relative
 
 ALPHA = 0.05
@@ -80,26 +81,28 @@ def system(seed, n=8, m=11, rank=None):
 def test_both_forms_take_the_same_steps(limits, rank):
     """And end at the relative residual, or at the limit."""
     B, G, mean = system(2, rank=rank)
-    short, printed = (solve(B, G, mean, 0.1, 0.0, limits) for solve in (ea_cg, ea_cg_as_printed))
+    short, printed = (solve(B, G, mean, 0.1, 0.0, limits)
+                      for solve in (eq_10b_ea_cg, eq_10b_ea_cg_as_printed))
     left = 0.9 * np.outer(B @ short.x @ mean, mean) + 0.1 * short.x + G
     assert short.iterations == printed.iterations <= limits.max_cg
     assert short.residual <= limits.tolerance or short.iterations == limits.max_cg
     assert relative(short.x, printed.x) < 1e-9
     for one in (short, printed):
         assert abs(one.residual - np.linalg.norm(left) / np.linalg.norm(G)) < 1e-9
-    one, other = (solve(B, G[:, 0], 0.1, 0.2, limits) for solve in (eq_10a, eq_10a_compiled))
+    one, other = (solve(B, G[:, 0], 0.1, 0.2, limits)
+                  for solve in (eq_10a_bias, eq_10a_bias_compiled))
     assert one.iterations == other.iterations and relative(other.x, one.x) < 1e-9
 
 
-@pytest.mark.parametrize("solve", (ea_cg, ea_cg_as_printed))
+@pytest.mark.parametrize("solve", (eq_10b_ea_cg, eq_10b_ea_cg_as_printed))
 @pytest.mark.parametrize("unit", (2.0**-600, 2.0**-900, 2.0**600))
 def test_gradients_whose_squares_vanish_or_overflow(unit, solve):
     """What is solved for is linear in the right side."""
     B, G, mean = system(0)
     found, plain = (solve(B, G * u, mean, 0.3, 0.0, Limits(50, 1e-12)).x / u for u in (unit, 1.0))
     assert relative(found, plain) < 1e-12
-    one = eq_10a_compiled(B, G[:, 0] * unit, 0.3, 0.0, Limits()).x / unit
-    assert relative(one, eq_10a(B, G[:, 0], 0.3, 0.0, Limits()).x) < 1e-9
+    one = eq_10a_bias_compiled(B, G[:, 0] * unit, 0.3, 0.0, Limits()).x / unit
+    assert relative(one, eq_10a_bias(B, G[:, 0], 0.3, 0.0, Limits()).x) < 1e-9
 
 
 def test_no_product_is_made_for_a_right_side_of_zero():
@@ -108,8 +111,8 @@ def test_no_product_is_made_for_a_right_side_of_zero():
 
     assert not by_cg(product, np.zeros((3, 2)), Limits(5, 0.0)).x.any()
     B, G, mean = system(1)
-    for found in (ea_cg(B, 0 * G, mean, 0.1, 0, Limits()),
-                  eq_10a_compiled(B, 0 * G[:, 0], 0.1, 0, Limits())):
+    for found in (eq_10b_ea_cg(B, 0 * G, mean, 0.1, 0, Limits()),
+                  eq_10a_bias_compiled(B, 0 * G[:, 0], 0.1, 0, Limits())):
         assert not found.x.any() and found[1:] == (0, 0.0)
 
 

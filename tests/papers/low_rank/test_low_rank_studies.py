@@ -6,8 +6,7 @@ import pytest
 
 from harness import made_up
 from harness.made_up import verdicts
-from secondorder.compiled import forms
-from secondorder.papers.low_rank.studies import plateau, step_cost
+from secondorder.papers.low_rank.studies import plateau
 from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 NEVER = 10**6
@@ -204,20 +203,3 @@ def test_which_formula():
 def test_step_cost(ratio, verdict):
     found = judged("claim-step-cost", lambda **_: {"ratio": ratio, "smallest": 1, "largest": 3})
     assert verdicts(found) == {verdict}
-
-
-def test_the_forms_of_a_step_are_judged_apart():
-    found = judged("claim-step-cost", lambda form, **_: {
-        "ratio": 1.6 if form == "literal" else 3.0, "smallest": 1, "largest": 3})
-    assert found == {"784": HELD, "3072": HELD,
-                     "784-compiled": DID_NOT_HOLD, "3072-compiled": DID_NOT_HOLD}
-
-
-@pytest.mark.parametrize("form", ["literal", "compiled"])
-def test_a_step_s_cost_is_measured_in_the_form_that_is_asked(form, monkeypatch):
-    def ratio_of_seconds(*sizes):
-        return {"ratio": sizes, "form": forms.name()}
-
-    monkeypatch.setattr(step_cost, "ratio_of_seconds", ratio_of_seconds)
-    assert step_cost.step_ratio(0, form, 6, 2, 4, 1) == {
-        "ratio": (0, 6, 2, 4, 1), "form": form}

@@ -6,7 +6,6 @@ import pytest
 
 import secondorder as so
 from harness import made_up
-from secondorder.compiled import forms
 from secondorder.papers.residual_partitioning.section_3_what_is_bounded import bounded_product
 from secondorder.papers.residual_partitioning.studies import (curves, loose_bound, memory,
                                                               networks, promised_decrease, saddle)
@@ -163,26 +162,11 @@ def test_memory():
     found = judged("claim-memory", make({"state": 1.0, "held": 8.0, "first": 6.0, "warm": 8.0}))
     assert set(found.values()) == {DID_NOT_HOLD}
 
-    def larger_when_compiled(method, form, **_):
-        return adam if method == "adam" else {**adam, "state": 0.0} | (
-            {"held": 8.0, "warm": 8.0} if form == "compiled" else {})
-
-    assert judged("claim-memory", larger_when_compiled) == {
-        "state": HELD, "held": HELD, "peak": HELD,
-        "held-compiled": DID_NOT_HOLD, "peak-compiled": DID_NOT_HOLD}
-
-
-@pytest.mark.parametrize("form", ["literal", "compiled"])
-def test_bytes_are_counted_in_the_form_that_is_asked(form, monkeypatch):
-    monkeypatch.setattr(memory, "_bytes_of", lambda *about: (about, forms.name()))
-    assert memory.bytes_of(0, form, "classifier", 784, "adam") == (
-        (0, "classifier", 784, "adam"), form)
-
 
 @pytest.mark.slow
 def test_state_of_adam_is_two_vectors():
-    assert memory.bytes_of(0, "compiled", "classifier", 784, "adam")["state"] == 2
-    assert memory.bytes_of(0, "compiled", "classifier", 784, "partitioning")["state"] == 0
+    assert memory.bytes_of(0, "classifier", 784, "adam")["state"] == 2
+    assert memory.bytes_of(0, "classifier", 784, "partitioning")["state"] == 0
 
 
 def test_promised_decrease():

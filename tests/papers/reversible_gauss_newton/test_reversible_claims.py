@@ -9,7 +9,6 @@ from harness import made_up
 from harness.made_up import verdicts
 from harness.reversible_trainings import (CLEAR, LOST, WORSE, by_excess, generalising, judged,
                                           lost_where, run, tolerances, without)
-from secondorder.compiled import forms as compiled_forms
 from secondorder.papers.reversible_gauss_newton.studies import (batch_overfit, compared, cost,
                                                                 lazy_explains, poor_generalisation,
                                                                 training)
@@ -126,26 +125,14 @@ def test_cost_and_memory(key, limit):
 
     assert verdicts(judged(key, times(0.99 * limit))) == {HELD}
     assert verdicts(judged(key, times(1.01 * limit))) == {DID_NOT_HOLD}
-    found = judged(key, lambda form, **rest: times(
-        (1.01 if form == "compiled" else 0.99) * limit)(**rest))
-    assert found == {"mnist": HELD, "cifar": HELD,
-                     "mnist-compiled": DID_NOT_HOLD, "cifar-compiled": DID_NOT_HOLD}
-
-
-@pytest.mark.parametrize("form", ["literal", "compiled"])
-def test_a_step_is_measured_in_the_form_that_is_asked(form, monkeypatch):
-    monkeypatch.setattr(cost, "_step", lambda *about: (about, compiled_forms.name()))
-    assert cost.step(0, form, 4, 2, 8, 3, "gn", 1) == ((0, 4, 2, 8, 3, "gn", 1), form)
 
 
 def test_bars_of_costs_begin_at_zero_and_show_the_limit():
     results = Results()
     shape = {"inputs": 4, "blocks": 2, "width": 8, "batch": 3}
-    for form in ("literal", "compiled"):
-        for method, value in (("gn", 1.2), ("sgd", 1.0)):
-            results.add(f"{form} {method}", {
-                "arguments": {"form": form, "method": method, **shape},
-                "result": {"seconds": value}, "seconds": 1.0})
+    for method, value in (("gn", 1.2), ("sgd", 1.0)):
+        results.add(method, {"arguments": {"method": method, **shape},
+                             "result": {"seconds": value}, "seconds": 1.0})
     figure = Figure()
     cost.bars(results, figure, "seconds", 1.5, "time")
     panel, = figure.axes

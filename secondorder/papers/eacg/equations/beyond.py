@@ -163,8 +163,8 @@ def extension_sgd_directions(rng):
                     "They can run on one number and one vector, with the same iterates.",
           formula=r"D_j = s_j G + \mathbf{w}_j \mathbf{m}^T",
           kind="identity", verdict="holds", ours=True,
-          implements=(Stated(eq.ea_cg, "x", "residual"),
-                      Stated(eq.ea_cg_as_printed, "x", "residual")), uses=("10b", "11b"))
+          implements=(Stated(eq.eq_10b_ea_cg, "x", "residual"),
+                      Stated(eq.eq_10b_ea_cg_as_printed, "x", "residual")), uses=("10b", "11b"))
 def extension_two_coefficients(rng):
     B, X, _, G = layer(rng)
     m, g, claims = X.mean(axis=0), reference.vec(G), []
@@ -174,8 +174,8 @@ def extension_two_coefficients(rng):
         Q, limits = np.linalg.qr(np.transpose(krylov))[0], eq.Limits(iterations, 1e-15)
         d = Q @ np.linalg.solve(Q.T @ matrix @ Q, -Q.T @ g)
         left = np.linalg.norm(matrix @ d + g) / np.linalg.norm(g)
-        for name, solver in (("in n + 1 numbers", eq.ea_cg),
-                             ("on arrays as large as the weights", eq.ea_cg_as_printed)):
+        for name, solver in (("in n + 1 numbers", eq.eq_10b_ea_cg),
+                             ("on arrays as large as the weights", eq.eq_10b_ea_cg_as_printed)):
             found, options = solver(B, G, m, ALPHA, 0.0, limits), {
                 "case": f"{name}, {iterations} iterations"}
             claims += [Equal("best in the Krylov space", reference.vec(found.x), d, 1e-9,

@@ -97,7 +97,7 @@ def equation_9(rng):
           formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] + \alpha "
                   r"I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]",
           uses=("9",), kind="algorithm", verdict="holds",
-          implements=(Stated(eq.eq_10a, "x"), Stated(eq.eq_10a_compiled, "x"),
+          implements=(Stated(eq.eq_10a_bias, "x"), Stated(eq.eq_10a_bias_compiled, "x"),
                       Stated(eq.by_cg, "x"), direction))
 def equation_10a(rng):
     claims = []
@@ -106,11 +106,9 @@ def equation_10a(rng):
         for t, B in enumerate(blocks(case)[1], start=1):
             g = reference.bias_gradients(case, t).mean(axis=0)
             d = np.linalg.solve((1 - ALPHA) * B + ALPHA * np.eye(len(B)), -g)
-            limits = eq.Limits(50, 1e-12)
-            claims += [case.equal("conjugate gradients", eq.eq_10a(B, g, ALPHA, 0.0, limits).x,
-                                  d, 1e-9, t),
-                       case.equal("compiled", eq.eq_10a_compiled(B, g, ALPHA, 0.0, limits).x, d,
-                                  1e-9, t),
+            claims += [*(case.equal(name, solve(B, g, ALPHA, 0.0, eq.Limits(50, 1e-12)).x, d, 1e-9,
+                                    t) for name, solve in (("conjugate gradients", eq.eq_10a_bias),
+                                                           ("compiled", eq.eq_10a_bias_compiled))),
                        case.equal("in the package's direction", step[case.layers[t - 1].bias], d,
                                   1e-7, t)]
     return [*claims, Case(B=B, g=g)]
@@ -123,7 +121,7 @@ def equation_10a(rng):
                   r"I)\mathbf{d}_{\mathbf{w}^t} = -\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{w}^t} "
                   r"\xi_i])",
           kind="algorithm", verdict="holds",
-          implements=(Stated(eq.eq_10b_11a, "x"), eq.damping), uses=("9",))
+          implements=(Stated(eq.eq_10b_cg, "x"), eq.damping), uses=("9",))
 def equation_10b(rng):
     claims, limits = [], eq.Limits(300, 1e-13)
     for case, t, l2 in zip(cases.variety(rng), (1, 2, 3, 1), (0.0, 0.1, 0.0, 0.3)):
@@ -131,7 +129,7 @@ def equation_10b(rng):
         h, g, W = case.inputs(t), case.deltas(t), case.weights(t)
         G = g.T @ h / len(h) + l2 * W
         matrix = (1 - ALPHA) * (A + l2 * np.eye(len(A))) + ALPHA * np.eye(len(A))
-        mine, options = eq.eq_10b_11a(B, G, h, ALPHA, l2, limits).x, {
+        mine, options = eq.eq_10b_cg(B, G, h, ALPHA, l2, limits).x, {
             "case": f"{case.named(t)}, l2 = {l2:g}"}
         claims += [Equal("conjugate gradients against a dense solve", reference.vec(mine),
                          np.linalg.solve(matrix, -reference.vec(G)), 1e-8, **options),

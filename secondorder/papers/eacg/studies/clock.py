@@ -2,17 +2,15 @@
 
 Training tells losses by epoch; an update's seconds are measured apart, in turns and five times
 over, so that no method is timed beside other work than its rivals. A claim about seconds stands if
-it comes out alike in all repeats. It is judged by the paper's solvers, which are called the literal
-form here: EA-CG on arrays as large as the weights, KFI with the matrices of Eq. (12). In the other,
-called compiled, KFI does without those of wide inputs, and EA-CG takes its closed form: claims of
-ours tell who is the faster then.
+it comes out alike in all repeats. It is judged by the paper's solvers: EA-CG on arrays as large as
+the weights, KFI with the matrices of Eq. (12).
 """
 
 import time
 
 import numpy as np
 
-from secondorder.studies import FORMS, Run, both, crossing, diverged, repeated
+from secondorder.studies import Run, both, crossing, diverged, repeated
 
 from . import networks, training
 
@@ -21,11 +19,11 @@ LEVELS = {"cross-entropy": (2.0, 1.6, 1.2), "bounded": (0.56, 0.5, 0.44)}
 REPEATS = 5
 
 
-def update_seconds(repeat, case, criterion, methods, batch, rounds, steps, form):
+def update_seconds(repeat, case, criterion, methods, batch, rounds, steps):
     """Median CPU seconds of an update of every method, in turns, on random images.
 
-    `methods` are pairs of method and curvature; each makes `steps` updates in a round. The form is
-    as for :func:`.training.in_form`. Returns a dict, ``"ea-cg pch-1"`` and so on -> seconds.
+    `methods` are pairs of method and curvature; each makes `steps` updates in a round, by
+    :func:`.training.as_printed`. Returns a dict, ``"ea-cg pch-1"`` and so on -> seconds.
     """
     rng = np.random.default_rng(repeat)
     x = rng.random((batch, networks.WIDTHS[case][0])).astype("float32")
@@ -33,8 +31,8 @@ def update_seconds(repeat, case, criterion, methods, batch, rounds, steps, form)
     optimizers = {}
     for method, curvature in methods:
         network, loss = networks.network_of(case, repeat), networks.CRITERIA[criterion]()
-        optimizers[f"{method} {curvature}"] = training.in_form(form, network, loss, method,
-                                                               curvature, 1e-3, 0.02)
+        optimizers[f"{method} {curvature}"] = training.as_printed(network, loss, method,
+                                                                  curvature, 1e-3, 0.02)
     seconds = {name: [] for name in optimizers}
     for name, optimizer in rounds * list(optimizers.items()):
         optimizer.step(x, y)  # the caches hold the other methods' arrays
@@ -46,21 +44,19 @@ def update_seconds(repeat, case, criterion, methods, batch, rounds, steps, form)
 
 
 def timings(methods, criterion, settings):
-    """The runs that time the methods of a figure in both forms, at every batch size of its grid."""
+    """The runs that time the methods of a figure, at every batch size of its grid."""
     return [Run(update_seconds, {"repeat": repeat, "case": settings["case"],
                                  "criterion": criterion, "methods": [list(one) for one in methods],
-                                 "batch": batch, "rounds": 3, "steps": 4, "form": form})
-            for form in FORMS.values() for repeat in range(REPEATS)
-            for batch in settings["batches"]]
+                                 "batch": batch, "rounds": 3, "steps": 4})
+            for repeat in range(REPEATS) for batch in settings["batches"]]
 
 
 class Timed(training.Chosen):
-    """The runs of one selection; their seconds are those of one repeat of the timing, in one form.
-    """
+    """The runs of one selection; their seconds are those of one repeat of the timing."""
 
-    def __init__(self, selection, criterion, settings, results, repeat=0, form="literal"):
+    def __init__(self, selection, criterion, settings, results, repeat=0):
         super().__init__(selection, criterion, settings, results)
-        self.repeat, self.form = repeat, form
+        self.repeat = repeat
 
     def epochs(self, method):
         return training.trained_on(method, self.criterion, self.settings)
@@ -72,7 +68,7 @@ class Timed(training.Chosen):
             return {}
         name = f"{method} {curvature}"
         timings = self.results.of(repeat=self.repeat, case=self.settings["case"],
-                                  criterion=self.criterion, batch=point[2], form=self.form)
+                                  criterion=self.criterion, batch=point[2])
         # where two figures share a case, as in the quick setting, both time the method
         update = next(told[name] for told in timings if name in told)
         return {seed: run | {"seconds": (update * run["updates"]
@@ -80,31 +76,13 @@ class Timed(training.Chosen):
                 for seed, run in super().runs(method, curvature).items()}
 
 
-def timed(judge, criterion, settings, results, form):
-    """A verdict that both selections share in every repeat of the timing in one form; ``judge``
-    takes a :class:`Timed`.
+def timed(judge, criterion, settings, results):
+    """A verdict that both selections share in every repeat of the timing; ``judge`` takes a
+    :class:`Timed`.
     """
     return repeated(*(training.by_selection(
         judge, criterion, settings, results,
-        lambda *given, repeat=repeat: Timed(*given, repeat, form)) for repeat in range(REPEATS)))
-
-
-def in_both_forms(letter, judge, criterion, settings, results):
-    """The verdict of :func:`timed` in the literal form, which the claim asks for, and beside it, as
-    a control of ours, in the compiled one: letter -> Verdict.
-    """
-    return {letter + more: timed(judge, criterion, settings, results, form)
-            for more, form in FORMS.items()}
-
-
-def claims_in_both_forms(claims, timed_letters):
-    """The claims with "the same in the compiled form" behind each of those about seconds."""
-    told = {}
-    for letter, text in claims.items():
-        told[letter] = text
-        if letter in timed_letters:
-            told[f"{letter}-compiled"] = "the same in the compiled form"
-    return {"claims": told, "ours": tuple(f"{letter}-compiled" for letter in timed_letters)}
+        lambda *given, repeat=repeat: Timed(*given, repeat)) for repeat in range(REPEATS)))
 
 
 def faster(chosen, ours, other, what, factor=1.0):

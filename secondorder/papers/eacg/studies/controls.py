@@ -17,13 +17,12 @@ FREE = (0.5, 1.0, 2.0, 4.0)  # rates of SGD beyond the paper's grid
 
 @study(PAPER, "claim-sgd",
        shows="EA-CG with PCH-1 against SGD with momentum, also at rates beyond the paper's grid",
-       **clock.claims_in_both_forms({
+       claims={
            "loss": "the final training loss is at most 1.1 times SGD's, at SGD's printed rates",
            "loss-free": "the same with SGD's rates up to 4",
            "loss-timed": "the training loss at equal seconds is at most 1.1 times SGD's",
            "accuracy": "the accuracy is at most 2 points below SGD's, at the printed rates",
            "tests-timed": "the same at equal seconds"},
-           ("loss-timed", "tests-timed")),
        full={**training.FULL, **training.seeds_to(40), "case": "R5",
              "longer": {"cross-entropy": {"sgd": 120}}}, quick=training.QUICK,
        seconds=(1800, 6), needs=("cifar-10",), twice={"loss-free": "claim-sgd (loss)"},
@@ -56,18 +55,17 @@ class Sgd:
         loss = "log of SGD's final loss over ours; it may be -log 1.1"
         accuracy = "accuracy less SGD's; it may be -0.02"
 
-        def at_equal_seconds(letter, number, measure, margin):
-            return clock.in_both_forms(letter, lambda chosen: chosen.compared(
+        def at_equal_seconds(number, measure, margin):
+            return clock.timed(lambda chosen: chosen.compared(
                 *self.methods, number, measure, -margin), "cross-entropy", settings, results)
 
         return {"loss": against(settings, lower_loss, loss, np.log(1.1)),
                 "loss-free": against(free, lower_loss, loss, np.log(1.1)),
-                **at_equal_seconds("loss-timed", clock.at_equal_seconds,
-                                   loss.replace("final loss", "loss at equal seconds"),
-                                   np.log(1.1)),
+                "loss-timed": at_equal_seconds(
+                    clock.at_equal_seconds, loss.replace("final loss", "loss at equal seconds"),
+                    np.log(1.1)),
                 "accuracy": against(settings, better_accuracy, accuracy, 0.02),
-                **at_equal_seconds("tests-timed", clock.accuracy_at_equal_seconds, accuracy,
-                                   0.02)}
+                "tests-timed": at_equal_seconds(clock.accuracy_at_equal_seconds, accuracy, 0.02)}
 
     def draw(self, results, figure, settings):
         methods = list(self.methods)

@@ -10,10 +10,10 @@ import time
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import FORMS, Run, exactly, repeated, study
+from secondorder.studies import Run, exactly, repeated, study
 
 from .. import PAPER, eq_11_table_1 as complexity
-from . import clock, networks, training
+from . import networks, training
 
 METHODS = {"sgd": None, "gradient": None, "ea-cg": ("pch-1", "ea-cg"), "kfi": ("pch-1", "kfi"),
            "fisher ea-cg": ("fisher", "ea-cg")}
@@ -37,8 +37,8 @@ def counts(samples):
                       + complexity.ea_cg(widths, 20)}}
 
 
-def step_seconds(seed, case, method, samples, steps, form):
-    """Median CPU seconds of a step, in one form; the literal one takes the paper's solvers."""
+def step_seconds(seed, case, method, samples, steps):
+    """Median CPU seconds of a step, by the paper's solvers."""
     rng = np.random.default_rng(seed)
     x = rng.random((samples, networks.WIDTHS[case][0])).astype("float32")
     y = rng.integers(0, 10, samples)
@@ -47,7 +47,7 @@ def step_seconds(seed, case, method, samples, steps, form):
         optimizer = so.SGD(network, loss, learning_rate=1e-3)
     else:
         curvature, solver = METHODS[method]
-        optimizer = training.in_form(form, network, loss, solver, curvature, 1e-3, 0.02)
+        optimizer = training.as_printed(network, loss, solver, curvature, 1e-3, 0.02)
     seconds = []
     for _ in range(steps + 1):
         began = time.process_time()
@@ -68,21 +68,21 @@ def eigenvectors(seed, size):
 
 
 @study(PAPER, "table-1", shows="Operations and CPU time of curvatures and solvers, 3072-...-10",
-       **clock.claims_in_both_forms({
+       claims={
            "a": "KFI's time is similar to EA-CG's: counted operations within a factor 2, with 20 "
                 "iterations",
            "b": "measured step times beyond SGD's rank as the counts do",
            "c": "carrying PCH costs more than a gradient, at batch 100: a step with it, less one "
                 "with the Fisher matrix, takes longer",
-           "d": "the eigenvectors of a 1000 x 1000 matrix take a few seconds, 5 at most"}, "bc"),
+           "d": "the eigenvectors of a 1000 x 1000 matrix take a few seconds, 5 at most"},
        full={"case": "P8", "steps": 5, "size": 1000, "seeds": (0, 1, 2, 3, 4)},
-       quick={"case": "Q", "steps": 2, "size": 200, "seeds": (0,)}, seconds=(120, 3),
+       quick={"case": "Q", "steps": 2, "size": 200, "seeds": (0,)}, seconds=(60, 2),
        deviation="'similar' as a factor 2 is our reading; one thread")
 class Table1:
     def runs(self, settings, results):
         timed = [Run(step_seconds, {"seed": seed, "case": settings["case"], "method": method,
-                                    "samples": 100, "steps": settings["steps"], "form": form})
-                 for form in FORMS.values() for seed in settings["seeds"] for method in METHODS]
+                                    "samples": 100, "steps": settings["steps"]})
+                 for seed in settings["seeds"] for method in METHODS]
         return timed + [Run(counts, {"samples": 100})] + [
             Run(eigenvectors, {"seed": seed, "size": settings["size"]})
             for seed in settings["seeds"]]
@@ -90,19 +90,16 @@ class Table1:
     def judge(self, results, settings):
         counted = next(one for one in results.of() if "kfi_over_ea_cg" in one)
         ratio = counted["kfi_over_ea_cg"]["20"]
-        timed = {}
-        for more, form in FORMS.items():
-            repeats = [self.measured(results, counted, seed, form) for seed in settings["seeds"]]
-            for letter, verdicts in zip("bc", zip(*repeats)):
-                timed[letter + more] = repeated(*verdicts)
+        repeats = [self.measured(results, counted, seed) for seed in settings["seeds"]]
+        timed = {letter: repeated(*verdicts) for letter, verdicts in zip("bc", zip(*repeats))}
         eigen = [exactly(one["seconds"] <= 5, one["seconds"], "CPU seconds")
                  for one in results.of(size=settings["size"])]
         return {"a": exactly(0.5 <= ratio <= 2, ratio, "operations of KFI over EA-CG"),
                 **timed, "d": repeated(*eigen)}
 
-    def measured(self, results, counted, seed, form):
-        """Verdicts (b) and (c) of one repeat of the timing in one form."""
-        seconds = {method: results.of(method=method, seed=seed, form=form)[0]["seconds"]
+    def measured(self, results, counted, seed):
+        """Verdicts (b) and (c) of one repeat of the timing."""
+        seconds = {method: results.of(method=method, seed=seed)[0]["seconds"]
                    for method in METHODS}
         names = sorted(counted["extra"], key=counted["extra"].get)
         measured = sorted(counted["extra"], key=lambda name: seconds[name] - seconds["sgd"])
@@ -121,11 +118,8 @@ class Table1:
         left.set(xlabel="iterations of conjugate gradients", yscale="log",
                  ylabel="operations of KFI over EA-CG's (line: equal)", title="counted")
         names = list(METHODS)
-        for form, marker, colour in zip(FORMS.values(), "Do", ("C0", "C1")):
-            medians = [1e3 * np.median([one["seconds"] for one in
-                                        results.of(method=name, form=form)]) for name in names]
-            right.plot(range(len(names)), medians, marker, color=colour, label=f"{form} form")
-        right.legend(fontsize=8)
+        right.plot(range(len(names)), [1e3 * np.median([one["seconds"] for one in results.of(
+            method=name)]) for name in names], "o")
         right.set_xticks(range(len(names)), LABELS)
         right.set(yscale="log", ylabel="CPU ms of a step, batch 100", title="measured")
         figure.suptitle("Cost of a step, random data, "

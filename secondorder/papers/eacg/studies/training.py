@@ -96,11 +96,11 @@ def package_name(curvature):
     return "fisher-empirical" if curvature == "fisher" else curvature
 
 
-def in_form(form, network, loss, method, curvature, rate, alpha):
-    """The same; in the literal form with the solvers as the paper describes them: EA-CG by 20
-    products of conjugate gradients at most, and KFI with the matrices of Eq. (12).
+def as_printed(network, loss, method, curvature, rate, alpha):
+    """The same, with the solvers as the paper describes them: EA-CG by 20 products of conjugate
+    gradients at most, and KFI with the matrices of Eq. (12).
     """
-    if form == "compiled" or method in ("sgd", "adam"):
+    if method in ("sgd", "adam"):
         return optimizer_of(network, loss, method, curvature, rate, alpha)
     return so.EACG(network, loss, learning_rate=rate, curvature=package_name(curvature),
                    solver=PRINTED.get(method, method), alpha=alpha, max_cg=PRODUCTS,
@@ -320,7 +320,7 @@ def draw_curves(methods, criterion, results, figure, over, settings, kind=Chosen
                       markerfacecolor=COLOURS[curvature] if method == "ea-cg" else "white",
                       markersize=4, markevery=max(1, len(x) // 8), label=label,
                       alpha=0.5 if told else 1.0)
-    unit = "epoch" if over == "epochs" else "CPU seconds of the steps, literal form"
+    unit = "epoch" if over == "epochs" else "CPU seconds of the steps"
     for panel in panels:
         panel.locator_params(axis="x", nbins=6)
     panels[0].set(xlabel=unit, ylabel=f"training loss, {NAMES[criterion]}", yscale="log")

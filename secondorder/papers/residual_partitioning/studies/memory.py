@@ -5,8 +5,7 @@ import tracemalloc
 
 import numpy as np
 
-import secondorder as so
-from secondorder.studies import FORMS, Run, exactly, study
+from secondorder.studies import Run, exactly, study
 
 from .. import PAPER
 from .networks import BATCH, METHODS, NAMES, network_of
@@ -14,18 +13,13 @@ from .networks import BATCH, METHODS, NAMES, network_of
 CASES = [(kind, inputs) for kind in ("autoencoder", "classifier") for inputs in (784, 3072)]
 
 
-def bytes_of(seed, form, kind, inputs, method):
+def bytes_of(seed, kind, inputs, method):
     """Bytes, over those of one vector of P parameters.
 
     ``state``: arrays that the next step cannot do without; ``held``: everything that stays between
     two steps, arrays for reuse included; ``first`` and ``warm``: peak of the first step and of a
     later one, over what there was before the method was made.
     """
-    return _bytes_of(seed, kind, inputs, method)
-
-
-def _bytes_of(seed, kind, inputs, method):
-    """The same, in the form that is asked for."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1, 1, (BATCH, inputs)).astype("float32")
     y = x if kind == "autoencoder" else rng.integers(0, 10, BATCH)
@@ -55,51 +49,40 @@ def _bytes_of(seed, kind, inputs, method):
                "held": "what stays between steps, arrays for reuse included, is at most Adam's and "
                        "one vector more",
                "peak": "the peak of a first and of a later step is at most Adam's and one "
-                       "vector more",
-               "held-compiled": "the same as (held), the compiled form",
-               "peak-compiled": "the same as (peak), the compiled form"},
-       full={"seeds": (0,)}, quick={"seeds": (0,)}, seconds=(20, 16),
-       ours=("held-compiled", "peak-compiled"),
-       deviation="no number is printed; the margin of one vector is ours. Measured in the literal "
-                 "form, but for the claims named compiled, whose arrays have room for all passes")
+                       "vector more"},
+       full={"seeds": (0,)}, quick={"seeds": (0,)}, seconds=(10, 8),
+       deviation="no number is printed; the margin of one vector is ours")
 class Memory:
     def runs(self, settings, results):
-        return [Run(bytes_of, {"seed": seed, "form": form, "kind": kind, "inputs": inputs,
-                               "method": method})
-                for seed in settings["seeds"] for form in FORMS.values() for kind, inputs in CASES
+        return [Run(bytes_of, {"seed": seed, "kind": kind, "inputs": inputs, "method": method})
+                for seed in settings["seeds"] for kind, inputs in CASES
                 for method in ("partitioning", "adam")]
 
     def judge(self, results, settings):
-        verdicts = {}
-        for more, form in FORMS.items():
-            pairs = [[results.of(form=form, kind=kind, inputs=inputs, method=method)[0]
-                      for method in ("partitioning", "adam")] for kind, inputs in CASES]
-            state = max(ours["state"] for ours, _ in pairs)
-            beyond = {"held": max(ours["held"] - adam["held"] for ours, adam in pairs),
-                      "peak": max(ours[name] - adam[name] for ours, adam in pairs
-                                  for name in ("first", "warm"))}
-            if form == "literal":
-                nothing = state == 0 and all(round(adam["state"]) == 2 for _, adam in pairs)
-                verdicts["state"] = exactly(nothing, state, "vectors of P")
-            verdicts |= {name + more: exactly(
-                value <= 1, value, "vectors of P beyond Adam's, largest of 4 cases")
-                for name, value in beyond.items()}
-        return verdicts
+        pairs = [[results.of(kind=kind, inputs=inputs, method=method)[0]
+                  for method in ("partitioning", "adam")] for kind, inputs in CASES]
+        state = max(ours["state"] for ours, _ in pairs)
+        beyond = {"held": max(ours["held"] - adam["held"] for ours, adam in pairs),
+                  "peak": max(ours[name] - adam[name] for ours, adam in pairs
+                              for name in ("first", "warm"))}
+        nothing = state == 0 and all(round(adam["state"]) == 2 for _, adam in pairs)
+        return {"state": exactly(nothing, state, "vectors of P")} | {
+            name: exactly(value <= 1, value, "vectors of P beyond Adam's, largest of 4 cases")
+            for name, value in beyond.items()}
 
     def draw(self, results, figure, settings):
-        rows = figure.subplots(2, 4, sharey="row")
+        panels = figure.subplots(1, 4, sharey="row")
         names = ("state", "held", "first", "warm")
-        for panels, form in zip(rows, FORMS.values()):
-            for axes, (kind, inputs) in zip(panels, CASES):
-                for k, method in enumerate(("partitioning", "adam")):
-                    sizes = results.of(form=form, kind=kind, inputs=inputs, method=method)[0]
-                    axes.bar(np.arange(4) + 0.4 * k, [sizes[name] for name in names], 0.38,
-                             color=("C3", "C2")[k], hatch=("", "//")[k], label=NAMES[method])
-                axes.set_xticks(np.arange(4) + 0.2, ("state", "held", "peak,\nfirst",
-                                                     "peak,\nlater"), fontsize=7)
-                axes.set_title(f"{kind}, {inputs} inputs", fontsize=8)
-            panels[0].set_ylabel(f"{form} form:\nbytes / bytes of P parameters", fontsize=8)
-            panels[0].set_ylim(0, 1.2 * panels[0].get_ylim()[1])
-        rows[0, -1].legend(fontsize=7)
+        for axes, (kind, inputs) in zip(panels, CASES):
+            for k, method in enumerate(("partitioning", "adam")):
+                sizes = results.of(kind=kind, inputs=inputs, method=method)[0]
+                axes.bar(np.arange(4) + 0.4 * k, [sizes[name] for name in names], 0.38,
+                         color=("C3", "C2")[k], hatch=("", "//")[k], label=NAMES[method])
+            axes.set_xticks(np.arange(4) + 0.2, ("state", "held", "peak,\nfirst",
+                                                 "peak,\nlater"), fontsize=7)
+            axes.set_title(f"{kind}, {inputs} inputs", fontsize=8)
+        panels[0].set_ylabel("bytes / bytes of P parameters", fontsize=8)
+        panels[0].set_ylim(0, 1.2 * panels[0].get_ylim()[1])
+        panels[-1].legend(fontsize=7)
         figure.suptitle("Memory of a method: what it must remember, what it holds, and peaks",
                         fontsize=10)

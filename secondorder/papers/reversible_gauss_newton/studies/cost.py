@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import FORMS, Run, exactly, repeated, study, undecided
+from secondorder.studies import Run, exactly, repeated, study, undecided
 
 from .. import PAPER, RevMLP
 from .training import LOSS, optimizer_of
@@ -19,16 +19,11 @@ QUICK = {"shapes": {"mnist": [64, 2, 96, 48], "cifar": [48, 6, 64, 24]}, "rounds
          "seeds": (0,)}
 DEVIATION = ("MNIST at the printed size; CIFAR-10 at 16 x 16 pixels, d' = 1600, n = 205: the "
              "printed network has 147 million weights. Gram matrices instead of the printed "
-             "singular values. Measured in the literal form, but for the claims named compiled")
-COMPILED = tuple(f"{name}-compiled" for name in FULL["shapes"])
+             "singular values")
 
 
-def step(seed, form, inputs, blocks, width, batch, method, rounds):
-    """Least CPU seconds of a step, and most bytes held in it, network included, in one form."""
-    return _step(seed, inputs, blocks, width, batch, method, rounds)
-
-
-def _step(seed, inputs, blocks, width, batch, method, rounds):
+def step(seed, inputs, blocks, width, batch, method, rounds):
+    """Least CPU seconds of a step, and most bytes held in it, network included."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((batch, inputs)).astype("float32")
     y = rng.integers(0, 10, batch)
@@ -54,36 +49,33 @@ def _step(seed, inputs, blocks, width, batch, method, rounds):
 
 def step_runs(settings):
     names = ("inputs", "blocks", "width", "batch")
-    return [Run(step, {"seed": seed, "form": form, "method": method, "rounds": settings["rounds"],
+    return [Run(step, {"seed": seed, "method": method, "rounds": settings["rounds"],
                        **dict(zip(names, shape))})
             for seed in settings["seeds"] for shape in settings["shapes"].values()
-            for form in FORMS.values() for method in ("gn", "sgd")]
+            for method in ("gn", "sgd")]
 
 
-def ratios(results, shape, form, number):
+def ratios(results, shape, number):
     """Gauss-Newton's over gradient descent's, one a repeat."""
-    runs = [results.by_seed(method=method, form=form, blocks=shape[1], width=shape[2])
+    runs = [results.by_seed(method=method, blocks=shape[1], width=shape[2])
             for method in ("gn", "sgd")]
     return [runs[0][seed][number] / runs[1][seed][number] for seed in runs[0] if seed in runs[1]]
 
 
 def judged(results, settings, number, limit):
-    """One verdict a network and form, which all repeats share."""
+    """One verdict a network, which all repeats share."""
     verdicts = {}
-    for more, form in FORMS.items():
-        for name, shape in settings["shapes"].items():
-            values = ratios(results, shape, form, number)
-            verdicts[name + more] = repeated(*(
-                exactly(value <= limit, value, "Gauss-Newton over gradient descent")
-                for value in values)) if values else undecided("no runs")
+    for name, shape in settings["shapes"].items():
+        values = ratios(results, shape, number)
+        verdicts[name] = repeated(*(
+            exactly(value <= limit, value, "Gauss-Newton over gradient descent")
+            for value in values)) if values else undecided("no runs")
     return verdicts
 
 
 def claims(limit):
-    """What is asked of each network, in both forms."""
-    return {name + more: f"at most {limit} times gradient descent's ({name})"
-            + ", the compiled form" * (form == "compiled")
-            for more, form in FORMS.items() for name in FULL["shapes"]}
+    """What is asked of each network."""
+    return {name: f"at most {limit} times gradient descent's ({name})" for name in FULL["shapes"]}
 
 
 def bars(results, figure, number, limit, label):
@@ -91,16 +83,13 @@ def bars(results, figure, number, limit, label):
     told = {(one["inputs"], one["blocks"], one["width"], one["batch"]): None
             for one in results.arguments()}
     for k, shape in enumerate(told):
-        for c, form in enumerate(FORMS.values()):
-            value = float(np.median(ratios(results, shape, form, number)))
-            panel.bar(k + 0.4 * c, value, color=f"C{c}", hatch=("", "//")[c], width=0.38,
-                      label=f"{form} form" if k == 0 else None)
-            panel.annotate(f"{value:.2f}", (k + 0.4 * c, value), ha="center", va="bottom")
-    panel.legend(fontsize=8)
+        value = float(np.median(ratios(results, shape, number)))
+        panel.bar(k, value, width=0.5)
+        panel.annotate(f"{value:.2f}", (k, value), ha="center", va="bottom")
     panel.axhline(limit, color="0.3", linewidth=0.8)
-    panel.annotate(f"limit {limit}", (0.7, limit), ha="center", va="bottom")
+    panel.annotate(f"limit {limit}", (0.5, limit), ha="center", va="bottom")
     panel.set_ylim(0, 1.3 * max(limit, panel.dataLim.ymax))
-    panel.set_xticks(np.arange(len(told)) + 0.2, [f"{d} inputs, {L} blocks, d' = {w}, n = {n}"
+    panel.set_xticks(range(len(told)), [f"{d} inputs, {L} blocks, d' = {w}, n = {n}"
                                         for d, L, w, n in told])
     panel.set_ylabel(label)
     figure.suptitle("A step of Gauss-Newton beside one of gradient descent (random data, float32)",
@@ -108,8 +97,8 @@ def bars(results, figure, number, limit, label):
 
 
 @study(PAPER, "claim-cost", shows="CPU time of a Gauss-Newton step over one of gradient descent",
-       claims=claims(1.5), ours=COMPILED,
-       full=FULL | {"seeds": (0, 1, 2, 3, 4)}, quick=QUICK, seconds=(340, 2),
+       claims=claims(1.5),
+       full=FULL | {"seeds": (0, 1, 2, 3, 4)}, quick=QUICK, seconds=(170, 1),
        deviation=DEVIATION + "; 1.5 is our reading of "
        "'nearly'")
 class Cost:
@@ -124,8 +113,8 @@ class Cost:
 
 
 @study(PAPER, "claim-memory", shows="Memory of a Gauss-Newton step over gradient descent's",
-       claims=claims(1.1), ours=COMPILED,
-       full=FULL, quick=QUICK, seconds=(160, 2), deviation=DEVIATION + "; network included")
+       claims=claims(1.1),
+       full=FULL, quick=QUICK, seconds=(80, 1), deviation=DEVIATION + "; network included")
 class Memory:
     def runs(self, settings, results):
         return step_runs(settings)

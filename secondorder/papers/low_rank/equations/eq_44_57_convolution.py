@@ -1,13 +1,15 @@
-"""The convolution by its patches, (44)-(53), (55)."""
+"""The convolution by its patches, (44)-(53), (55), and by cases, (54), (56), (57)."""
 
 import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, Property, equation
-from .. import PAPER, convolution
-from . import by_layers, reference
+from ....nets import Conv2d
+from .. import PAPER
+from .. import eq_44_57_convolution as eq
+from . import layer_cases, reference
 from .cases import CLEAR, TOLERANCE, tolerance
 from .conditions import COUNTING
-from .convolution_cases import STRIDES, against, cases, convolution_case
+from .layer_cases import STRIDES, against_convolutions, convolution_case, convolutions
 from .reference import by_loops
 
 
@@ -17,7 +19,7 @@ from .reference import by_loops
           formula=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k w_k^l \right)",
           corrected=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k^l w_k^l \right)",
           kind="definition", verdict="erratum", weight="extraction",
-          implements=convolution.argument, uses=("45",))
+          implements=eq.eq_44_46_argument, uses=("45",))
 def equation_44(rng):
     c = convolution_case(rng)
     without_l = np.einsum("stk,lk->stl", c.z[:, :, 0], c.w)  # a patch without l: its first row
@@ -31,12 +33,12 @@ def equation_44(rng):
 @equation(PAPER, "46",
           statement="The layer: an activation of the kernel's sums over patches.",
           formula=r"v_t^s = \mathcal{A}(z_{tk}^{sl} w_k^l)",
-          kind="definition", verdict="holds", implements=convolution.argument, uses=("44",))
+          kind="definition", verdict="holds", implements=eq.eq_44_46_argument, uses=("44",))
 def equation_46(rng):
     claims = []
-    for name, c in cases(rng).items():
+    for name, c in convolutions(rng).items():
         value, allowed = reference.ACTIVATIONS[c.activation][0], tolerance(c.x.dtype)
-        left = value(convolution.argument(c.z, c.w))
+        left = value(eq.eq_44_46_argument(c.z, c.w))
         claims += [Equal("against loops over outputs and kernel", left, reference.values(c.v),
                          allowed, case=name),
                    Equal("against Conv2d and Activation", left, c.of_layers().value, allowed,
@@ -50,32 +52,32 @@ def equation_46(rng):
           corrected=r"(\tilde{x}_t^s)_k^l = x_{\tau t+k-1}^{\sigma s+l-1}",
           condition=COUNTING,
           kind="definition", verdict="conditional", weight="extraction",
-          implements=(convolution.patches, convolution.patches_as_printed,
-                      convolution.output_shape), uses=())
+          implements=(eq.eq_45_patches, eq.eq_45_as_printed,
+                      eq.places), uses=())
 def equation_45(rng):
     x, w = rng.normal(size=(7, 8)), rng.normal(size=(3, 2))
     right = reference.values(by_loops(x, w, STRIDES))
     cropped = reference.values(by_loops(x[STRIDES[0] - 1 :, STRIDES[1] - 1 :], w, STRIDES))
-    left = convolution.argument(convolution.patches_as_printed(x, w.shape, STRIDES), w)
-    stride_one = convolution.patches_as_printed(x, w.shape, (1, 1))
+    left = eq.eq_44_46_argument(eq.eq_45_as_printed(x, w.shape, *STRIDES), w)
+    stride_one = eq.eq_45_as_printed(x, w.shape, 1, 1)
     both = tuple(slice(0, min(a, b)) for a, b in zip(left.shape, right.shape))
-    z = convolution.patches(x, w.shape, STRIDES)
+    z = eq.eq_45_patches(x, w.shape, *STRIDES)
     by_index = [x[STRIDES[0] * s + l - 1, STRIDES[1] * t + k - 1]  # l and k from 1
                 for s in range(z.shape[0]) for t in range(z.shape[1])
                 for l in range(1, 4) for k in range(1, 3)]
     return [Equal("outputs from 0, kernel from 1: index by index", z.ravel(), by_index, 1e-15),
-            Equal("the layer with these patches, against loops", convolution.argument(z, w), right,
+            Equal("the layer with these patches, against loops", eq.eq_44_46_argument(z, w), right,
                   TOLERANCE),
-            Equal("the layer, against Conv2d", by_layers.convolution(x, w, STRIDES,
+            Equal("the layer, against Conv2d", layer_cases.convolution(x, w, STRIDES,
                                                                      "identity").value,
                   right, TOLERANCE),
-            Property("number of outputs", convolution.output_shape(x.shape, w.shape, STRIDES),
+            Property("number of outputs", eq.places(x.shape, w.shape, *STRIDES),
                      right.shape),
             Equal("all from 1: the same layer on an input without its first rows and columns",
                   left, cropped, TOLERANCE),
             Counterexample(Equal("all from 1: the outputs that both have", left[both], right[both],
                                  CLEAR)),
-            Equal("all from 1, at stride one: nothing is lost", convolution.argument(stride_one, w),
+            Equal("all from 1, at stride one: nothing is lost", eq.eq_44_46_argument(stride_one, w),
                   reference.values(by_loops(x, w, (1, 1))), TOLERANCE),
             Printed(Equal("a left side without l: one row of a patch for all its rows",
                           np.repeat(z[:, :, :1], 3, axis=2), z, CLEAR)),
@@ -88,10 +90,10 @@ def equation_45(rng):
                       w_p^m \frac{\partial z_{tq}^{sm}}{\partial x_j^i}""",
           corrected=r"""\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l)
                         w_q^m \frac{\partial z_{tq}^{sm}}{\partial x_j^i}""",
-          kind="identity", verdict="erratum", weight="misprint", implements=convolution.dv_dx,
+          kind="identity", verdict="erratum", weight="misprint", implements=eq.eq_47_dv_dx,
           uses=("46",))
 def equation_47(rng):
-    claims = against(rng, lambda c: convolution.dv_dx(c.slope, c.w,
+    claims = against_convolutions(rng, lambda c: eq.eq_47_dv_dx(c.slope, c.w,
                                                       c.dz_dx), lambda c: c.first("x"))
     c = convolution_case(rng)
     literal = np.einsum("st,mp,stmqij->stij", c.slope, c.w, c.dz_dx)
@@ -110,11 +112,11 @@ def equation_47(rng):
                         0 & \text{else} \end{cases}""",
           condition=COUNTING,
           kind="identity", verdict="erratum", weight="misprint",
-          implements=convolution.patch_derivative, uses=("45",))
+          implements=eq.eq_48_dz_dx, uses=("45",))
 def equation_48(rng):
     c = convolution_case(rng)
     places = np.arange(c.x.size).reshape(c.x.shape)
-    z = convolution.patches(places, c.w.shape, c.strides)
+    z = eq.eq_45_patches(places, c.w.shape, *c.strides)
     by_place = (z[..., None, None] == places).astype(float)
     printed = condition_of_48(c, 0)  # indices s, t, m, p, i, j; q does not stand in it
     for_all_q = np.repeat(printed[:, :, :, None], c.w.shape[1], axis=3)
@@ -144,9 +146,9 @@ def condition_of_48(c, first):
           statement="How outputs change with the kernel: by the patch that it meets.",
           formula=r"""\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' (z_{tk}^{sl} w_k^l)
                       z_{tq}^{sp}""",
-          kind="identity", verdict="holds", implements=convolution.dv_dw, uses=("46",))
+          kind="identity", verdict="holds", implements=eq.eq_49_dv_dw, uses=("46",))
 def equation_49(rng):
-    return against(rng, lambda c: convolution.dv_dw(c.slope, c.z), lambda c: c.first("w"))
+    return against_convolutions(rng, lambda c: eq.eq_49_dv_dw(c.slope, c.z), lambda c: c.first("w"))
 
 
 def inputs_met(c, first):
@@ -169,12 +171,12 @@ def inputs_met(c, first):
                       \left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}""",
           condition=COUNTING,
           kind="identity", verdict="conditional",
-          implements=(convolution.dv_dw, convolution.patches), uses=("45", "49"))
+          implements=(eq.eq_49_dv_dw, eq.eq_45_patches), uses=("45", "49"))
 def equation_53(rng):
     def literal(c, first):
         return c.slope[:, :, None, None] * inputs_met(c, first)
 
-    return by_inputs(rng, lambda c, z: convolution.dv_dw(c.slope, z), literal,
+    return by_inputs(rng, lambda c, z: eq.eq_49_dv_dw(c.slope, z), literal,
                      lambda c: c.first("w"))
 
 
@@ -183,12 +185,12 @@ def by_inputs(rng, rule, literal, right):
     from `first`, against jets; from 1 it is wrong.
     """
     claims = []
-    for name, c in cases(rng).items():
+    for name, c in convolutions(rng).items():
         scale, allowed = np.abs(reference.firsts(c.v)).max(), tolerance(c.x.dtype)
         claims += [Equal("inputs and outputs from 0, kernel from 1: against jets", literal(c, 0),
                          right(c), allowed, scale=scale, case=name),
                    Equal("the same with patches",
-                         rule(c, convolution.patches(c.x, c.w.shape, c.strides)), right(c),
+                         rule(c, eq.eq_45_patches(c.x, c.w.shape, *c.strides)), right(c),
                          allowed, scale=scale, case=name)]
     c = convolution_case(rng)
     shifted = literal(c, 1)
@@ -203,9 +205,9 @@ def by_inputs(rng, rule, literal, right):
                       = \mathcal{A}''(z_{tk}^{sl} w_k^l) w_r^m \frac{\partial
                       z_{tr}^{sm}}{\partial x_j^i} w_b^a \frac{\partial z_{tb}^{sa}}{\partial
                       x_q^p}""",
-          kind="identity", verdict="holds", implements=convolution.d2v_dx_dx, uses=("47",))
+          kind="identity", verdict="holds", implements=eq.eq_50_dx_dx, uses=("47",))
 def equation_50(rng):
-    return against(rng, lambda c: convolution.d2v_dx_dx(c.second_derivative, c.w, c.dz_dx),
+    return against_convolutions(rng, lambda c: eq.eq_50_dx_dx(c.bend, c.w, c.dz_dx),
                    lambda c: c.second("x", "x"))
 
 
@@ -215,9 +217,9 @@ def equation_50(rng):
                       = \mathcal{A}'(z_{tk}^{sl} w_k^l) \frac{\partial z_{tq}^{sp}}{\partial
                       x_j^i} + \mathcal{A}''(z_{tk}^{sl} w_k^l) z_{tq}^{sp} w_r^m
                       \frac{\partial z_{tr}^{sm}}{\partial x_j^i}""",
-          kind="identity", verdict="holds", implements=convolution.d2v_dw_dx, uses=("47", "49"))
+          kind="identity", verdict="holds", implements=eq.eq_51_dw_dx, uses=("47", "49"))
 def equation_51(rng):
-    return against(rng, lambda c: convolution.d2v_dw_dx(c.slope, c.second_derivative, c.z, c.w,
+    return against_convolutions(rng, lambda c: eq.eq_51_dw_dx(c.slope, c.bend, c.z, c.w,
                                                         c.dz_dx), lambda c: c.second("w", "x"))
 
 
@@ -227,14 +229,14 @@ def equation_51(rng):
                       \left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}
                       x_{\tau t+b-1}^{\sigma s+a-1}""",
           condition=COUNTING,
-          kind="identity", verdict="conditional", implements=convolution.d2v_dw_dw,
+          kind="identity", verdict="conditional", implements=eq.eq_52_dw_dw,
           uses=("45", "52"))
 def equation_55(rng):
     def literal(c, first):
         met = inputs_met(c, first)
-        return np.einsum("st,stpq,stab->stpqab", c.second_derivative, met, met)
+        return np.einsum("st,stpq,stab->stpqab", c.bend, met, met)
 
-    return by_inputs(rng, lambda c, z: convolution.d2v_dw_dw(c.second_derivative, z), literal,
+    return by_inputs(rng, lambda c, z: eq.eq_52_dw_dw(c.bend, z), literal,
                      lambda c: c.second("w", "w"))
 
 
@@ -242,7 +244,112 @@ def equation_55(rng):
           statement="Second derivatives in the kernel.",
           formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}''
                       (z_{tk}^{sl} w_k^l) z_{tq}^{sp} z_{tb}^{sa}""",
-          kind="identity", verdict="holds", implements=convolution.d2v_dw_dw, uses=("49",))
+          kind="identity", verdict="holds", implements=eq.eq_52_dw_dw, uses=("49",))
 def equation_52(rng):
-    return against(rng, lambda c: convolution.d2v_dw_dw(c.second_derivative, c.z),
+    return against_convolutions(rng, lambda c: eq.eq_52_dw_dw(c.bend, c.z),
                    lambda c: c.second("w", "w"))
+
+
+@equation(PAPER, "54",
+          statement="(47) by cases: the kernel's entry that an input meets; the print has no "
+                    "upper bounds, so that it asks for entries beyond the kernel.",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=(eq.eq_54_dv_dx, eq.kernel_on_image), uses=("47", "48"))
+def equation_54(rng):
+    claims = against_convolutions(rng, lambda c: eq.eq_54_dv_dx(c.slope, on_image(c)),
+                     lambda c: c.first("x"))
+    return [*claims, *without_bounds(
+        rng, lambda c, asked: c.slope[:, :, None, None] * asked, lambda c: c.first("x"))]
+
+
+def on_image(c):
+    """The kernel laid on the image."""
+    return eq.kernel_on_image(c.w, c.x.shape, *c.strides)
+
+
+def without_bounds(rng, literal, right):
+    """Claims on cases as printed, which ask for entries beyond the kernel: right if those are 0,
+    wrong if the kernel goes on.
+    """
+    c = convolution_case(rng)
+    scale = np.abs(reference.firsts(c.v)).max()
+    return [PrintedShape("largest index that the print asks of the kernel, and the kernel",
+                         largest_index(c), c.w.shape),
+            Equal("the printed cases with 0 beyond the kernel, by loops",
+                  literal(c, kernel_asked(c, 0.0)), right(c), TOLERANCE, scale=scale),
+            Printed(Equal("the printed cases with a kernel that goes on with ones",
+                          literal(c, kernel_asked(c, 1.0)), right(c), CLEAR, scale=scale))]
+
+
+def largest_index(c):
+    """How far the conditions of (54) and (57) let i + 1 - sigma s and j + 1 - tau t run."""
+    places = np.argwhere(np.isfinite(kernel_asked(c, 1.0)))
+    rows, columns = (places[:, 2 + axis] + 1 - c.strides[axis] * places[:, axis]
+                     for axis in (0, 1))
+    return int(rows.max()), int(columns.max())
+
+
+def kernel_asked(c, beyond):
+    """w at (i + 1 - sigma s, j + 1 - tau t), counted from 1, where both are positive, and `beyond`
+    where the kernel has no such entry; 0 elsewhere; indices s, t, i, j from 0.
+    """
+    result = np.zeros((*c.v.shape, *c.x.shape))
+    for s, t, i, j in np.ndindex(result.shape):
+        m, r = i + 1 - c.strides[0] * s, j + 1 - c.strides[1] * t
+        if m > 0 and r > 0:
+            inside = m <= c.w.shape[0] and r <= c.w.shape[1]
+            result[s, t, i, j] = c.w[m - 1, r - 1] if inside else beyond
+    return result
+
+
+@equation(PAPER, "56",
+          statement="(51) by cases; as printed, entries where one of two indices agrees are 0.",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="substance",
+          implements=(eq.eq_56_dw_dx, eq.eq_56_as_printed),
+          uses=("48", "51"))
+def equation_56(rng):
+    claims = against_convolutions(rng, lambda c: eq.eq_56_dw_dx(
+        c.slope, c.bend, c.z, on_image(c), *c.strides), lambda c: c.second("w", "x"))
+    c = convolution_case(rng)
+    printed = eq.eq_56_as_printed(c.slope, c.bend, c.z, on_image(c), *c.strides)
+    right, (s, t, p, q, i, j) = c.second("w", "x"), np.indices(printed.shape)
+    one_agrees = (i - STRIDES[0] * s == p) != (j - STRIDES[1] * t == q)
+    return [*claims, Printed(Equal("as printed, against jets", printed, right, CLEAR)),
+            Equal("as printed, where both indices agree or neither does", printed[~one_agrees],
+                  right[~one_agrees], TOLERANCE)]
+
+
+@equation(PAPER, "57",
+          statement="(50) by cases; the print has no upper bounds.",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=eq.eq_57_dx_dx, uses=("48", "50"))
+def equation_57(rng):
+    claims = against_convolutions(rng, lambda c: eq.eq_57_dx_dx(
+        c.bend, on_image(c)), lambda c: c.second("x", "x"))
+    return [*claims, *without_bounds(
+        rng, lambda c, asked: np.einsum("st,stpq,stij->stpqij", c.bend, asked, asked),
+        lambda c: c.second("x", "x"))]
+
+
+@equation(PAPER, "extension-channels",
+          where="appendix B.2.1 has one channel",
+          statement="More channels: the index of the kernel becomes (channel, row, column), and "
+                    "every output channel stands alone.",
+          formula=r"""v_o^{st} = \mathcal{A}\left( \sum_{c,l,k} w_{ck}^{ol} x_c^{\sigma s+l,
+                      \tau t+k} + b_o \right)""",
+          kind="identity", verdict="holds", ours=True,
+          implements=(eq.many_channels, Conv2d.forward),
+          uses=("46",))
+def extension_channels(rng):
+    x, w, b = rng.normal(size=(2, 5, 6)), rng.normal(size=(3, 2, 2, 3)), rng.normal(size=3)
+    by_channel = np.array([sum(reference.values(by_loops(x[c], w[o, c], (2, 1))) for c in range(2))
+                           + b[o] for o in range(3)])
+    layer = Conv2d(2, 3, (2, 3), (2, 1))
+    layer.weight, layer.bias = w, b
+    return [Equal("against loops, channel by channel", eq.many_channels(x, w, b, 2, 1), by_channel,
+                  TOLERANCE),
+            Equal("Conv2d against them", layer.forward(x[None])[0][0], by_channel, TOLERANCE),
+            Case(x=x, w=w, b=b)]
