@@ -93,6 +93,10 @@ class ResidualPartitioning(Optimizer):
         """True with a penalty: the rate scales the data's curvature only."""
         return self.l2 > 0
 
+    def _gradient_norm(self, evaluation):
+        evaluation.deltas  # Algorithm 1 wants them too: asked for first, they are made once
+        return super()._gradient_norm(evaluation)
+
     def direction(self, evaluation):
         """Algorithm 1: the minimiser of the bound, parameter by parameter, over lambda."""
         W_dot = self.gradient(evaluation)
