@@ -58,9 +58,8 @@ INSTEAD = {
         "diagonal": "bound(...).curvature", "jensen": "bound(..., output='jensen')"},
     "secondorder.papers.reversible_gauss_newton": {
         "jacobian": "so.exact.jacobian", "cka": "linear_cka", "RevNet": "RevMLP",
-        "kernel_change": "diagnostics.kernel_change",
-        "kernel_similarity": "diagnostics.kernel_similarity",
-        "weight_change": "diagnostics.weight_change", "Options": "options.Options"},
+        "kernel_similarity": "section_5_kernel_and_cka.kernel_similarity",
+        "weight_change": "section_5_kernel_and_cka.weight_change"},
     "secondorder.nets": LAYERS_AND_LOSSES,
     "secondorder.optimizers": {
         "EACG": "so.EACG", "GaussNewton": "so.GaussNewton", "LBFGS": "TruncatedNewton",

@@ -7,6 +7,7 @@ import time
 
 from secondorder import files
 from secondorder.checks import lookup
+from secondorder.papers import rooms
 
 from .memory import require_memory
 from .parsing import (add_table_options, directory, file_name, fraction_below_one, natural,
@@ -41,8 +42,8 @@ it. The exit status is 0 only if the training loss ends at no more than twice it
 """
 OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta",
               "adam": "Adam", "truncated-newton": "TruncatedNewton",
-              "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
-              "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton"}
+              **{name: method for room in rooms().values()
+                 for name, method in room.methods.items()}}
 LOSSES = {"cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
           "bounded": "BoundedCriterion", "tukey": "TukeyBiweight"}
 #: The files of --out.

@@ -36,14 +36,15 @@ HOSTILE = {
     "latin-1": (RIGHT.encode() + b"# \xe4", "not graded: .*no text in UTF-8: byte 0xe4"),
     "unknown coding": ("# coding: nothing\n" + RIGHT, "not graded: .*encoding cannot be read"),
     "input": ("name = input()\n" + RIGHT, "not graded: the code asks for input in line 1"),
-    "GRADE of numbers": (RIGHT.replace('("low-rank", "23", "eta")', "(1, 2)"),
+    "GRADE of numbers": (RIGHT.replace('("low-rank", "23", "eq_23_eta")', "(1, 2)"),
                          "not graded: GRADE must be"),
     "GRADE of a paper": (RIGHT.replace('"low-rank", "23"', '"no-paper", "23"'),
                          "not graded: .*unknown paper 'no-paper'"),
     "GRADE with no label": (RIGHT.replace('"23"', "()"), "not graded: GRADE must be"),
-    "no function": (RIGHT.replace("def eta", "def other"), "not graded: .*does not define eta"),
-    "a number": (RIGHT + "\neta = 3\n", "not graded: eta must be a function"),
-    "recursion": (inside("return eta(sample, k, l)"), "wrong: .*\n.*RecursionError"),
+    "no function": (RIGHT.replace("def eq_23_eta", "def other"),
+                    "not graded: .*does not define eq_23_eta"),
+    "a number": (RIGHT + "\neq_23_eta = 3\n", "not graded: eq_23_eta must be a function"),
+    "recursion": (inside("return eq_23_eta(sample, k, l)"), "wrong: .*\n.*RecursionError"),
     "raises": (inside("1 / 0"), "wrong: .*\n.*ZeroDivisionError"),
     "text that raises": ("class E(BaseException):\n    def __str__(self): return 1 / 0\nraise E\n"
                          + RIGHT, "not graded: E in line 3: .its text cannot be read"),
@@ -97,13 +98,14 @@ def test_there_is_a_verdict(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("code, words", [
-    ("from secondorder.papers.low_rank.quantities import eta",
-     "eta is imported from secondorder.papers"),
-    ("from secondorder.papers.low_rank import quantities\n\n\n"
-     "def eta(*given):\n    return quantities.eta(*given)", "eta calls the edition's")])
+    ("from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta",
+     "eq_23_eta is imported from secondorder.papers"),
+    ("from secondorder.papers.low_rank import eq_10_26_network\n\n\n"
+     "def eq_23_eta(*given):\n    return eq_10_26_network.eq_23_eta(*given)",
+     "eq_23_eta calls the edition's")])
 def test_the_edition_s_own_function_is_no_answer(code, words, tmp_path):
     path = tmp_path / "anna.py"
-    path.write_text(f"{code}\n\n\nGRADE = ('low-rank', '23', 'eta')\n")
+    path.write_text(f"{code}\n\n\nGRADE = ('low-rank', '23', 'eq_23_eta')\n")
     found = lessons.grade(path, 30.0)
     assert not found.ok and words in str(found)
 

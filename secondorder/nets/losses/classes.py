@@ -41,10 +41,15 @@ class _ClassTargets(Loss):
     many_directions = True
 
     def prepare_target(self, target, shape, dtype):
-        target = checks.class_targets(target, shape, dtype, self)
-        if target.ndim == 2:
-            return target
-        return (target[:, None] == np.arange(shape[1])).astype(dtype)
+        labels = type(target) is np.ndarray and target.dtype.kind in "iu"
+        if not labels or target.shape != (shape[0],) or shape[1] < 2:
+            target = checks.class_targets(target, shape, dtype, self)
+            if target.ndim == 2:
+                return target
+        one_hot = target[:, None] == np.arange(shape[1])
+        if np.count_nonzero(one_hot) != len(target):
+            checks.labels(target, shape)  # which says what is out of range
+        return one_hot.astype(dtype)
 
     def _weights(self, p, target):
         """Targets as rows (S, C); labels are taken, too."""
