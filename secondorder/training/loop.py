@@ -1,6 +1,5 @@
 """The training loop."""
 
-import contextlib
 import copy
 import inspect
 import json
@@ -18,7 +17,7 @@ from .checkpoints import WHAT, read_checkpoint, require_same, write_checkpoint
 from .evaluation import evaluate, means
 from .history import History, Record, TrainingStopped
 from .interrupts import heard_between_steps
-from .progress import Progress
+from .progress import Line, told
 
 LAST_BATCH = ("merge", "keep", "drop")
 
@@ -125,6 +124,7 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     epochs, evaluate_every = (whole_number(epochs, "epochs", 1),
                               whole_number(evaluate_every, "evaluate_every", 1))
     shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")
+    progress = None if progress is None else boolean(progress, "progress")
     if callback is not None:
         checks.function_of(callback, "callback", 1, "a function of one record")
     recipe = {} if recipe is None else plain_recipe(recipe)
@@ -136,17 +136,15 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         sets["validation"] = checked_set(optimizer, *validation, "validation: ")
     slices = batches(len(sets["train"][0]), batch_size, last_batch)
     run = _Run(optimizer, sets, slices, shuffle, generator(rng), callback,
-               Progress(epochs, progress))
+               Line(progress))
     if checkpoint is None and resume:
         raise ValueError("resume goes together with checkpoint, the file to go on from")
-    with contextlib.ExitStack() as until_the_end:
-        if checkpoint is not None:
-            path = checks.path(checkpoint, "checkpoint")
-            files.require_writable(path)
-            until_the_end.enter_context(files.one_writer(path))
-            made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
-            run.keep_at(path, resume, epochs, made_with, recipe)
-        return run(epochs, evaluate_every)
+    if checkpoint is not None:
+        path = checks.path(checkpoint, "checkpoint")
+        files.require_writable(path)
+        made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
+        run.keep_at(path, resume, epochs, made_with, recipe)
+    return run(epochs, evaluate_every)
 
 
 def require_optimizer(optimizer, unknown):
@@ -205,6 +203,7 @@ class _Run:
         self.checkpoint, self.between_steps = None, None
 
     def __call__(self, epochs, evaluate_every):
+        self.epochs = epochs
         try:
             with heard_between_steps() as self.between_steps:
                 if not self.history.records:
@@ -269,7 +268,7 @@ class _Run:
         self.history.records.append(record)
         if self.checkpoint is not None:
             write_checkpoint(self.checkpoint, self.content())
-        self.progress.show(record)
+        self.progress.show(told(record, self.epochs))
         if self.callback is not None:
             try:
                 self.callback(Record(record))
@@ -306,7 +305,6 @@ class _Run:
             if untold:
                 warnings.warn(f"checkpoint {path}: whether these are as they were cannot be told: "
                               f"{', '.join(untold)}", stacklevel=4)
-        files.remove_stale(path.parent)
         self.checkpoint = path
 
     def facts(self):

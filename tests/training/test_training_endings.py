@@ -10,10 +10,10 @@ import time
 
 import numpy as np
 import pytest
+from test_training import problem
 
 import secondorder as so
 from secondorder.training import loop, read_checkpoint
-from test_training import problem
 
 
 def make(kind=so.SGD, **settings):
