@@ -151,13 +151,11 @@ def _markdown(options):
 
 
 def _write_front_pages(top):
-    """What the rooms make together: errata of README, layers of CONTRIBUTING, LETTERS.md."""
+    """What the rooms make together: the layers of CONTRIBUTING, and LETTERS.md."""
     from secondorder.book.parts import symbols
     from secondorder.cli import layer_table
-    from secondorder.ledger.pages import counts
 
     for path, start, table in (
-            (top / "README.md", "<!-- errata by weight -->\n", counts.errata_by_weight()),
             (top / "CONTRIBUTING.md", "<!-- layer x method -->\n", layer_table.table()),
             (top / symbols.PAGE, "<!-- letters -->\n", symbols.markdown())):
         if files.write_between(path, start, table):

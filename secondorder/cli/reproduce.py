@@ -297,7 +297,6 @@ def _write_front_pages():
     readme = checkout("--write") / "README.md"
     if not files.write_between(readme, "<!-- claims by verdict -->\n", records.counts_by_paper()):
         return
-    files.write_between(readme, "<!-- findings -->\n", findings.shown())
     files.write_text(readme.parent / findings.PAGE, findings.page())
     print(f"written: {readme}\nwritten: {readme.parent / findings.PAGE}")
 

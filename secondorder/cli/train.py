@@ -6,6 +6,7 @@ import time
 
 from secondorder import files
 from secondorder.checks import lookup
+from secondorder.papers import rooms
 
 from .parsing import (add_table_options, force_option, fraction_below_one, natural,
                       non_negative_number, not_empty, positive, positive_number, positive_or_all,
@@ -38,8 +39,8 @@ it. The exit status is 0 only if the training loss ends at no more than twice it
 """
 OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta",
               "adam": "Adam", "truncated-newton": "TruncatedNewton",
-              "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
-              "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton"}
+              **{name: method for room in rooms().values()
+                 for name, method in room.methods.items()}}
 LOSSES = {"cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
           "bounded": "BoundedCriterion", "tukey": "TukeyBiweight"}
 #: The files of --out.

@@ -59,8 +59,8 @@ def load(path, classes=()):
     ----------
     path : str or path
     classes : sequence of type
-        Your layers, activation functions or networks that stand in the file. Their constructors are
-        called, with what the file says; this package's classes are known.
+        Classes of your own of which the file has layers, activation functions or networks. Their
+        constructors are called with the arguments in the file. This package's classes are known.
 
     Returns
     -------
@@ -69,9 +69,9 @@ def load(path, classes=()):
     Raises
     ------
     FileNotFoundError, OSError
-        If there is no such file, or something that is none.
+        If there is nothing at `path`, or no file.
     ValueError
-        If the file is damaged, or is something else; the message names it.
+        If the file is damaged, or holds no network; the message names it.
     TypeError
         If the file holds a class that is neither of this package nor in `classes`.
     """

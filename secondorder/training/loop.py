@@ -30,7 +30,7 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     Parameters
     ----------
     optimizer : Optimizer
-        It holds the network and the loss; it goes on from where it stands.
+        It holds the network and the loss. Training continues from its present state.
     x : (N, *input_shape) array
     y : targets of N samples, in the form that the loss takes
     epochs : int
@@ -65,14 +65,15 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         Whether to go on from the checkpoint if there is one, and to begin anew if there is none.
         Network, optimizer with its settings, data and arguments have to be the same. `epochs` may
         be larger, and must not be smaller than the epochs that were done. On the same machine and
-        number of threads, the run then ends with the same bits as without interruption. Another
-        run is refused, to the last bit of every layer, activation and loss; the message names the
-        difference. Users' classes are compared by their attributes. A UserWarning names what
-        cannot be compared, such as a function. `callback` gets no record twice.
+        number of threads, the run then ends with the same bits as without interruption. The
+        checkpoint of a different run is refused, and the message names the difference; layers,
+        activations and losses are compared bit for bit, users' classes by their attributes. A
+        UserWarning names what cannot be compared, such as a function. `callback` gets no record
+        twice.
     recipe : dict, optional
-        What the run was made from, in the caller's words: plain values by name. The checkpoint
-        holds them. If a resumed run is refused, the message names the entries that differ
-        (``seed 0, not 1``), and not the data made from them.
+        Plain values by name that describe the run, such as ``{"seed": 0}``. The checkpoint holds
+        them. If a resumed run is refused, the message names the entries that differ (``seed 0, not
+        1``) instead of the data made from them.
 
     Returns
     -------

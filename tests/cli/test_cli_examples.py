@@ -162,4 +162,4 @@ def test_example_works(run, shelf, monkeypatch, line):
     if line.startswith("verify") and "--markdown" not in line:
         assert known and known[0]
     if "--write" in line:
-        assert set(written) == {"EQUATIONS.md", "README.md", "CONTRIBUTING.md", "LETTERS.md"}
+        assert set(written) == {"EQUATIONS.md", "CONTRIBUTING.md", "LETTERS.md"}

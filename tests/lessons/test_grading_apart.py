@@ -31,9 +31,10 @@ HOSTILE = {
     "syntax": (RIGHT.replace("return alpha", "retrun alpha"), "not graded: SyntaxError in line 20"),
     "latin-1": (RIGHT.encode() + b"# \xe4", "not graded: .*no text in UTF-8: byte 0xe4"),
     "input": ("name = input()\n" + RIGHT, "not graded: EOFError in line 1"),
-    "GRADE of numbers": (RIGHT.replace('("low-rank", "23", "eta")', "(1, 2)"),
+    "GRADE of numbers": (RIGHT.replace('("low-rank", "23", "eq_23_eta")', "(1, 2)"),
                          "not graded: GRADE must be"),
-    "no function": (RIGHT.replace("def eta", "def other"), "not graded: .*does not define eta"),
+    "no function": (RIGHT.replace("def eq_23_eta", "def other"),
+                    "not graded: .*does not define eq_23_eta"),
     "raises": (inside("1 / 0"), "wrong: .*\n.*ZeroDivisionError"),
     "no return": (RIGHT.replace("    return alpha", "    alpha"),
                   "wrong: .*\n  your function returns None"),
@@ -72,13 +73,14 @@ def test_a_process_that_hears_nothing_is_ended(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("code, words", [
-    ("from secondorder.papers.low_rank.quantities import eta",
-     "eta is imported from secondorder.papers"),
-    ("from secondorder.papers.low_rank import quantities\n\n\n"
-     "def eta(*given):\n    return quantities.eta(*given)", "eta calls the edition's")])
+    ("from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta",
+     "eq_23_eta is imported from secondorder.papers"),
+    ("from secondorder.papers.low_rank import eq_10_26_network\n\n\n"
+     "def eq_23_eta(*given):\n    return eq_10_26_network.eq_23_eta(*given)",
+     "eq_23_eta calls the edition's")])
 def test_the_edition_s_own_function_is_no_answer(code, words, tmp_path):
     path = tmp_path / "anna.py"
-    path.write_text(f"{code}\n\n\nGRADE = ('low-rank', '23', 'eta')\n")
+    path.write_text(f"{code}\n\n\nGRADE = ('low-rank', '23', 'eq_23_eta')\n")
     found = lessons.grade(path, 30.0)
     assert not found.ok and words in str(found)
 
