@@ -21,7 +21,10 @@ _placing = threading.RLock()  # the folder is handed to numba through a setting 
 
 
 def loop(function):
-    """A loop whose sums may be taken in any order, as NumPy's own are."""
+    """A loop whose sums may be taken in any order, as NumPy's own are. It returns numbers alone and
+    writes into arrays that it is given: numba hands out a new array by way of Python, where an
+    interrupt would be lost.
+    """
     return Kernel(function, {"reassoc", "contract"})
 
 

@@ -82,8 +82,8 @@ class Optimizer:
     Then a step that fails leaves it as it was, and a run goes on bit for bit from a checkpoint. An
     array of it that overflows is such a failure.
 
-    *Kernels.* The methods of this package that use gradients only go through parameters, gradient
-    and memory once. Their ``direction(evaluation, step=ALONE)`` calls a loop of
+    *Kernels.* Methods whose direction is made entry by entry go through parameters, gradient and
+    memory once. Their ``direction(evaluation, step=ALONE)`` calls a loop like those of
     :mod:`secondorder.kernels.updates`. A `step` asks it for theta + rate * direction instead of the
     direction.
     """
@@ -229,7 +229,11 @@ class Optimizer:
         return self._taken(evaluation)
 
     def _taken(self, evaluation):
-        return taken(self, evaluation, straight=type(self).change is Optimizer.change)
+        return taken(self, evaluation)
+
+    def _straight(self):
+        """Whether a step adds rate * direction: there is nothing that `change` would do."""
+        return type(self).change is Optimizer.change and self.base is None
 
     def _gradient_norm(self, evaluation):
         """What a step reports; a method that needs no gradient may leave it unmeasured, as NaN."""

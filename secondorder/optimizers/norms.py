@@ -14,8 +14,7 @@ def norm(v):
 
     Where squares overflow, or vanish, the vector is scaled by its largest entry first.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = dot(v, v)
+    total = dot(v, v)
     if _SQUARES_LOST < total < np.inf or not v.size:
         return math.sqrt(total)
     largest = float(np.abs(v).max())

@@ -24,36 +24,40 @@ from .norms import norm
 at_once = collections.deque(maxlen=0).extend
 
 SQUARES_LOST = 1e-280  # a sum of squares below this may have lost some to underflow
+NORMS = "gradient_norm", "direction_norm", "step_norm"
 KINDS = "memory is an array, a number or None"
 
 
 def wrapped(method):
     """The method, the one that it wraps, and so on."""
-    while method is not None:
-        yield method
-        method = method.base
+    found = [method]
+    while found[-1].base is not None:
+        found.append(found[-1].base)
+    return found
 
 
 # -- the step --------------------------------------------------------------------------------------
 
 
-def taken(method, evaluation, straight):
-    """Take a step from an evaluation; returns what the step reports. `straight` says that its
-    change is rate * direction.
+def taken(method, evaluation):
+    """Take a step from an evaluation; returns what the step reports.
 
     Whatever ends it early leaves parameters, memory and counts as they were.
     """
-    theta, methods, info = method.network.theta, list(wrapped(method)), None
-    before = [(vars(one), dict(vars(one))) for one in methods]
+    theta, methods, norms = method.network.theta, wrapped(method), None
+    before, straight = [(vars(one), dict(vars(one))) for one in methods], method._straight()
     start = None if straight else theta.copy()  # a `change` may try other parameters
     try:
         with np.errstate(over="ignore", invalid="ignore"):
+            rate = method.learning_rate
+            info = {"loss": evaluation.loss, "objective": evaluation.loss + method.penalty()}
             if straight and takes_step(type(method).direction):
-                moved, info = in_one_pass(method, evaluation)
-            if info is None:
-                put_back(before)
-                moved, info = one_by_one(method, evaluation, straight)
-        info |= reports(method)
+                moved, norms = in_one_pass(method, evaluation, rate)
+                if norms is None:
+                    put_back(before)
+            if norms is None:
+                moved, norms = one_by_one(method, evaluation, rate, straight)
+            info |= {**dict(zip(NORMS, norms)), "learning_rate": rate, **reports(method)}
         at_once(map(call, [partial(setitem, theta, ..., moved), before.clear,
                            *[partial(setattr, one, "steps", one.steps + 1) for one in methods]]))
         return info
@@ -79,17 +83,20 @@ class Along:
     def __init__(self, keep, rate):
         self.keep, self.rate, self.sums = keep, rate, None
 
-    def run(self, kernel, method, evaluation, own=(), memory=()):
-        """New arrays: keep theta + rate direction, and the successors of the arrays `memory`. `own`
-        are the method's numbers; see :mod:`secondorder.kernels.updates`.
+    def run(self, kernel, method, evaluation, own=(), memory=(), given=()):
+        """New arrays: keep theta + rate direction, and the successors of the arrays `memory`. What
+        else the kernel tells follows. `own` are the method's numbers, `given` other arrays that it
+        takes; see :mod:`secondorder.kernels.updates`.
         """
         if self is ALONE:
             method.gradient(evaluation)  # which must be finite, and the evaluation the method's own
         theta = method.network.theta
         new = [np.empty_like(theta) for _ in range(1 + len(memory))]
-        given = map(theta.dtype.type, (method.l2, self.keep, self.rate, *own))
-        self.sums = kernel(evaluation.gradient_sum, theta, evaluation.share, *given, *memory, *new)
-        return new
+        numbers = map(theta.dtype.type, (method.l2, self.keep, self.rate, *own))
+        told = kernel(evaluation.gradient_sum, theta, evaluation.share, *numbers, *given, *memory,
+                      *new)
+        self.sums = told[:4]
+        return [*new, *told[4:]]
 
 
 ALONE = Along(0, 1)
@@ -101,42 +108,35 @@ def takes_step(direction):
     return any(p.default is ALONE for p in inspect.signature(direction).parameters.values())
 
 
-def in_one_pass(method, evaluation):
-    """New parameters, and what every step reports, of a method whose `direction` has a kernel; two
-    times None where a sum is not finite, or so small that squares were lost.
+def in_one_pass(method, evaluation, rate):
+    """New parameters and `NORMS` of a method whose `direction` has a kernel; two times None where a
+    sum is not finite, or so small that squares were lost.
     """
-    method.details, rate = {}, method.learning_rate
-    step = Along(1, rate)
+    method.details, step = {}, Along(1, rate)
     moved = method.direction(evaluation, step)
     gg, dd, mm, size = step.sums
     if not (math.isfinite(gg + dd + mm + size) and min(gg, dd) > SQUARES_LOST):
         return None, None
-    direction_norm = math.sqrt(dd)
-    return moved, {"loss": evaluation.loss, "objective": evaluation.loss + method.penalty(),
-                   "gradient_norm": math.sqrt(gg), "direction_norm": direction_norm,
-                   "step_norm": rate * direction_norm, "learning_rate": rate}
+    return moved, (math.sqrt(gg), math.sqrt(dd), rate * math.sqrt(dd))
 
 
-def one_by_one(method, evaluation, straight):
-    """The same of any method: gradient, direction and change, each looked at by itself."""
+def one_by_one(method, evaluation, rate, straight):
+    """The same of any method: direction and change, and one test of where they lead."""
     for one in wrapped(method):
         one.details = {}
-    theta, rate = method.network.theta, method.learning_rate
-    info = {"loss": evaluation.loss, "objective": evaluation.loss + method.penalty(),
-            "gradient_norm": method._gradient_norm(evaluation)}
     direction = proposed(method, evaluation)
-    direction_norm = norm(direction)
+    # after the direction, which may have asked for `deltas`: one way back then makes both
+    gradient_norm, direction_norm = method._gradient_norm(evaluation), norm(direction)
     change = method.change(evaluation, direction, rate)
+    step_norm = rate * direction_norm if straight else norm(change)
     if method.base is not None:
         method.base.observe(evaluation, change)
-    moved = theta + change
+    moved = method.network.theta + change
     if not all_finite(moved):
         what = "the new parameters" if np.isfinite(direction).all() else "the direction"
         raise trouble(method, f"{what} of {place_not_finite(moved, method.network)}, would not be "
                       "finite")
-    return moved, info | {"direction_norm": direction_norm, "step_norm":
-                          rate * direction_norm if straight else norm(change),
-                          "learning_rate": rate}
+    return moved, (gradient_norm, direction_norm, step_norm)
 
 
 def proposed(method, evaluation):

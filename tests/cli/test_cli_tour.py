@@ -65,15 +65,13 @@ def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
     net, loss = so.mlp([3, 4, 3], rng=rng), so.SoftmaxCrossEntropy()
     x, y = rng.standard_normal((6, 3)), rng.integers(0, 3, 6)
     assert all(check.ok for check in check_derivatives(net, loss, x, y, l2=0.1, rng=seed))
-    right = so.nets.Activation.backward_tangent
+    right = so.nets.Activation.input_gradient_tangent
 
-    def wrong(self, saved, x_tangent, theta_tangent, y_bar, y_bar_tangent):
-        return right(self, saved._replace(curvature=-saved.curvature), x_tangent, theta_tangent,
-                     y_bar, y_bar_tangent)
+    def wrong(self, saved, moved, y_bar, y_bar_tangent):
+        return right(self, saved, moved, -y_bar, y_bar_tangent)  # the curvature's sign
 
-    monkeypatch.setattr(so.nets.Activation, "backward_tangent", wrong)
-    with so.literal():
-        checks = check_derivatives(net, loss, x, y, l2=0.1, rng=seed)
+    monkeypatch.setattr(so.nets.Activation, "input_gradient_tangent", wrong)
+    checks = check_derivatives(net, loss, x, y, l2=0.1, rng=seed)
     failed = {check.quantity for check in checks if not check.ok}
     assert failed == {"Hessian, by products", "Hessian-vector product", "v'Hv, forward passes only"}
 

@@ -1,5 +1,7 @@
 """A step that fails or is interrupted has been or has not been: parameters, memory and count."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -76,3 +78,16 @@ def test_a_step_that_does_not_come_to_its_end_leaves_everything(name, error):
     method.step(X, Y), twin.step(X, Y)
     assert np.array_equal(method.network.theta, twin.network.theta)
     assert same(method.state_dict(), twin.state_dict())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_python_runs_inside_a_loop(name):
+    """There a signal's exception would be lost. It would run where a loop returns an array."""
+    method, heard = METHODS[name](so.mlp([2, 3, 2], rng=1), so.SoftmaxCrossEntropy()), []
+    for _ in range(2):
+        method.step(X, Y)
+    sys.setprofile(lambda frame, event, _: event == "call" and heard.append(
+        (frame.f_globals["__name__"], frame.f_code.co_name)))
+    method.step(X, Y)
+    sys.setprofile(None)
+    assert heard and not [call for call in heard if call[0].startswith("numba.")]

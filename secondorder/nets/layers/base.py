@@ -176,9 +176,24 @@ class Layer:
         self._trainable = checks.boolean(value, "trainable")
 
     def declare(self, name, value):
-        """Add a parameter that starts as a copy of `value`; whole numbers become float64."""
+        """Add a parameter that starts as a copy of `value`; whole numbers become float64.
+
+        It is an attribute from then on: ``self.name`` is the array, and setting it copies into it.
+        """
         checks.initialised(self)
         self.parameters[name] = checks.parameter(value, name)
+
+    def __getattr__(self, name):  # of what is no attribute otherwise
+        try:
+            return self.__dict__["parameters"][name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no {name!r}") from None
+
+    def __setattr__(self, name, value):
+        if name in self.__dict__.get("parameters", ()) and not hasattr(type(self), name):
+            self.assign(name, value)
+        else:
+            super().__setattr__(name, value)
 
     def assign(self, name, value):
         """Copy `value` into the parameter `name`; every view of it sees the change."""

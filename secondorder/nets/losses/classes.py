@@ -65,11 +65,11 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
     def value(self, p, target):
         """sum_i t_si (log sum_j exp p_sj - p_si)"""
-        return self.value_and_gradient(p, target)[0]
+        return SoftmaxCrossEntropy.value_and_gradient(self, p, target)[0]
 
     def gradient(self, p, target):
         """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
-        return self.value_and_gradient(p, target)[1]
+        return SoftmaxCrossEntropy.value_and_gradient(self, p, target)[1]
 
     def value_and_gradient(self, p, target):
         """Both.

@@ -16,8 +16,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ...exact.conjugate_gradients import conjugate_gradients
 from ...optimizers.norms import norm
+from . import kernels
 from .eq_05_07_expectation import ehht
-from .kernels import combined, damped
 
 
 def eq_9_damped(CP, P, alpha, l2=0.0):
@@ -121,10 +121,11 @@ def eq_10b_ea_cg(B, G, mean, alpha, l2, limits):
         return Solved(0 * G)
     along = G @ mean / (q * size) if q else np.zeros(len(G), G.dtype)  # in units of |G|
     across = math.sqrt(max(1.0 - float(along @ along), 0.0))
-    c, *report = damped(B, (1 - alpha) * q * q, damping(alpha, l2), across, along, *limits, v)
+    c, *report = kernels.damped(B, (1 - alpha) * q * q, damping(alpha, l2), across, along, *limits,
+                                v)
     s = c / across if across else 0.0
     w = size * (v - s * along) / q if q else v
-    combined(G.dtype.type(s), G, w.astype(G.dtype), mean, D)
+    kernels.combined(G.dtype.type(s), G, w.astype(G.dtype), mean, D)
     return Solved(D, *report)
 
 
@@ -133,5 +134,5 @@ def eq_10a_bias_compiled(B, g, alpha, l2, limits):
     size, d = norm(g), np.zeros(len(g))
     if not size:
         return Solved(d)
-    _, *report = damped(B, 1 - alpha, damping(alpha, l2), 0.0, g / size, *limits, d)
+    _, *report = kernels.damped(B, 1 - alpha, damping(alpha, l2), 0.0, g / size, *limits, d)
     return Solved(size * d, *report)

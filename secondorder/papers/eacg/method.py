@@ -13,6 +13,7 @@ from ...checks.randomness import generator
 from ...exact.curvature import check_network
 from ...exact.dense import fisher_scores
 from ...optimizers.base import Optimizer
+from ...optimizers.step import own_evaluation
 from .beyond import clipped_step, clipped_top, closed_form, closed_form_of_bias, exact_form
 from .eq_01_03_newton import pos_eig
 from .eq_04_hessian import (eq_4a_output_hessian, exact_step, kind_of, layers_of, mean_of_instances,
@@ -105,15 +106,14 @@ def curvatures_at(evaluation, layers, curvature, rng=None):
     except np.linalg.LinAlgError as error:
         raise FloatingPointError("EA-CG: the curvature in the outputs is not finite") from error
     for t, B in enumerate(blocks, start=1):
-        require_finite(f"the curvature of linear layer {t}", B.trace())
+        if not math.isfinite(B.trace()):  # at least as large as all that counts
+            raise not_finite(f"the curvature of linear layer {t}")
     return blocks
 
 
-def require_finite(what, number):
-    """FloatingPointError unless a number, which is at least as large as all that counts, is finite.
-    """
-    if not math.isfinite(number):
-        raise FloatingPointError(f"EA-CG: {what} is not finite: scale inputs or weights down")
+def not_finite(what):
+    """The FloatingPointError of a matrix or a system that overflows."""
+    return FloatingPointError(f"EA-CG: {what} is not finite: scale inputs or weights down")
 
 
 def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
@@ -209,20 +209,22 @@ def direction_at(evaluation, curvature, solver, alpha, limits, l2=0.0, rng=None)
         if layer.trained:
             seen, of_weights, of_bias = (SOLVERS if t > 1 else FIRST)[solver]
             h = seen(layer)
-            require_finite(f"the curvature of the weights of linear layer {t}",
-                           float(np.vdot(h, h)) * float(B.trace()))
+            if not math.isfinite(float(np.vdot(h, h)) * float(B.trace())):
+                raise not_finite(f"the curvature of the weights of linear layer {t}")
             B = np.ascontiguousarray(B, dtype=np.float64)
             (G, *bias), places = layer.pieces(gradient), layer.pieces(d_theta)
             try:
-                solved = [of_weights(B, G, h, alpha, l2, limits),
-                          *(of_bias(B, g, alpha, l2, limits) for g in bias)]
+                solved = [of_weights(B, G, h, alpha, l2, limits)]
+                if bias:
+                    solved.append(of_bias(B, *bias, alpha, l2, limits))
             except np.linalg.LinAlgError as error:
                 raise FloatingPointError(f"EA-CG: rounding has left the damped system of linear "
                                          f"layer {t} indefinite: take a larger alpha") from error
             except FloatingPointError as error:
                 raise FloatingPointError(f"EA-CG, linear layer {t}: {error}") from error
             for place, one in zip(places, solved):
-                require_finite(f"the damped system of linear layer {t}", one.residual)
+                if not math.isfinite(one.residual):
+                    raise not_finite(f"the damped system of linear layer {t}")
                 place[...] = one.x
                 reports.append((one.iterations, one.residual))
     return d_theta, reports
@@ -355,11 +357,8 @@ class EACG(Optimizer):
         self.buffer = None
         self.seed, self.draws = int(generator(rng).integers(2**62)), 0
 
-    def _gradient_norm(self, evaluation):
-        evaluation.deltas  # (8b) wants them too: asked for first, they are made once
-        return super()._gradient_norm(evaluation)
-
     def direction(self, evaluation):
+        own_evaluation(self, evaluation)
         settings = checked(self.curvature, self.solver, self.alpha, self.max_cg, self.tolerance)
         rng = None
         if self.curvature == "fisher-sampled":

@@ -3,6 +3,7 @@
 No formula stands here: `direction` runs Algorithm 1, `bound` gives what it makes of one batch.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from ...checks import (all_finite, boolean, check_l2, lookup, number_in, promise
                        require_real)
 from ...exact.curvature import check_network, evaluate
 from ...optimizers.base import Optimizer
+from ...optimizers.step import ALONE, own_evaluation
 from ...optimizers.trials import halved, objective_after
 from .section_3_residual_partitioning import NEGATIVE_CURVATURE, eq_3_bound, quadratic
 from .section_7_algorithm_1 import OUTPUTS, algorithm_1, down, up, update
@@ -93,17 +95,20 @@ class ResidualPartitioning(Optimizer):
         """True with a penalty: the rate scales the data's curvature only."""
         return self.l2 > 0
 
-    def direction(self, evaluation):
+    def direction(self, evaluation, step=ALONE):
         """Algorithm 1: the minimiser of the bound, parameter by parameter, over lambda."""
-        W_dot = self.gradient(evaluation)
+        own_evaluation(self, evaluation)
         with np.errstate(over="ignore", invalid="ignore"):
             W_ddot = algorithm_1(evaluation, self.output, self.correct, self.cross).W_ddot
-        numbers = map(W_dot.dtype.type, (self.learning_rate, self.l2, self.damping))
-        step, decrease, idle = update(W_dot, W_ddot, *numbers)
-        if not np.isfinite(decrease):  # with a curvature of inf the step is 0, and looks right
+        direction, decrease, idle = step.run(update, self, evaluation,
+                                             (self.learning_rate, self.damping), given=[W_ddot])
+        if not math.isfinite(decrease):  # with a curvature of inf the step is 0, and looks right
             finite(self.network, W_ddot)
-        self.details.update(bound_decrease=float(decrease), idle_parameters=int(idle))
-        return step
+        self.details.update(bound_decrease=decrease, idle_parameters=idle)
+        return direction
+
+    def _straight(self):
+        return type(self).change is ResidualPartitioning.change and not self.safeguard
 
     def change(self, evaluation, direction, rate):
         """rate * direction; with a safeguard halved until the batch's objective does not rise."""

@@ -41,12 +41,7 @@ def by_parameter(layer, W):
 
 def flat(parts):
     """Arrays, one a parameter, in the order of theta -> (P,)."""
-    parts = list(parts)
-    ends = np.cumsum([part.size for part in parts])
-    out = np.empty(ends[-1], np.result_type(*parts))
-    for part, end in zip(parts, ends):
-        out[end - part.size:end].reshape(part.shape)[...] = part
-    return out
+    return np.concatenate([part.reshape(-1) for part in parts])
 
 
 def ratio(a, b):

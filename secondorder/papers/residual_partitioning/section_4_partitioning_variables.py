@@ -27,12 +27,13 @@ def eq_10_fractions(y, w, u, u_above):
     return ratio(np.abs(y)[:, None], u_above), ratio(np.abs(w) * u[:, None], u_above)
 
 
-def eq_11_affine(y, w, u=None):
+def eq_11_affine(y, w, u=None, y_0=0):
     """Eq. (11), affine layers: u^(l+1)_si = sum_{j>=0} |y_sj| + sum_{j>=1} |w_ij| u_sj, (S, out).
 
-    Without u, which then is 0, as nothing below is trained, the second sum is left out.
+    Without u, which then is 0, as nothing below is trained, the second sum is left out. y may also
+    come without column 0, and the number in it as `y_0`.
     """
-    own = np.abs(y).sum(axis=1, keepdims=True)
+    own = np.abs(y).sum(axis=1, keepdims=True, initial=y_0)
     below = np.zeros(len(w), w.dtype) if u is None else u @ np.abs(w).T
     return own + below
 

@@ -106,8 +106,13 @@ OUTPUTS = {"diagonal": diagonal, "jensen": jensen, "pairwise": pairwise}
 
 
 def weights(Z, y):
-    """W_ddot_ij = (1/S) sum_s Z_si |y_sj|, (out, k), with y_s0 in column 0 of y (S, k)."""
+    """W_ddot_ij = (1/S) sum_s Z_si |y_sj|, (out, k), for y (S, k)."""
     return (Z / len(Z)).T @ np.abs(y)
+
+
+def biases(Z):
+    """W_ddot_i0 = (1/S) sum_s Z_si, (out,), as y_s0 = 1."""
+    return Z.sum(axis=0) / len(Z)
 
 
 def inputs(Z, w):
@@ -121,8 +126,9 @@ def activation(Z, Y_dot, slope, curvature, u, correct=np.abs):
 
 
 @loop
-def update(W_dot, W_ddot, rate, l2, damping):
-    """The last lines, dw_j = -lambda W_dot_j / W_ddot_j, and what (3) promises of this step.
+def update(total, theta, share, l2, keep, rate, own_rate, damping, W_ddot, moved):
+    """The last lines, dw_j = -lambda W_dot_j / W_ddot_j, and what (3) promises of this step: a
+    direction dw / lambda, with lambda = `own_rate`, as :mod:`secondorder.kernels.updates` has it.
 
     A penalty (l2/2) w^2 enters (3) exactly. Its gradient is in W_dot; its curvature joins W_ddot /
     lambda, as there is nothing about it for lambda to scale. A parameter stays where W_ddot +
@@ -130,37 +136,49 @@ def update(W_dot, W_ddot, rate, l2, damping):
 
     Returns
     -------
-    (P,) array, float, int
-        dw / lambda; L(0) - L_1 at dw; how many parameters stay.
+    four floats, float, int
+        What every such loop returns; L(0) - L_1 at dw; how many parameters stay.
     """
-    step, decrease, idle = np.zeros_like(W_dot), 0.0, 0
-    for j in range(W_dot.size):
+    gg = dd = mm = decrease = 0.0
+    idle = 0
+    for j in range(theta.size):
+        W_dot, step = share * total[j] + l2 * theta[j], theta.dtype.type(0)
         if W_ddot[j] + damping == 0:
             idle += 1
         else:
-            step[j] = minimiser(W_dot[j], W_ddot[j] + damping + rate * l2)
-            decrease -= quadratic(W_dot[j], W_ddot[j] + l2, rate * step[j])
-    return step, decrease, idle
+            step = minimiser(W_dot, W_ddot[j] + damping + own_rate * l2)
+            decrease -= quadratic(W_dot, W_ddot[j] + l2, own_rate * step)
+        moved[j] = keep * theta[j] + rate * step
+        gg += np.float64(W_dot) * W_dot
+        dd += np.float64(step) * step
+        mm += np.float64(moved[j]) * moved[j]
+    return gg, dd, mm, decrease, decrease, idle
 
 
 # -- which line for which layer; the other layers' are in `layers` ---------------------------------
 
 @up.register(Linear)
 def up_linear(layer, saved, u):
-    return eq_11_affine(own_inputs(layer, saved.input), layer.weight, u)
+    if not layer.trainable:
+        return eq_11_affine(saved.input[:, :0], layer.weight, u)
+    return eq_11_affine(saved.input, layer.weight, u, layer.bias is not None)
 
 
 @down.register(Linear)
 def down_linear(layer, saved, u, Y_dot, Z, correct, cross):
-    W_ddot = weights(Z, own_inputs(layer, saved.input))
+    W_ddot = ()
+    if layer.trainable:
+        W_ddot = [weights(Z, saved.input)]
+        if layer.bias is not None:
+            W_ddot.append(biases(Z))
     if u is None:
-        return None, by_parameter(layer, W_ddot)
+        return None, W_ddot
     Z_in = inputs(Z, layer.weight)
     if cross and layer.trainable:
         of_weights, of_inputs = products_left_out_of_4(Y_dot, u)
-        W_ddot[:, layer.bias is not None:] += of_weights
+        W_ddot[0] += of_weights
         Z_in = Z_in + of_inputs
-    return Z_in, by_parameter(layer, W_ddot)
+    return Z_in, W_ddot
 
 
 @up.register(Activation)

@@ -8,7 +8,6 @@ from .. import PAPER
 from ..method import bound_at
 from ..section_7_algorithm_1 import activation, algorithm_1_as_printed, inputs, jensen, weights
 from ..section_7_algorithm_1 import algorithm_1 as corrected_algorithm
-from ..section_7_algorithm_1 import update
 from . import cases, reference
 from .claims import in_case, is_bound
 from .reference import Reading
@@ -69,7 +68,7 @@ def corrected_lines(at):
     W_dot, W_ddot = reference.algorithm(at)
     u, Z, curvature = corrected_algorithm(at, "jensen")
     by_loops, fractions = reference.total_gradients(at), cases.built(at)
-    step, decrease, _ = update(W_dot, W_ddot, 0.5, 0.0, 0.0)
+    step, decrease = cases.last_lines(W_dot, W_ddot, 0.5)
     return [Equal("W_ddot against loops", curvature, W_ddot, 1e-12),
             Equal("u against loops", np.concatenate(u[1:], axis=1),
                   np.concatenate(by_loops[1:], axis=1), 1e-13),
