@@ -67,16 +67,16 @@ def sample(evaluation, i=0):
     def more(vector, entry):
         return np.append(vector, entry) if biased else vector
 
-    def weights(own, one=()):
-        if not biased:
-            return own.weight.copy()
+    def with_biases(own):
         b = np.zeros(own.out_features) if own.bias is None else own.bias
-        unit = np.eye(1, own.in_features + 1, own.in_features)  # 1 = 1 times the 1 below
-        return np.vstack([np.column_stack([own.weight, b]), *(unit for _ in one)])
+        return np.column_stack([own.weight, b]) if biased else own.weight.copy()
+
+    def with_unit(w):  # 1 is 1 times the 1 below
+        return np.vstack([w, np.eye(1, w.shape[1], w.shape[1] - 1)]) if biased else w
 
     *hidden, output = layers
-    return Sample([None, *(weights(k.own, "1") for k in hidden)],
+    return Sample([None, *(with_unit(with_biases(k.own)) for k in hidden)],
                   [more(k.v[i], 1) for k in layers],
                   [None, *(more(k.slope[i], 1) for k in hidden)],
                   [None, *(more(k.bend[i], 0) for k in hidden)],
-                  weights(output.own), output.f_z[i], f_pp[i])
+                  with_biases(output.own), output.f_z[i], f_pp[i])
