@@ -45,8 +45,8 @@ def test_the_lists_are_whole():
     assert {name for name in own if not name.startswith("__")} - free - {
         "in_features", "out_features"} == set(layers.RESERVED)
     free = {"state_names", "added", "depends_on_rate", "base", "learning_rate", "l2",
-            "schedule", "_gradient_norm", "_straight", "_taken", "change", "observe", "evaluate", "direction",
-            "step", "step_from", "state_dict", "load_state_dict", "check_state"}
+            "schedule", "_gradient_norm", "_straight", "_taken", "change", "observe", "evaluate",
+            "direction", "step", "step_from", "state_dict", "load_state_dict", "check_state"}
     own = set(vars(Optimizer)) | set(vars(so.SGD(so.mlp([2, 1], rng=0), so.SquaredError())))
     assert {name for name in own if not name.startswith("__")} - free == {*base.RESERVED}
 
