@@ -20,12 +20,13 @@ import secondorder as so
 from secondorder import plots
 from secondorder.lessons import Figures
 from secondorder.papers.eacg.eq_08_pch import eq_8b_as_printed, eq_8b_pch_step
-from secondorder.papers.low_rank import quantities
-from secondorder.papers.low_rank.steps import flat_limit_as_printed, limits
+from secondorder.papers.low_rank.eq_10_26_network import eq_23_as_printed, eq_23_eta
+from secondorder.papers.low_rank.eq_37_43_step_length import eq_41_flat_as_printed, eq_41_limits
+from secondorder.papers.low_rank.layers import sample as low_rank_sample
 from secondorder.papers.residual_partitioning.section_7_3_proof_of_theorem_2 import (
     eq_20_softmax, eq_22_as_printed, eq_22_gradient)
-from secondorder.papers.reversible_gauss_newton.dense.flows import (
-    total_bound, total_bound_as_printed)
+from secondorder.papers.reversible_gauss_newton.eq_23_32_two_flows import (
+    eq_32_as_printed, eq_32_bound)
 
 figures = Figures()
 rng = np.random.default_rng(0)
@@ -96,11 +97,11 @@ note("(22)", off(eq_22_as_printed(x, p), differences),
 def sample_of(widths):
     net = so.mlp(widths, activation="tanh", rng=1)
     data = np.random.default_rng(2).normal(size=(1, widths[0])), np.array([0])
-    return net, data, quantities.quantities(net.evaluate(so.SoftmaxCrossEntropy(), *data))
+    return net, data, low_rank_sample(net.evaluate(so.SoftmaxCrossEntropy(), *data))
 
 
 try:
-    quantities.eta_as_printed(sample_of([3, 5, 4, 2])[2], 2, 1)
+    eq_23_as_printed(sample_of([3, 5, 4, 2])[2], 2, 1)
     conforms = True
 except ValueError as error:
     conforms = False
@@ -113,16 +114,17 @@ def second_output(shift):
     """v^(2) with the bias of layer 1, and so its pre-activation, shifted."""
     moved = net.copy()
     moved.layers[0].bias = moved.layers[0].bias + shift
-    return quantities.quantities(moved.evaluate(so.SoftmaxCrossEntropy(), *data)).v[2]
+    return low_rank_sample(moved.evaluate(so.SoftmaxCrossEntropy(), *data)).v[2][:4]
 
 
 differences = np.array([(second_output(h * e) - second_output(-h * e)) / (2 * h)
                         for e in np.eye(4)]).T
-as_printed = quantities.eta_as_printed(sample, 2, 1)
+# the last unit of every layer is always 1: its weights are the biases
+as_printed, corrected = (form(sample, 2, 1)[:4, :4] for form in (eq_23_as_printed, eq_23_eta))
 ratios = as_printed / differences
 print("square layers, ratios of the printed form, column by column:", np.round(ratios[0], 3),
       "and again in the next row:", np.round(ratios[1], 3))
-note("(23)", off(as_printed, differences), off(quantities.eta(sample, 2, 1), differences))
+note("(23)", off(as_printed, differences), off(corrected, differences))
 
 # %% [markdown]
 # It does not conform unless layers are of one width, as in the paper's own experiments. There the
@@ -193,9 +195,9 @@ note("(39)", curves["as printed, two hidden layers"][1], curves["corrected, two 
 a, c = -1.0, 1e-6
 h_ = 10 * abs(a) * c  # ten times |a| c: the print says that h dominates
 exact = so.low_rank.step_length(a, h_, 1.0, c)
-steep, flat, _ = limits(a, h_, 1.0, c)
+steep, flat, _ = eq_41_limits(a, h_, c)
 print(f"exact {exact:.4g}; first limit {steep:.4g}; second limit, with |a|, {flat:.4g}; "
-      f"second limit as printed {flat_limit_as_printed(a, h_, 1.0, c)}")
+      f"second limit as printed {eq_41_flat_as_printed(a, h_, c)}")
 print(f"h^2 over 2 |a| c = {h_**2 / (2 * abs(a) * c):.1e}: the second limit is the one to take")
 note("(41)", abs(steep - exact) / exact, abs(flat - exact) / exact)
 
@@ -249,7 +251,7 @@ alpha, bend, lipschitz = 1e-3, 8.0, 1e-3
 apart = abs(0.5 * bend * alpha**2 - -0.5 * bend * alpha**2)
 K = 2 * lipschitz / bend
 bounds = [bound(alpha, K, K, lipschitz, lipschitz, 1.0, alpha)
-          for bound in (total_bound_as_printed, total_bound)]
+          for bound in (eq_32_as_printed, eq_32_bound)]
 print(f"apart {apart:.4g}; bound with the factor 2 {bounds[1]:.4g}; as printed {bounds[0]:.4g}")
 note("(32)", *(max(0.0, apart / bound - 1) for bound in bounds))
 
@@ -285,7 +287,7 @@ for name, (as_printed_, corrected_) in found.items():
     assert as_printed_ > 0.05 and corrected_ <= tolerances[name], name
     assert so.verify.run(where[name], name)[0].verdict == "erratum"
 assert not conforms, "shapes of (23)"
-assert np.isnan(flat_limit_as_printed(a, h_, 1.0, c)), "the root of a negative number"
+assert np.isnan(eq_41_flat_as_printed(a, h_, c)), "the root of a negative number"
 assert 1.9 < rate(curves["as printed, two hidden layers"][0]) < 2.1
 assert 2.9 < rate(curves["corrected, two hidden layers"][0]) < 3.1
 assert curves["as printed, one hidden layer"][1] < 1e-12, "the smallest net does not tell"

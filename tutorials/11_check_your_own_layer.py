@@ -40,11 +40,11 @@ class ScaleAndShift(so.Layer):
         self.declare("shift", np.zeros(width))
 
     def forward(self, x):
-        return x * self.parameters["scale"] + self.parameters["shift"], x
+        return x * self.scale + self.shift, x
 
     def backward(self, x, y_bar):
         """x_bar_sj = y_bar_sj s_j;  s_bar_j = sum_s y_bar_sj x_sj;  b_bar_j = sum_s y_bar_sj"""
-        return y_bar * self.parameters["scale"], (y_bar * x).sum(axis=0), y_bar.sum(axis=0)
+        return y_bar * self.scale, (y_bar * x).sum(axis=0), y_bar.sum(axis=0)
 
 
 two_passes = so.verify.layer(ScaleAndShift(5))
@@ -70,11 +70,11 @@ class Scale(ScaleAndShift):
         return y_bar * x, y_bar
 
     def tangent(self, x, x_tangent, s_tangent, b_tangent):
-        return s_tangent * x + self.parameters["scale"] * x_tangent + b_tangent
+        return s_tangent * x + self.scale * x_tangent + b_tangent
 
     def second_tangent(self, x, moved, x_second):
         s_tangent, b_tangent = moved.theta_tangents
-        return self.parameters["scale"] * x_second + 2 * s_tangent * moved.x_tangent
+        return self.scale * x_second + 2 * s_tangent * moved.x_tangent
 
     def backward_tangent(self, x, moved, y_bar, y_bar_tangent):
         s_tangent, b_tangent = moved.theta_tangents
@@ -83,7 +83,7 @@ class Scale(ScaleAndShift):
                 s_bar_tangent + (y_bar * moved.x_tangent).sum(axis=0), b_bar_tangent)
 
     def input_hessian(self, x, y_bar, H_y):
-        s = self.parameters["scale"]
+        s = self.scale
         return s[:, None] * H_y * s
 
     def __repr__(self):
@@ -108,12 +108,12 @@ assert right.ok
 class ForgottenTwo(Scale):
     def second_tangent(self, x, moved, x_second):
         s_tangent, b_tangent = moved.theta_tangents
-        return self.parameters["scale"] * x_second + s_tangent * moved.x_tangent
+        return self.scale * x_second + s_tangent * moved.x_tangent
 
 
 class MeanForSum(Scale):
     def backward(self, x, y_bar):
-        return y_bar * self.parameters["scale"], (y_bar * x).mean(axis=0), y_bar.mean(axis=0)
+        return y_bar * self.scale, (y_bar * x).mean(axis=0), y_bar.mean(axis=0)
 
 
 class MissingTerm(Scale):

@@ -60,7 +60,7 @@ class Convolution(so.Layer):
         """(S, places, C k k)."""
         windows = np.lib.stride_tricks.sliding_window_view(x, (self.k, self.k), axis=(2, 3))
         return windows.transpose(0, 2, 3, 1, 4, 5).reshape(len(x), -1,
-                                                           self.parameters["weight"].shape[1])
+                                                           self.weight.shape[1])
 
     def add_up(self, rows):
         """The transpose of `patches`: (S, places, C k k) to images."""
@@ -86,11 +86,11 @@ class Convolution(so.Layer):
     # -- the seven passes --
 
     def forward(self, x):
-        y = self.images(self.patches(x) @ self.parameters["weight"].T + self.parameters["bias"])
+        y = self.images(self.patches(x) @ self.weight.T + self.bias)
         return y, so.nets.LinearSaved(x, y)
 
     def backward(self, saved, y_bar):
-        x_bar = self.add_up(self.rows(y_bar) @ self.parameters["weight"])
+        x_bar = self.add_up(self.rows(y_bar) @ self.weight)
         W_bars, b_bars = self.parameter_gradients(saved, y_bar)
         return x_bar, W_bars.sum(axis=0), b_bars.sum(axis=0)
 
@@ -98,12 +98,12 @@ class Convolution(so.Layer):
         return self.gradients(y_bar, self.patches(saved.input))
 
     def tangent(self, saved, x_tangent, W_tangent, b_tangent):
-        return self.images(self.patches(x_tangent) @ self.parameters["weight"].T
+        return self.images(self.patches(x_tangent) @ self.weight.T
                            + self.patches(saved.input) @ W_tangent.T + b_tangent)
 
     def second_tangent(self, saved, moved, x_second):
         W_tangent, b_tangent = moved.theta_tangents
-        return self.images(self.patches(x_second) @ self.parameters["weight"].T
+        return self.images(self.patches(x_second) @ self.weight.T
                            + 2 * self.patches(moved.x_tangent) @ W_tangent.T)
 
     def backward_tangent(self, saved, moved, y_bar, y_bar_tangent):
@@ -116,7 +116,7 @@ class Convolution(so.Layer):
     def input_hessian(self, saved, y_bar, H_y):
         unit_images = np.eye(saved.input[0].size, dtype=H_y.dtype).reshape(-1, *self.input_shape)
         J = (self.patches(unit_images)
-             @ self.parameters["weight"].T).transpose(2, 1, 0).reshape(len(H_y[0]), -1)
+             @ self.weight.T).transpose(2, 1, 0).reshape(len(H_y[0]), -1)
         return J.T @ H_y @ J
 
 
@@ -141,7 +141,7 @@ def up(layer, saved, u):
     sizes = np.abs(layer.patches(saved.input))
     rows = np.broadcast_to(sizes.sum(axis=2, keepdims=True) + 1, layer.rows(saved.output).shape)
     if u is not None:  # None: nothing below is trained, and u is 0
-        rows = rows + layer.patches(u) @ np.abs(layer.parameters["weight"]).T
+        rows = rows + layer.patches(u) @ np.abs(layer.weight).T
     return layer.images(rows)
 
 
@@ -152,7 +152,7 @@ def down(layer, saved, u, Y_dot, Z, correct, cross):
     b_ddot = rows.sum(axis=(0, 1)) / len(Z)
     if u is None:
         return None, [W_ddot, b_ddot]
-    Z_in = layer.add_up(rows @ np.abs(layer.parameters["weight"]))
+    Z_in = layer.add_up(rows @ np.abs(layer.weight))
     if cross:  # a change of a weight meets a change of its input
         g = layer.rows(np.abs(Y_dot))
         W_ddot += np.einsum("spo,spj->oj", g, layer.patches(u)) / len(Z)
@@ -228,7 +228,7 @@ for name, share in accuracy.items():
     print(f"{name:>21}: training {last.train_loss:.3f}, validation {last.validation_loss:.3f}, "
           f"right {share:.1%}")
 
-kernels = networks["residual partitioning"].layers[0].parameters["weight"].reshape(-1, 3, 3)
+kernels = networks["residual partitioning"].layers[0].weight.reshape(-1, 3, 3)
 figures.show(plots.row(
     lambda ax: plots.learning_curves(histories, ax, y_label="cross-entropy",
                                      title="digits, by a convolution of one's own"),

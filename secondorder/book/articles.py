@@ -70,7 +70,7 @@ class Blocks:
     def __init__(self, paper, entries):
         self.paper, self.links, self.home, self.named = paper, {}, {}, set()
         self.foreign = REGISTRY.papers[paper] is None
-        for entry in entries:  # the literal form leads
+        for entry in entries:  # the first is the formula
             for value in entry.implements[:1]:
                 name = getattr(plain(value), "__name__", "")
                 self.links.setdefault(name, f"#{anchor(entry.labels[0])}")

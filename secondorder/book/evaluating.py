@@ -1,44 +1,26 @@
 """Running the checks of a book, in processes or here, with how far it is on the terminal."""
 
 import concurrent.futures
-import shutil
-import sys
 import time
 
 from ..ledger.registry import REGISTRY
 from ..studies.running import duration
+from ..training.progress import Line
 from .parts import evidence
 
 
-class Progress:
-    """One line on a terminal, written over: checks done of `total`, and the time left."""
+class Progress(Line):
+    """Checks done of `total`, and the time left."""
 
     def __init__(self, total):
-        self.total, self.done, self.began, self.stream = total, 0, time.monotonic(), sys.stderr
-        self.shown = self.stream is not None and self.stream.isatty()
+        super().__init__()
+        self.total, self.done, self.began = total, 0, time.monotonic()
 
     def step(self, *_):
         """One more check is done."""
         self.done += 1
-        if self.shown:
-            self._write(self.line(time.monotonic() - self.began))
-
-    def line(self, seconds):
-        """What the line says after so many seconds."""
-        left = seconds / self.done * (self.total - self.done)
-        return f"{self.done}/{self.total} checks, {duration(left)} left"
-
-    def end(self):
-        """Wipe the line away."""
-        if self.shown:
-            self._write("")
-            self.stream.write("\r")
-            self.stream.flush()
-
-    def _write(self, text):
-        room = max(1, shutil.get_terminal_size().columns - 1)
-        self.stream.write("\r" + text[:room].ljust(min(room, 40)))
-        self.stream.flush()
+        left = (time.monotonic() - self.began) / self.done * (self.total - self.done)
+        self.show(f"{self.done}/{self.total} checks, {duration(left)} left")
 
 
 def asked(pool, entries, seeds, step):

@@ -16,14 +16,13 @@ from .parts import docstrings, evidence, symbols
 NEEDED = ("math_core", "jinja2", "pygments")
 
 
-def write(out, paper=None, seeds=None, say=print, jobs=None):
+def write(out, paper=None, seeds=None, say=print, jobs=None, overwrite=False):
     """Write the edition as pages.
 
     Parameters
     ----------
     out : path
-        A folder: made if it is not there. One that holds anything but an earlier book is refused;
-        of an earlier book nothing is left.
+        A folder: made if it is not there. One that holds anything but an earlier book is refused.
     paper : str, optional
         One paper only; default: all.
     seeds : int, optional
@@ -32,6 +31,8 @@ def write(out, paper=None, seeds=None, say=print, jobs=None):
         Called with lines of progress.
     jobs : int, optional
         Processes that run the checks; default: one a core, four at most.
+    overwrite : bool
+        Whether an earlier book in the folder is replaced; nothing of it is left.
 
     Returns
     -------
@@ -49,14 +50,10 @@ def write(out, paper=None, seeds=None, say=print, jobs=None):
     """
     require_extra()
     papers = REGISTRY.rooms() if paper is None else [REGISTRY.key(paper)]
-    with folder.opened(out) as place:
-        contents = folder.static()
-        claims = reported.studies(papers if paper else [*papers, "race"])
-        pages = gathered(papers, claims, seeds, jobs, say)
-        contents |= rendered(pages, claims) | reported.figures(claims)
-        gone = folder.fill(place, contents)
-    if gone:
-        say(f"removed {len(gone)} files of the earlier book")
+    place, contents = folder.opened(out, overwrite), folder.static()
+    claims = reported.studies(papers if paper else [*papers, "race"])
+    pages = gathered(papers, claims, seeds, jobs, say)
+    folder.fill(place, contents | rendered(pages, claims) | reported.figures(claims))
     return place / ("index.html" if paper is None else f"{papers[0]}.html")
 
 
@@ -74,7 +71,7 @@ def gathered(papers, claims, seeds=None, jobs=None, say=print):
                    for name in papers}
         for name in papers:
             pages[name] = _paper(name, entries[name], futures[name], claims.get(name, []))
-            progress.end()
+            progress.close()
             say(f"{name}: {len(pages[name]['articles'])} articles "
                 f"({time.monotonic() - began:.0f} s)")
     return pages

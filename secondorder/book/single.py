@@ -9,20 +9,19 @@ from .. import files
 from ..ledger.registry import REGISTRY
 from . import folder, pages, reported
 
-COMMAND = "book"  # in the seal of the file
 _TYPES = {"png": "image/png", "woff2": "font/woff2"}
 
 
-def write(out, paper, seeds=None, say=print, jobs=None):
+def write(out, paper, seeds=None, say=print, jobs=None, overwrite=False):
     """Write one paper as one page that asks for nothing, not even a file beside it.
 
     Parameters
     ----------
     out : path
-        The file; or a folder that exists, for ``PAPER.html`` in it. A file is replaced only if it
-        is as this command wrote it.
+        The file; or a folder that exists, for ``PAPER.html`` in it. A file is replaced only
+        with `overwrite`.
     paper : str
-    seeds, say, jobs
+    seeds, say, jobs, overwrite
         As `pages.write` takes them.
 
     Returns
@@ -35,7 +34,7 @@ def write(out, paper, seeds=None, say=print, jobs=None):
     ImportError
         Without the extra ``[book]``.
     FileExistsError
-        Something else stands there, or a page that was changed.
+        Something stands there, without `overwrite`.
     PermissionError
         The file cannot be written; this is known before any work.
     FormulaError, ValueError
@@ -46,7 +45,8 @@ def write(out, paper, seeds=None, say=print, jobs=None):
     place = Path(out) / f"{paper}.html" if Path(out).is_dir() else Path(out)
     if not place.parent.is_dir():
         raise FileNotFoundError(f"the folder of the file does not exist: {place.parent}")
-    files.replaceable(place.parent, [place.name], COMMAND)
+    if not overwrite:
+        files.refuse_existing(place)
     files.require_writable(place)
     claims = reported.studies([paper])
     contents = pages.gathered([paper], claims, seeds, jobs, say)
@@ -54,7 +54,7 @@ def write(out, paper, seeds=None, say=print, jobs=None):
     beside = folder.static() | reported.figures(claims) | {
         name: text.encode() for name, text in texts.items()}
     text = embedded(texts[f"{paper}.html"], beside)
-    files.write_text(place, f"{text}<!-- {files.mark(COMMAND)} -->\n", COMMAND)
+    files.write_text(place, text)
     return place
 
 

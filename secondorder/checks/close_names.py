@@ -8,17 +8,27 @@ import sys
 
 from .values import did_you_mean
 
+# as PyTorch and Keras call them
+ACTIVATIONS = {name: f'Activation("{name.lower()}")'
+               for name in ("ReLU", "Tanh", "Sigmoid", "Softplus", "Identity")}
+LAYERS_AND_LOSSES = {
+    "Dense": "Linear", "BatchNorm": "LayerNorm", "Softmax": "SoftmaxCrossEntropy, of logits",
+    "RNN": "Recurrent, or rnn(...) for a network", "MSE": "SquaredError",
+    "MSELoss": "SquaredError", "CrossEntropyLoss": "SoftmaxCrossEntropy",
+    "BCELoss": "BinaryCrossEntropy, of logits", "BCEWithLogitsLoss": "BinaryCrossEntropy",
+    "HuberLoss": "Huber", "PoissonNLLLoss": "PoissonNLL"}
+
 #: Module -> guessed name -> what there is instead, as it is to be written. Here stand names from
 #: other libraries and from the papers, and a name that is elsewhere; close spellings are found.
 INSTEAD = {
     "secondorder": {
+        **ACTIVATIONS, **LAYERS_AND_LOSSES,
         "hvp": "exact.hessian_vector_product", "ggn": "exact.gauss_newton",
         "hessian": "exact.hessian", "gradient": "exact.gradient", "grad": "exact.gradient",
         "jacobian": "exact.jacobian", "fisher": "exact.fisher", "solve": "exact.solve",
         "eigsh": "exact.eigenpairs", "ntk": "reversible_gauss_newton.ntk",
         "Laplace": "exact.posterior, or eacg.posterior with Kronecker factors",
         "Sequential": "Network (of a list of layers)", "fit": "train",
-        "CrossEntropyLoss": "SoftmaxCrossEntropy", "MSE": "SquaredError", "MSELoss": "SquaredError",
         "KFAC": "EACG(network, loss, curvature='fisher-sampled', solver='kfi')",
         "KFRA": "EACG(network, loss, curvature='gauss-newton', solver='kfi')",
         "Newton": "TruncatedNewton", "HessianFree": "TruncatedNewton"},
@@ -48,10 +58,9 @@ INSTEAD = {
         "diagonal": "bound(...).curvature", "jensen": "bound(..., output='jensen')"},
     "secondorder.papers.reversible_gauss_newton": {
         "jacobian": "so.exact.jacobian", "cka": "linear_cka", "RevNet": "RevMLP",
-        "kernel_change": "diagnostics.kernel_change",
-        "kernel_similarity": "diagnostics.kernel_similarity",
-        "weight_change": "diagnostics.weight_change", "Options": "options.Options"},
-    "secondorder.nets": {"Dense": "Linear", "BatchNorm": "LayerNorm", "MSE": "SquaredError"},
+        "kernel_similarity": "section_5_kernel_and_cka.kernel_similarity",
+        "weight_change": "section_5_kernel_and_cka.weight_change"},
+    "secondorder.nets": LAYERS_AND_LOSSES,
     "secondorder.optimizers": {
         "EACG": "so.EACG", "GaussNewton": "so.GaussNewton", "LBFGS": "TruncatedNewton",
         "ResidualPartitioning": "so.ResidualPartitioning",

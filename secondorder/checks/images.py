@@ -47,11 +47,11 @@ def state(layer, input_shape, features):
 def steps_of(steps, has_input):
     """Return `steps` where there is no input at every step; else None: the sequence tells."""
     if has_input and steps is not None:
-        raise ValueError(f"steps is the length of the sequence where there is an input at every "
-                         f"step; got {shown(steps)}")
+        raise ValueError(f"do not pass steps (got {shown(steps)}): with hidden_size, the length "
+                         "of the input gives it")
     if not has_input and steps is None:
-        raise ValueError("steps must be given: without hidden_size there is no input at every "
-                         "step, whose number would tell")
+        raise ValueError("steps must be given where there is no hidden_size: the layer then has "
+                         "no input at every step to count")
     return None if steps is None else whole_number(steps, "steps", 1)
 
 

@@ -109,7 +109,7 @@ def boolean(value, name):
 
 def check_l2(l2):
     """Return the factor of a penalty as a float from 0; TypeError or ValueError otherwise."""
-    return non_negative(l2, "l2")
+    return l2 if type(l2) is float and 0 <= l2 < np.inf else non_negative(l2, "l2")
 
 
 def increasing(value, name):

@@ -3,7 +3,7 @@
 import time
 
 from .own import load, load_here, load_option
-from .parsing import directory, positive
+from .parsing import directory, force_option, positive
 
 EXAMPLES = """\
   secondorder book --out book --open        all papers
@@ -22,13 +22,14 @@ def add(commands):
         "the extra:\npip install 'secondorder[book]'.\n\n"
         "All papers take about 40 seconds of one core and 9 MB; most of the time goes into the "
         "checks.\nWith --single-file one paper becomes one file below 4 MB, with its fonts and "
-        "figures inside.\nA file that was changed since is not replaced.", examples=EXAMPLES)
+        "figures inside.", examples=EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="one paper (default: all)")
     parser.add_argument("--out", type=directory, metavar="DIR", help="a new folder, or the folder "
                         "of an earlier book; with --single-file: the file, or its folder (default: "
                         "PAPER.html)")
     parser.add_argument("--single-file", action="store_true",
                         help="one paper as one file, to send to someone")
+    force_option(parser)
     parser.add_argument("--seeds", type=positive, metavar="N",
                         help="number of seeds (default: 5, fewer where a check takes long)")
     parser.add_argument("--jobs", type=positive, metavar="N",
@@ -52,9 +53,10 @@ def run(options):
     try:
         if options.single_file:
             page = book.write_single(options.out or ".", options.paper, options.seeds,
-                                     jobs=options.jobs)
+                                     jobs=options.jobs, overwrite=options.force)
         else:
-            page = book.write(options.out, options.paper, options.seeds, jobs=options.jobs)
+            page = book.write(options.out, options.paper, options.seeds,
+                              jobs=options.jobs, overwrite=options.force)
     except ImportError as error:
         raise ValueError(str(error)) from error
     print(f"written: {page} ({time.monotonic() - began:.0f} s)")

@@ -4,8 +4,8 @@ import sys
 
 from secondorder import files
 
-from .parsing import (add_table_options, natural, positive, positive_number, table_options,
-                      tell_written)
+from .parsing import (add_table_options, force_option, natural, positive, positive_number,
+                      table_options, tell_written)
 
 EXAMPLES = """\
   secondorder compare                          a 16-3-3-10 network on digits, after three epochs
@@ -51,8 +51,8 @@ def add(commands):
     add_table_options(parser)
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
-    parser.add_argument("--out", metavar="DIR", help="write compare.json and compare.png there; "
-                        "files of an earlier compare are replaced, other files are kept")
+    parser.add_argument("--out", metavar="DIR", help="write compare.json and compare.png there")
+    force_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -60,11 +60,7 @@ def run(options):
     """Print the table; write table and page where asked."""
     import secondorder as so
 
-    with files.own_outputs(options.out, WRITTEN, "compare") as (out, earlier):
-        return _compare(so, options, out, earlier)
-
-
-def _compare(so, options, out, earlier):
+    out = files.outputs(options.out, WRITTEN, options.force)
     network, loss, x, y, samples = _point(so, options)
     caption = (f"{options.data}, {samples}; widths {x.shape[1]}, "
                f"{', '.join(map(str, options.hidden))}; {options.activation}; {network.size} "
@@ -85,9 +81,9 @@ def _compare(so, options, out, earlier):
             print(f"  {'ok' if one['ok'] else 'NOT SO':<7}{one['name']}: {one['promise']}")
     if out is not None:
         table, page = (out / name for name in WRITTEN)
-        files.write_json(table, {"rows": rows, "promises": comparison.promises}, command="compare")
-        files.write_figure(page, comparison.figure(), dpi=150, command="compare")
-        tell_written((table, page), earlier, sys.stderr if options.json else sys.stdout)
+        files.write_json(table, {"rows": rows, "promises": comparison.promises})
+        files.write_figure(page, comparison.figure(), dpi=150)
+        tell_written((table, page), sys.stderr if options.json else sys.stdout)
     return 0 if comparison.ok else 1
 
 

@@ -6,7 +6,7 @@ import re
 from secondorder import files
 
 from .own import load, load_here, load_option
-from .parsing import checkout, named_first, natural
+from .parsing import checkout, natural
 
 VERIFY_EXAMPLES = """\
   secondorder verify                                every equation of every paper
@@ -44,7 +44,7 @@ SHOW_EXAMPLES = """\
 
 Write a label in any spelling: 39, (39), eq. 39, Theorem 1; several as "6, 7", 33 to 39, eqs. 5-7.
 A number whose display has parts, (4a) to (4c), is all of them; a table is asked for as Table 4.
-Write a paper as you like: EA-CG, low_rank, reversible, Deep Residual Partitioning.
+Write a paper as you like: EA-CG, low_rank, reversible, "Deep Residual Partitioning".
 """
 
 
@@ -94,21 +94,13 @@ def add(commands):
     parser.set_defaults(run=show)
 
 
-def _asked(options):
-    """The paper and the label that were asked for; a paper's name may have several words."""
-    from secondorder.ledger.registry import REGISTRY
-
-    paper, rest = named_first(REGISTRY.key, options.paper, options.label)
-    return paper, " ".join(rest) or None
-
-
 def verify(options):
     """Run the checks; status 1 if one failed."""
     from secondorder import ledger
 
     brought = load(options.load)
     load_here(options.paper)
-    options.paper, label = _asked(options)
+    label = " ".join(options.label) or None
     study = None if label is None else _study(options.paper, label)
     if study is not None:
         name = f"{study.paper} {study.key}"
@@ -151,11 +143,7 @@ def _markdown(options):
         return 0
     for paper, page in pages.items():
         target = equations_page.folder_of(paper) / "EQUATIONS.md"
-        if paper in ledger.PAPERS:  # kept in the repository, and compared with the checks
-            files.write_text(target, page)
-        else:
-            files.replaceable(target.parent, [target.name], "verify")
-            files.write_text(target, f"{page}\n<!-- {files.mark('verify')} -->\n", "verify")
+        files.write_text(target, page)
         print(f"written: {target}")
     if of_the_package:
         _write_front_pages(top)
@@ -163,13 +151,11 @@ def _markdown(options):
 
 
 def _write_front_pages(top):
-    """What the rooms make together: errata of README, layers of CONTRIBUTING, LETTERS.md."""
+    """What the rooms make together: the layers of CONTRIBUTING, and LETTERS.md."""
     from secondorder.book.parts import symbols
     from secondorder.cli import layer_table
-    from secondorder.ledger.pages import counts
 
     for path, start, table in (
-            (top / "README.md", "<!-- errata by weight -->\n", counts.errata_by_weight()),
             (top / "CONTRIBUTING.md", "<!-- layer x method -->\n", layer_table.table()),
             (top / symbols.PAGE, "<!-- letters -->\n", symbols.markdown())):
         if files.write_between(path, start, table):
@@ -185,7 +171,7 @@ def show(options):
 
     load(options.load)
     load_here(options.paper)
-    paper, label = _asked(options)
+    paper, label = options.paper, " ".join(options.label) or None
     if options.path:
         print(_path(options, paper, label))
         return 0

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from secondorder import files
 
-from .parsing import positive
-from .printable import one_line
+from .parsing import force_option, positive
 
 ABOUT = """\
 Grade an exercise: its function runs inside the paper's check, in place of the edition's function.
@@ -43,8 +42,9 @@ def add(commands):
         description=ABOUT, examples=GRADE)
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="an exercise, .py or .ipynb, or one FOLDER of them")
-    parser.add_argument("--csv", metavar="FILE", help="FOLDER: where the table goes; a table "
-                        "that was changed is never replaced (default: grades.csv)")
+    parser.add_argument("--csv", metavar="FILE", help="FOLDER: where the table goes (default: "
+                        "grades.csv)")
+    force_option(parser)
     parser.add_argument("--jobs", type=positive, metavar="N",
                         help="FOLDER: number of files graded at the same time (default: 1)")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="N",
@@ -53,10 +53,9 @@ def add(commands):
     parser.set_defaults(run=run)
     parser = commands.add_parser(
         "notebook", help="write tutorials, exercises and class plans as notebooks",
-        description="Write the tutorials and exercises as Jupyter notebooks. A notebook that was "
-        "changed is kept\nand named; an unchanged one is written again. A plan of a class has the "
-        "cells to run, minutes,\npredictions to ask for, figures to project, an exercise and "
-        "answers.",
+        description="Write the tutorials and exercises as Jupyter notebooks. A notebook that is "
+        "there\nalready is kept and named. A plan of a class has the cells to run, minutes, "
+        "predictions to ask\nfor, figures to project, an exercise and answers.",
         examples=NOTEBOOK)
     parser.add_argument("directory", metavar="DIR", help="folder for the notebooks")
     parser.add_argument("names", nargs="*", metavar="NAME",
@@ -84,8 +83,7 @@ def run(options):
     right = True
     for name in options.files:
         verdict = lessons.grade(name, options.seconds)
-        # no line of a verdict looks like another file's
-        print(f"{one_line(name)}: " + str(verdict).replace("\n", "\n  "))
+        print(f"{name}: " + str(verdict).replace("\n", "\n  "))
         if verdict.printed.strip() and not verdict.ok:
             print("\n".join(["  it printed:", *_beginning(verdict.printed)]))
         right = right and verdict.ok
@@ -97,11 +95,9 @@ def _class(folder, options):
     from secondorder import lessons
 
     began, out = time.monotonic(), Path(options.csv or "grades.csv")
-    earlier = out.exists()
     grades = lessons.grade_folder(folder, out, options.seconds, options.jobs or 1,
-                                  lambda line: print(line, flush=True))
-    what = "replaced" if earlier and grades.path == out else "written"
-    print(f"{grades}, {time.monotonic() - began:.0f} s; {what}: {grades.path}")
+                                  lambda line: print(line, flush=True), options.force)
+    print(f"{grades}, {time.monotonic() - began:.0f} s; written: {grades.path}")
     return 0 if grades.ok else 1
 
 

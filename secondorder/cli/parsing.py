@@ -131,23 +131,6 @@ def _number(text, fits, where):
     return value
 
 
-def named_first(key, name, words):
-    """The key that a name means, and the words that are left: a name may have several words, `Low
-    Rank`. The name as it was given where no key is meant.
-
-    `key` takes a name and returns the key that it means; ValueError for an unknown one.
-    """
-    every = [name, *words] if name else []
-    for count in range(len(every), 1, -1):
-        if not any(map(str.isalnum, every[count - 1])):
-            continue  # signs alone are of no name
-        try:
-            return key(" ".join(every[:count])), every[count:]
-        except ValueError:
-            continue
-    return name, list(words)
-
-
 def checkout(option):
     """The folder of the checkout that this package is in, for what `option` writes into the
     package.
@@ -174,7 +157,12 @@ def table_options(options):
     return said | ({"classification": True} if options.classify else {})
 
 
-def tell_written(paths, earlier, stream):
-    """Print a line a file; `earlier` are those that stood there before."""
+def force_option(parser):
+    """Add ``--force``."""
+    parser.add_argument("--force", action="store_true", help="replace files that are there already")
+
+
+def tell_written(paths, stream):
+    """Print a line a file."""
     for path in paths:
-        print(f"{'replaced' if path in earlier else 'written'}: {path}", file=stream)
+        print(f"written: {path}", file=stream)

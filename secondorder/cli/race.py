@@ -7,7 +7,7 @@ from secondorder import files
 from secondorder.checks import lookup
 
 from . import own
-from .parsing import directory, natural, positive_number, tell_written
+from .parsing import directory, force_option, natural, positive_number, tell_written
 
 EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
@@ -55,6 +55,7 @@ def add(commands):
                         help="seed of split, weights and batches (default: 1)")
     parser.add_argument("--out", type=directory, metavar="DIR",
                         help="write race.json and race.png there")
+    force_option(parser)
     parser.add_argument("--json", action="store_true",
                         help="print a list of objects instead of a table")
     parser.set_defaults(run=run)
@@ -73,14 +74,13 @@ def run(options: argparse.Namespace):
         entrants += live.own_entrants(own.module_of(place))
     title = problem.title + "".join(f"; {name} not found, a stand-in"
                                     for name in missing(problem.needs))
-    results = []
-    with files.own_outputs(options.out, WRITTEN, "race") as (out, earlier):
-        try:
-            for result in live.race(problem.key, entrants, options.minutes,
-                                    lambda line: print(line, file=sys.stderr), options.seed):
-                results.append(result)
-        finally:
-            tell(results, title, out, options.json, earlier)
+    out, results = files.outputs(options.out, WRITTEN, options.force), []
+    try:
+        for result in live.race(problem.key, entrants, options.minutes,
+                                lambda line: print(line, file=sys.stderr), options.seed):
+            results.append(result)
+    finally:
+        tell(results, title, out, options.json)
     return 0
 
 
@@ -92,8 +92,8 @@ def named(table, name, what):
     return lookup(table, keys.get(plain(name), name), what)
 
 
-def tell(results, title, out, as_json, earlier):
-    """Table or JSON, and the files, of which some are those of an earlier race."""
+def tell(results, title, out, as_json):
+    """Table or JSON, and the files."""
     from secondorder.race import live
 
     if not results:
@@ -107,7 +107,6 @@ def tell(results, title, out, as_json, earlier):
     figure = Figure(figsize=(9, 5), layout="constrained")
     live.draw(results, title, figure)
     files.write_json(out / WRITTEN[0], {"problem": title, "rows": rows,
-                                        "records": [result.record for result in results]},
-                     command="race")
-    files.write_figure(out / WRITTEN[1], figure, command="race")
-    tell_written([out / name for name in WRITTEN], earlier, sys.stderr if as_json else sys.stdout)
+                                        "records": [result.record for result in results]})
+    files.write_figure(out / WRITTEN[1], figure)
+    tell_written([out / name for name in WRITTEN], sys.stderr if as_json else sys.stdout)

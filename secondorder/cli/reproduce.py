@@ -1,16 +1,13 @@
 """`secondorder reproduce` and `secondorder claims`: what the papers report, run and judged."""
 
 import concurrent.futures
-import contextlib
-import logging
 import os
-import shutil
 import sys
 from pathlib import Path
 
 from secondorder import files
 
-from .parsing import checkout, named_first, positive
+from .parsing import checkout, positive
 
 REPRODUCE = """\
   secondorder reproduce                                  list all studies: time, verdicts
@@ -19,14 +16,14 @@ REPRODUCE = """\
   secondorder reproduce all --quick --out quick
   secondorder reproduce ea-cg table-5 --recorded         judge and draw the recorded runs again
 
-Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; Figure 2, fig-2.
+Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; "Figure 2", fig-2.
 """
 CLAIMS = """\
   secondorder claims                        every recorded verdict
   secondorder claims low-rank --json
   secondorder claims low-rank figure-2      the claims of one study
 
-Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; Figure 2, fig-2.
+Write a paper and a KEY in any spelling: EA-CG, low_rank, reversible; "Figure 2", fig-2.
 """
 
 
@@ -49,9 +46,10 @@ def add(commands):
                         help="processes, one BLAS thread each (default: 1)")
     parser.add_argument("--executor", metavar="MODULE:FUNCTION",
                         help="a function without arguments that returns a "
-                        "concurrent.futures.Executor, or dask:ADDRESS of a scheduler")
+                        "concurrent.futures.Executor, that of a cluster say")
     parser.add_argument("--resume", action="store_true",
-                        help="keep the runs that are already in --out, and make the rest")
+                        help="keep the runs that are already in --out, make the rest, and "
+                        "replace their results")
     parser.add_argument("--recorded", action="store_true",
                         help="begin with the package's recorded runs, to judge and draw them again "
                         "or to add seeds; their times are of another machine. Runs that are not "
@@ -94,7 +92,7 @@ def run(options):
         return _list(options)
     paper, keys = None, options.keys
     if options.paper != "all":
-        paper, keys = _asked(options)
+        paper = studies.STUDIES.key(options.paper)
     if options.quick and options.record:
         raise ValueError("--record goes without --quick: results of the quick setting are not "
                          "recorded")
@@ -110,12 +108,10 @@ def run(options):
     if options.record:
         _refuse_untold_changes(chosen)
     out, records = Path(options.out), []
-    with _executor(options) as executor, files.exclusive(files.output_directory(out)):
+    with _executor(options) as executor:
+        files.output_directory(out)
         if not options.resume:
             _refuse_earlier_runs(chosen, out, options)
-        for study in chosen:
-            if (out / study.paper).is_dir():
-                studies.running.written(study, out / study.paper)
         for study in chosen:
             records.append(_reproduce(study, out, executor, options))
     if options.json:
@@ -128,29 +124,6 @@ def run(options):
 def no_studies(paper):
     """What is said of a paper that reports nothing to run again."""
     return f"{paper} has no studies; its equations are run by secondorder verify {paper}"
-
-
-def _asked(options):
-    """The paper and the keys of studies that were asked for, as they are registered."""
-    from secondorder.studies import STUDIES
-
-    name, words = named_first(STUDIES.key, options.paper, options.keys)
-    paper = STUDIES.key(name)
-    return paper, _keys(words, STUDIES.of(paper))
-
-
-def _keys(words, known):
-    """The keys that words name; a key may have several words, `Figure 2`."""
-    from secondorder.ledger.labels import canonical
-
-    keys, names = [], {canonical(key) for key in known}
-    while words:
-        counts = range(len(words), 0, -1)
-        alone = 2 if canonical(words[0]) in ("figure", "table", "claim") else 1
-        count = next((k for k in counts if canonical(" ".join(words[:k])) in names), alone)
-        keys.append(" ".join(words[:count]))
-        words = words[count:]
-    return keys
 
 
 def _refuse_stand_ins(chosen):
@@ -181,6 +154,8 @@ def _refuse_earlier_runs(chosen, out, options):
 
     for study in chosen:
         place = out / study.paper
+        files.refuse_existing(*(place / name for name in studies.running.names(study)),
+                              remedy="--resume replaces it; another --out begins anew")
         if place.is_dir():
             first = study.runs(study.settings(options.quick, options.seeds), studies.Results())
             there = len(studies.Sweep(place).present(study, first))
@@ -211,8 +186,6 @@ def _executor(options):
     if options.executor is None:
         return running.processes(options.jobs)
     module, _, name = options.executor.partition(":")
-    if module == "dask":
-        return _dask(name)
     import importlib
 
     try:
@@ -224,20 +197,6 @@ def _executor(options):
         raise TypeError(f"--executor {options.executor}: expected a concurrent.futures.Executor, "
                         f"got {executor!r}")
     return executor
-
-
-@contextlib.contextmanager
-def _dask(address):
-    """The executor of a cluster; what it still holds of these runs goes with the block."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ValueError("--executor dask:ADDRESS needs the package distributed: pip install "
-                         "'secondorder[cluster]'") from error
-    # a scheduler that is gone is told in one line; the client would log its attempts to reconnect
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    with Client(address) as client:
-        yield client.get_executor()
 
 
 def _list(options):
@@ -292,11 +251,9 @@ def run_claims(options):
     """Print the recorded verdicts."""
     from secondorder.studies import STUDIES, pages, records
 
-    width = shutil.get_terminal_size((100, 24)).columns
     papers, keys = list(STUDIES.papers), []
     if options.paper is not None:
-        paper, keys = _asked(options)
-        papers = [paper]
+        papers, keys = [STUDIES.key(options.paper)], options.keys
     if options.write and not options.markdown:
         raise ValueError("--write goes with --markdown")
     if options.write:
@@ -329,7 +286,7 @@ def run_claims(options):
         kinds = ", ".join(f"{number} {records.HEADINGS.get(kind, kind)}"
                           for kind, number in records.counts(paper).items())
         print(f"\n{paper}" if keys else f"\n{paper}: {kinds}")
-        print("\n".join(pages.table(mine, width)))
+        print("\n".join(pages.table(mine)))
     return 0
 
 
@@ -340,7 +297,6 @@ def _write_front_pages():
     readme = checkout("--write") / "README.md"
     if not files.write_between(readme, "<!-- claims by verdict -->\n", records.counts_by_paper()):
         return
-    files.write_between(readme, "<!-- findings -->\n", findings.shown())
     files.write_text(readme.parent / findings.PAGE, findings.page())
     print(f"written: {readme}\nwritten: {readme.parent / findings.PAGE}")
 

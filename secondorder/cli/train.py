@@ -1,15 +1,15 @@
 """`secondorder train`: one network, one data set, one optimizer."""
 
 import inspect
-import os
 import sys
 import time
 
 from secondorder import files
 from secondorder.checks import lookup
+from secondorder.papers import rooms
 
-from .memory import require_memory
-from .parsing import (add_table_options, directory, file_name, fraction_below_one, natural,
+from .parsing import (add_table_options, directory, file_name, force_option,
+                      fraction_below_one, natural,
                       non_negative_number, positive, positive_number, positive_or_all, setting,
                       table_options, tell_written)
 
@@ -33,16 +33,15 @@ regression, are standardised by the training part.
 
 --out writes history.json, parameters.npz and learning-curves.png. It also writes what was recorded
 before a signal (Ctrl-C, SIGTERM), which ends the run after the running step, or before the loss
-stopped being finite. It replaces the files of
-an earlier `train` and names them; it refuses to replace any other file.
+stopped being finite. Files that are there already are replaced with --force or --resume only.
 
 --checkpoint FILE --resume continues a run of the same command with the same bits, whatever ended
 it. The exit status is 0 only if the training loss ends at no more than twice its first value.
 """
 OPTIMIZERS = {"sgd": "SGD", "momentum": "Momentum", "adagrad": "Adagrad", "adadelta": "Adadelta",
               "adam": "Adam", "truncated-newton": "TruncatedNewton",
-              "residual-partitioning": "ResidualPartitioning", "ea-cg": "EACG",
-              "cubic-regularization": "CubicRegularization", "gauss-newton": "GaussNewton"}
+              **{name: method for room in rooms().values()
+                 for name, method in room.methods.items()}}
 LOSSES = {"cross-entropy": "SoftmaxCrossEntropy", "squared-error": "SquaredError",
           "bounded": "BoundedCriterion", "tukey": "TukeyBiweight"}
 #: The files of --out.
@@ -104,6 +103,7 @@ def add(commands):
                         help="learn to reproduce the inputs, not the targets")
     parser.add_argument("--resume", action="store_true",
                         help="continue from the checkpoint if there is one")
+    force_option(parser)
     parser.add_argument("--json", action="store_true", help="print settings and history as JSON")
     add_table_options(parser)
     parser.set_defaults(run=run)
@@ -114,14 +114,13 @@ def run(options):
     import numpy as np
 
     import secondorder as so
-    from secondorder.files.environment import environment
+    from secondorder.files import environment
 
     started = time.perf_counter()
     for_split, for_weights, for_batches, for_method = np.random.default_rng(options.seed).spawn(4)
     (x, y), validation, classes = _data(options, for_split)
     loss = _loss(options, classes)
     outputs = y.shape[1] if y.ndim == 2 else classes
-    require_memory(options, x.shape[1], outputs, len(x))
     network = _network(options, x.shape[1], outputs, for_weights)
     optimizer = _optimizer(options, network, loss, for_method)
     def results_of(history):
@@ -134,33 +133,21 @@ def run(options):
         results = results_of(history)
         written = _write(out, results, history, network) if out is not None else []
         _report(results, history, json=options.json)
-        tell_written(written, earlier, sys.stderr if options.json else sys.stdout)
+        tell_written(written, sys.stderr if options.json else sys.stdout)
 
-    with files.own_outputs(options.out, WRITTEN, "train") as (out, earlier):
-        _require_own_place(options, out)
-        try:
-            history = so.train(optimizer, x, y, epochs=options.epochs,
-                               batch_size=options.batch_size, last_batch=options.last_batch,
-                               validation=validation, rng=for_batches,
-                               checkpoint=options.checkpoint, resume=options.resume,
-                               recipe=_recipe(options))
-        except BaseException as error:  # keep what was recorded; the error itself is for main
-            history = getattr(error, "history", None)
-            if history is not None and history.records:
-                finish(history)
-            raise
-        finish(history)
+    out = files.outputs(options.out, WRITTEN, options.force or options.resume)
+    try:
+        history = so.train(optimizer, x, y, epochs=options.epochs, batch_size=options.batch_size,
+                           last_batch=options.last_batch, validation=validation, rng=for_batches,
+                           checkpoint=options.checkpoint, resume=options.resume,
+                           recipe=_recipe(options))
+    except BaseException as error:  # keep what was recorded; the error itself is for main
+        history = getattr(error, "history", None)
+        if history is not None and history.records:
+            finish(history)
+        raise
+    finish(history)
     return _status(history)
-
-
-def _require_own_place(options, out):
-    """ValueError if the checkpoint would be written over by a file of --out."""
-    if out is not None and options.checkpoint:
-        place = os.path.realpath(options.checkpoint)
-        for name in WRITTEN:
-            if place == os.path.realpath(out / name):
-                raise ValueError(f"--checkpoint {options.checkpoint} is where --out writes its "
-                                 f"{name}: name another file")
 
 
 def _status(history):
@@ -171,7 +158,7 @@ def _status(history):
 
 def _settings(options):
     settings = {name: value for name, value in vars(options).items()
-                if name not in ("run", "json", "traceback", "command")}
+                if name not in ("run", "json", "traceback", "command", "force")}
     return settings | {"set": dict(options.set)}
 
 
@@ -305,8 +292,8 @@ def _brief(value):
 def _write(out, results, history, network):
     """Write the three files, what cannot be drawn again first; returns their paths."""
     written = [out / name for name in WRITTEN]
-    files.write_json(written[0], results, command="train")
-    files.write_arrays(written[1], command="train", theta=network.theta)
+    files.write_json(written[0], results)
+    files.write_arrays(written[1], theta=network.theta)
 
     from matplotlib.figure import Figure
 
@@ -314,5 +301,5 @@ def _write(out, results, history, network):
 
     axes = plots.learning_curves({results["method"]: history},
                                  Figure(figsize=(8, 5), layout="constrained").add_subplot())
-    files.write_figure(written[2], axes.figure, command="train")
+    files.write_figure(written[2], axes.figure)
     return written

@@ -80,7 +80,7 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
     caption : str
         What the page says of network and data.
     say : callable, optional
-        Takes a line of text before each row that begins later than `PATIENCE` seconds: a large
+        Called with a line of text before each row, once `PATIENCE` seconds have passed: a large
         network or many samples take minutes.
 
     Returns

@@ -10,7 +10,7 @@ DATA_VARIABLE = "SECONDORDER_DATA"
 
 
 def find_directory(directory):
-    """Existing directory for a name that the user gave, looked up as the package's head says."""
+    """Existing directory for a user's name, found as `secondorder.datasets` describes."""
     place = locate(checks.path(directory, "directory"))
     if not place.is_dir():
         raise FileNotFoundError(f"not a directory: {place}")

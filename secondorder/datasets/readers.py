@@ -37,7 +37,7 @@ def load_idx(directory, part="train"):
     Warns
     -----
     UserWarning
-        If a class below the largest label never occurs: a wrong label looks so.
+        If a class below the largest label never occurs, which may mean a wrong label.
     """
     folder = find_directory(directory)
     prefix = lookup({"train": "train", "test": "t10k"}, part, "part")
@@ -123,7 +123,7 @@ def load_csv(path, target=-1, classification=False, header=None):
     Warns
     -----
     UserWarning
-        If a class below the largest label never occurs: a wrong label looks so.
+        If a class below the largest label never occurs, which may mean a wrong label.
     """
     place, classification = (locate(checks.path(path, "path")),
                              boolean(classification, "classification"))

@@ -65,7 +65,7 @@ def new(key, source, out="."):
     refuse_module(key)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent}")
-    if not files.takes_files(target.parent):
+    if not os.access(target.parent, os.W_OK):
         raise PermissionError(f"cannot make {target}: {target.parent} may not be written to")
     reading = read(source, by_tex(source))
     if not reading.displays:
@@ -73,7 +73,7 @@ def new(key, source, out="."):
                            + (f" ({reading.unread[0]})" if reading.unread else ""))
     unread = [*reading.unread, *_without_sign(reading.displays)]
     pairs = labels_of(reading.numbered, unread.append)
-    with files.exclusive(target.parent), files.naming(target), _whole(target) as place:
+    with files.naming(target), _whole(target) as place:
         of = " ".join(Path(source).name.split())
         for name, text in _texts(key, of, reading, pairs, unread).items():
             (place / name).write_text(text, encoding="utf-8", newline="\n")
@@ -114,13 +114,7 @@ def _texts(key, source, reading, pairs, unread):
 
 @contextlib.contextmanager
 def _whole(target):
-    """A hidden folder that gets its name when the block ends well, and goes again if not; those
-    that runs left behind because they were killed go too.
-    """
-    for path in target.parent.iterdir():
-        if files.TEMPORARY.fullmatch(path.name) and not path.is_symlink() \
-                and os.path.isfile(path / MARK):
-            shutil.rmtree(path, ignore_errors=True)
+    """A hidden folder that gets its name when the block ends well, and goes again if not."""
     place = target.parent / f".{target.name}.secondorder-{uuid.uuid4().hex}"
     place.mkdir()
     try:

@@ -24,12 +24,13 @@ class Chunks:
 
     def __init__(self, network, loss, x, y, batch_size=None, executor=None, own=False):
         checks.instance_of(network, Network, "network").require_parameters()
-        self.network, self.loss = network, None if loss is None else checks.check_loss(loss)
-        self.executor = checks.executor(executor, batch_size)
-        self.is_whole = batch_size is None
-        if self.is_whole:
-            self.x, self.y, self.slices = x, y, [slice(None)]
+        self.network, self.loss, self.x, self.y = network, loss, x, y
+        self.executor, self.is_whole = checks.executor(executor, batch_size), batch_size is None
+        if self.is_whole:  # what evaluates the batch checks it
+            self.slices = [slice(None)]
             return
+        if loss is not None:
+            checks.check_loss(loss)
         length = checks.whole_number(batch_size, "batch_size", 1)
         self.x = network.check_input(x)
         self.y = None if loss is None else checks.plain_array(y, "targets")

@@ -39,7 +39,6 @@ def evaluate(network, loss, x, y):
 
 def evaluated(network, loss, x, y):
     """As `evaluate`, for what is used at once: it keeps no copies of x, y and theta."""
-    check_network(network)
     return Evaluation(network, loss, x, y, lasting=False)
 
 
@@ -88,9 +87,9 @@ def gradient_sum(network, loss, x, y):
 
 def mean_of(network, total, samples, penalised, l2, what):
     """total / samples + l2 * penalised, in the array `total` (..., P) of the caller's sum."""
-    with quiet():
-        total *= total.dtype.type(1) / samples
-        if l2:
+    total *= total.dtype.type(1) / samples
+    if l2:
+        with quiet():
             total += l2 * penalised
     return network.require_finite(total, what)
 
@@ -110,7 +109,8 @@ def hessian_product_sum(evaluation, v):
     with quiet():
         p_tangent, moved = chain.tangents(saved, None, v)
         p_bar_tangent = loss_product(evaluation, p_tangent)
-        return chain.backward_tangent_from(saved, moved, evaluation.deltas, p_bar_tangent)[1]
+        out, deltas = np.empty(v.shape, v.dtype), evaluation.deltas
+        return chain.backward_tangent_from(saved, moved, deltas, p_bar_tangent, out)[1]
 
 
 def gauss_newton_product_sum(evaluation, v, middle=None):
@@ -122,7 +122,7 @@ def gauss_newton_product_sum(evaluation, v, middle=None):
     with quiet():
         p_tangent, _ = chain.tangents(saved, None, v)
         p_bar = loss_product(evaluation, p_tangent) if middle is None else middle(p_tangent)
-        return chain.parameter_gradient(saved, p_bar)
+        return chain.parameter_gradient(saved, p_bar, np.empty(v.shape, v.dtype))
 
 
 def loss_product(evaluation, t):

@@ -189,7 +189,7 @@ def _gradients(part, y_bar, block):
     if block.stop - block.start == chain.size:
         return chain.flat_parameter_gradients(saved, y_bar)
     bars, pieces = chain.output_gradients(saved, y_bar), []
-    for layer, own, bar, where in zip(chain.layers, saved, bars, chain.slices):
+    for (layer, own), bar, where in zip(chain.called(saved), bars, chain.slices):
         first, last = max(where.start, block.start), min(where.stop, block.stop)
         if first < last:
             rows = layer.flat_parameter_gradients(own, bar)

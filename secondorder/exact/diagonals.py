@@ -122,7 +122,7 @@ def add_squares(layer, saved, bar, sign, out, block):
     if type(layer) in (Chain, Skip):
         inner, inner_saved = (layer, saved) if type(layer) is Chain else (layer.inner, saved.inner)
         bars = inner.output_gradients(inner_saved, bar)
-        for part, own_saved, below, where in zip(inner.layers, inner_saved, bars, inner.slices):
+        for (part, own_saved), below, where in zip(inner.called(inner_saved), bars, inner.slices):
             if part.size and _meet(where, block):
                 inside = slice(block.start - where.start, block.stop - where.start)
                 add_squares(part, own_saved, below, sign, out[where], inside)

@@ -100,9 +100,12 @@ class Comparison:
         The error is relative to the scale.
     left, right : ndarray
         Copies of both sides, for the reader (`secondorder show --more`).
+    parts : dict or None
+        Of sides that are several arrays, joined in their order: name -> shape.
     """
 
     relation = "="
+    parts = None
 
     def __init__(self, what, left, right, error, tolerance, scale, case):
         self.what, self.left, self.right = what, left, right
@@ -143,8 +146,8 @@ class Equal(Comparison):
     Parameters
     ----------
     what : str
-    left, right : array_like of one shape
-        The side under test and its independent reference.
+    left, right : array_like of one shape, or dict of them
+        The side under test and its independent reference; of several arrays, name -> array.
     tolerance : float > 0
     scale : float or array_like, optional
         Default: the largest absolute entry of both sides.  An array stands for its largest absolute
@@ -168,6 +171,10 @@ class Equal(Comparison):
         if scale is None and tolerance >= 1:
             raise VerificationError(f"{what}: a relative tolerance of {tolerance:g} is met by "
                                     "almost anything; name the scale of the predicted error")
+        if isinstance(left, dict):
+            self.parts = _parts(what, left, right)
+            left, right = (np.concatenate([np.ravel(side[name]) for name in self.parts])
+                           for side in (left, right))
         left, right = as_array(what, "left", left), as_array(what, "right", right)
         if left.shape != right.shape:
             raise VerificationError(f"{what}: the shapes differ, left {left.shape}, right "
@@ -176,6 +183,18 @@ class Equal(Comparison):
         with np.errstate(over="ignore"):  # an overflow is an infinite error, which fails
             error = np.abs(left - right).max() / scale
         super().__init__(what, left, right, error, tolerance, scale, case)
+
+
+def _parts(what, left, right):
+    """Name -> shape of the arrays of two sides, which have to be alike."""
+    shapes = [{name: np.shape(value) for name, value in side.items()}
+              if isinstance(side, dict) else None for side in (left, right)]
+    if not left or shapes[0] != shapes[1]:
+        raise VerificationError(f"{what}: both sides must have arrays of the same names and "
+                                f"shapes, got left {shapes[0]}, right {shapes[1]}")
+    for name in left:
+        _refuse_same(f"{what}, {name}", left[name], right[name])
+    return shapes[0]
 
 
 class AtMost(Comparison):

@@ -223,11 +223,9 @@ def _halves(left, right, allowed):
         return
     both, slack = left + left.swapaxes(-1, -2), allowed + allowed.swapaxes(-1, -2)
     if (np.abs(both - right) <= slack).all():
-        yield ("a term is lost: {0} + {0}^T is the reference, so that only one of two halves is "
-               "there")
+        yield "{0} + {0}^T is the reference: only one of two halves is there"
     elif (np.abs(both - 2 * right) <= 2 * slack).all():
-        yield ("a term is lost: {0} + {0}^T is twice the reference, so that {0} lacks its "
-               "symmetric half")
+        yield "{0} + {0}^T is twice the reference: {0} lacks its symmetric half"
 
 
 def _terms(gap, allowed, at):

@@ -4,26 +4,16 @@ import difflib
 import importlib.util
 
 from ..checks.brief import shown
+from ..papers import rooms
 from .comparisons import VerificationError
 from .labels import asked_for, canonical, ending_with, in_order, papers_named, topic_pattern
 
-#: Keys of the papers, in the order of tables, and the modules that register their equations.
-PAPERS = {"residual-partitioning": "secondorder.papers.residual_partitioning.equations",
-          "low-rank": "secondorder.papers.low_rank.equations",
-          "ea-cg": "secondorder.papers.eacg.equations",
-          "reversible-gauss-newton": "secondorder.papers.reversible_gauss_newton.equations",
-          "bridges": "secondorder.papers.bridges.equations"}
+#: Key of each paper -> the module that registers its equations, in the order of tables.
+PAPERS = {paper: f"secondorder.papers.{room.name}.equations" for paper, room in rooms().items()}
 
-#: What else people call a paper: its title, its network, its method.
-TITLES = {
-    "residual-partitioning": "Deep Residual Partitioning",
-    "low-rank": "Understanding and Exploiting the Low-Rank Structure of Deep Networks; cubic "
-                "regularization",
-    "ea-cg": "EA-CG: An Approximate Second-Order Method for Training Fully-Connected Neural "
-             "Networks",
-    "reversible-gauss-newton": "Exact, Tractable Gauss-Newton Optimization in Deep Reversible "
-                               "Architectures; RevMLP",
-}
+#: Key of each paper -> its title and what else people call it.
+TITLES = {paper: "; ".join(filter(None, (room.title, room.also)))
+          for paper, room in rooms().items()}
 
 
 class Registry:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -60,8 +59,9 @@ class Verdict:
 def grade(path, seconds=60.0, stop=None):
     """Grade an exercise; its code runs in a process of its own.
 
-    The process, and what it leaves running in its group, is ended with the verdict. It keeps
-    mistakes apart, not malice: the code runs with all rights of who grades it.
+    The process, and what it leaves running in its group, is ended with the verdict, and at its
+    limits of time and memory. It may start no other one. It keeps mistakes apart, not malice: the
+    code runs with all rights of who grades it.
 
     Parameters
     ----------
@@ -87,13 +87,13 @@ def grade(path, seconds=60.0, stop=None):
     """
     path, seconds = require_file(path), positive_number(seconds, "seconds")
     with tempfile.TemporaryDirectory(prefix="secondorder-grade-") as place:
-        answer, trace = Path(place) / "answer.json", Path(place) / "trace.txt"
+        answer = Path(place) / "answer.json"
         with open(Path(place) / "printed.txt", "w+b") as output:
-            status = _run(path.resolve(), seconds, answer, trace, output, stop)
+            status = _run(path.resolve(), seconds, answer, output, stop)
             output.seek(0)
             printed = output.read(_KEPT).decode(errors="replace")
         told = _answer(answer) or {"outcome": "not graded", "text": "not graded: " + _why(
-            status, _read(trace), path.resolve(), seconds)}
+            status, seconds)}
     return Verdict(path, told["outcome"], told["text"], told.get("exercise", ""), printed)
 
 
@@ -114,14 +114,14 @@ def require_file(path):
     return path
 
 
-def _run(path, seconds, answer, trace, output, stop):
+def _run(path, seconds, answer, output, stop):
     """Start the process and wait: its exit status, None if it had to be ended."""
     places = os.pathsep.join(os.path.abspath(place) for place in sys.path)
     environment = os.environ | {"MPLBACKEND": "Agg"}
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         environment.setdefault(name, "1")
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", _START, places, str(path), str(seconds), answer, trace],
+        [sys.executable, "-P", "-c", _START, places, str(path), str(seconds), answer],
         cwd=path.parent, env=environment, start_new_session=True, stdin=subprocess.DEVNULL,
         stdout=output, stderr=subprocess.STDOUT)
     try:
@@ -154,37 +154,17 @@ def _end(process):
 def _answer(path):
     """What the process wrote, where it came to a verdict."""
     try:
-        told = json.loads(_read(path))
-    except ValueError:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return None
     return told if isinstance(told, dict) and told.get("outcome") in OUTCOMES else None
 
 
-def _read(path):
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _why(status, trace, path, seconds):
+def _why(status, seconds):
     """Why a process ended without a verdict."""
-    if status is not None and -status == getattr(signal, "SIGPROF", None):
-        return (f"still running after {seconds:g} seconds of CPU time{_where(trace, path)}: an "
-                "endless loop? (more time: --seconds)")
-    if "Timeout" in trace or status is None:
-        return (f"still running after {PATIENCE * seconds:g} seconds{_where(trace, path)}: does "
-                "the code wait for something, or is the machine busy? (more time: --seconds)")
+    if status is None:
+        return f"still running after {PATIENCE * seconds:g} seconds (more time: --seconds)"
     if status >= 0:
         return (f"the code ended its process with status {status} before there was a verdict "
                 "(os._exit?)")
     return f"the code ended its process by a signal: {signal.strsignal(-status)}"
-
-
-def _where(trace, path):
-    """The line of the exercise that was running, as `faulthandler` wrote it."""
-    own = str(path).encode("ascii", "backslashreplace").decode()
-    for name, line in re.findall(r'File "(.*)", line (\d+)', trace):
-        if name.startswith(own):
-            return f", in {name[len(own):].lstrip(', ') + ', ' if name != own else ''}line {line}"
-    return ""

@@ -1,11 +1,11 @@
 """The process in which one exercise runs and is graded: see `apart`."""
 
-import errno
-import faulthandler
 import json
+import math
 import os
 import signal
 import sys
+import time
 import traceback
 import warnings
 from pathlib import Path
@@ -13,58 +13,73 @@ from pathlib import Path
 _MEMORY, _FILE = 4 * 2**30, 2**28  # bytes
 #: The clock allows this many times the CPU time: other processes may run, the code may wait.
 PATIENCE = 4
+_PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen")
+
+
+class Ended(BaseException):
+    """A limit ends the exercise; no ``except Exception`` in it keeps that off."""
 
 
 def main():
     """Grade a file, write the verdict as JSON, end.
 
-    The arguments of the process: the file, its seconds of CPU time, where the verdict goes, and
-    where the traceback of an exercise that takes too long goes.
+    The arguments of the process: the file, its seconds of CPU time, and where the verdict goes.
     """
-    path, seconds, answer, trace = sys.argv[1:]
+    path, seconds, answer = sys.argv[1:]
     del sys.argv[1:]
-    own, told = os.getpid(), None
+    told = None
     try:
         from . import grading  # it takes a second, which is not the exercise's
 
-        _limit()
         sys.path.append(str(Path(path).parent))  # last: what lies there does not stand for NumPy
-        with open(trace, "w") as stream, warnings.catch_warnings():
-            _watch(float(seconds), stream)
-            told = _graded(grading, Path(path))
-            if os.getpid() == own:  # a copy of the process is not watched
-                _watch_no_more()
-    finally:  # threads of the exercise, its exit functions and copies of the process end here
-        if told is not None and os.getpid() == own:
+        with warnings.catch_warnings():
+            told = _graded(grading, Path(path), float(seconds))
+    finally:  # threads of the exercise and its exit functions end here
+        if told is not None:
             Path(answer).write_text(json.dumps(told), encoding="utf-8")
         os._exit(0 if told is not None else 70)
 
 
-def _watch(seconds, stream):
-    """End the process after `seconds` of CPU time, or `PATIENCE` times as many on the clock.
-
-    Either way the traceback goes to `stream` first; CPU time ends it by SIGPROF.
-    """
-    faulthandler.dump_traceback_later(PATIENCE * seconds, exit=True, file=stream)
-    if hasattr(signal, "setitimer"):  # Windows has none
-        faulthandler.register(signal.SIGPROF, stream, chain=True)
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def _watch_no_more():
-    faulthandler.cancel_dump_traceback_later()
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-def _graded(grading, path):
+def _graded(grading, path, seconds):
     """The verdict on a file, as a dictionary."""
     try:
+        _limit(seconds)
         grade, exercise = grading.graded(path)
         return {"outcome": "right" if grade.ok else "wrong", "text": str(grade),
                 "exercise": exercise}
     except BaseException as problem:  # whatever the exercise raises is told
         return {"outcome": "not graded", "text": f"not graded: {_told(problem, path)}"}
+
+
+def _limit(seconds):
+    """Limit CPU time, time by the clock, memory and files, and forbid further processes."""
+    sys.addaudithook(_no_process)
+    try:
+        import resource
+    except ImportError:  # on Windows the process that asks for the verdict keeps the time alone
+        return
+    signal.signal(signal.SIGXCPU, _ended(f"{seconds:g} seconds of CPU time: an endless loop"))
+    signal.signal(signal.SIGALRM, _ended(f"{PATIENCE * seconds:g} seconds: does the code wait for "
+                                         "something"))
+    most = math.ceil(time.process_time() + seconds)
+    for name, soft, hard in (("RLIMIT_CPU", most, most + 5), ("RLIMIT_DATA", _MEMORY, _MEMORY),
+                             ("RLIMIT_FSIZE", _FILE, _FILE), ("RLIMIT_CORE", 0, 0)):
+        kind = getattr(resource, name)
+        allowed = resource.getrlimit(kind)[1]
+        if allowed == resource.RLIM_INFINITY or hard <= allowed:
+            resource.setrlimit(kind, (soft, hard))
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE * seconds)
+
+
+def _ended(after):
+    def end(number, frame):
+        raise Ended(f"still running after {after}? (more time: --seconds)")
+    return end
+
+
+def _no_process(event, arguments):
+    if event in _PROCESSES:
+        raise Ended("an exercise may not start a process")
 
 
 def _told(problem, path):
@@ -73,26 +88,12 @@ def _told(problem, path):
 
     if isinstance(problem, NoExercise):
         return str(problem)
-    where = place(problem, path)
-    if isinstance(problem, SystemExit):
-        return f"the code ends its process{where} (sys.exit, exit or quit): take that out"
-    text = _text(problem)
-    if isinstance(problem, OSError) and problem.filename == str(path):
-        return f"the file cannot be read: {problem.strerror}"
-    if isinstance(problem, OSError) and problem.errno == errno.EFBIG:
-        return f"the code prints or writes without end{where}: more than {_FILE >> 20} MB"
-    if isinstance(problem, EOFError) and ("reading a line" in text or not text):
-        return f"the code asks for input{where}: nobody answers here, put the value in the code"
-    name = type(problem).__name__
-    return f"{name}{where}: {text}"[:400] if text else f"{name}{where}"
-
-
-def _text(problem):
-    """An exception's text in one line."""
     try:
-        return " ".join(str(getattr(problem, "msg", problem)).split())
+        text = " ".join(str(getattr(problem, "msg", problem)).split())
     except Exception:  # an exception of one's own whose text raises
-        return "(its text cannot be read)"
+        text = ""
+    told = f"{type(problem).__name__}{place(problem, path)}" + (f": {text}" if text else "")
+    return told[:400]
 
 
 def place(problem, path):
@@ -106,17 +107,3 @@ def place(problem, path):
         return ""
     cell = lines[-1][0][len(own):].lstrip(", ")
     return f" in {cell + ', ' if cell else ''}line {lines[-1][1]}"
-
-
-def _limit():
-    """Keep an exercise from filling the memory or the disk of who grades it."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits
-        return
-    for name, most in (("RLIMIT_DATA", _MEMORY), ("RLIMIT_FSIZE", _FILE), ("RLIMIT_CORE", 0)):
-        kind = getattr(resource, name, None)
-        if kind is not None:
-            hard = resource.getrlimit(kind)[1]
-            if hard == resource.RLIM_INFINITY or hard >= most:
-                resource.setrlimit(kind, (most, hard))

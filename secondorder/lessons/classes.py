@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import io
-import itertools
 import os
 import re
 import threading
@@ -16,8 +15,7 @@ from .. import files
 from ..checks import positive_number, whole_number
 from .apart import NOT_GRADED, Verdict, grade
 
-COMMAND = "grade"
-#: The columns of the table. Behind them stands a column without entries, whose head is the seal.
+#: The columns of the table.
 COLUMNS = ("name", "exercise", "verdict", "hint", "seconds", "file")
 _ENDINGS = (".py", ".ipynb")
 _PASSED_OVER = ("__pycache__", "__MACOSX", "node_modules", "venv")
@@ -127,7 +125,7 @@ def _passed_over(name):
     return name.startswith(".") or name in _PASSED_OVER
 
 
-def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None):
+def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None, overwrite=False):
     """Grade what a class handed in, and write one table.
 
     Every file runs in a process of its own, as `grade` does it: whatever one of them does, the
@@ -139,13 +137,14 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None):
         A folder a student, or scripts and notebooks side by side; see `submissions`.
     out : path
         The table, CSV in UTF-8 with a byte order mark, so that a spreadsheet reads every name. A
-        table that somebody changed is never replaced.
+        file that is there already is replaced only with `overwrite`.
     seconds : float > 0
         CPU time that the code and the check of a file may take, as in `grade`.
     jobs : int
         Files that are graded at the same time.
     say : callable
         Takes a line of text for every file that has its verdict.
+    overwrite : bool
 
     Returns
     -------
@@ -154,7 +153,7 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None):
     Raises
     ------
     FileExistsError
-        If something else stands at `out`, or a table that was changed; before any work is done.
+        If something stands at `out`, without `overwrite`; before any work is done.
     NotADirectoryError, ValueError, TypeError
         If `folder` is none, holds nothing to grade, or an option is wrong.
     """
@@ -162,12 +161,10 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None):
     handed_in, folder, out = submissions(folder), Path(folder), Path(out)
     if not out.parent.is_dir():
         raise FileNotFoundError(f"no such directory: {out.parent}")
-    if not _ours(out):
-        raise FileExistsError(f"{out}: there already, and not as `secondorder {COMMAND}` wrote it, "
-                              "so not replaced; move it away or name another file")
+    if not overwrite:
+        files.refuse_existing(out)
     result = ClassGrades(out)
-    with files.one_writer(out), contextlib.closing(
-            _verdicts(folder, handed_in, seconds, jobs)) as verdicts:
+    with contextlib.closing(_verdicts(folder, handed_in, seconds, jobs)) as verdicts:
         try:
             for one in verdicts:
                 result.rows.append(one)
@@ -177,21 +174,8 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None):
             place = {one: number for number, one in enumerate(handed_in)}
             result.rows.sort(key=lambda one: place[one.submission])
             if result.rows:
-                result.path = _free(out)
-                files.write_text(result.path, _table(result.rows), COMMAND)
+                files.write_text(out, _table(result.rows))
     return result
-
-
-def _ours(path):
-    """Whether a table may be written: nothing is there, or one that nobody changed."""
-    return not os.path.lexists(path) or files.written_by(path, COMMAND)
-
-
-def _free(path):
-    """`path`, or a name beside it where somebody has written there during the grading."""
-    names = itertools.chain([path], (path.with_stem(f"{path.stem}-{number}")
-                                     for number in itertools.count(2)))
-    return next(name for name in names if _ours(name))
 
 
 def _verdicts(folder, handed_in, seconds, jobs):
@@ -239,8 +223,8 @@ def _table(rows):
     """The table as text; the byte order mark makes a spreadsheet read it as UTF-8."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream)
-    writer.writerow([*COLUMNS, files.mark(COMMAND)])
-    writer.writerows([*one.row(), ""] for one in rows)
+    writer.writerow(COLUMNS)
+    writer.writerows(one.row() for one in rows)
     return "\ufeff" + stream.getvalue()
 
 

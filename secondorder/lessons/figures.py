@@ -54,8 +54,5 @@ class Figures:
         if self.folder is None:
             self.folder = Path(tempfile.mkdtemp(prefix="secondorder-"))
         path = files.output_directory(self.folder) / f"{name}.png"
-        if os.path.lexists(path) and not files.written_by(path, "tutorial"):
-            print(f"kept: {os.fspath(path)}: there already, and no tutorial's figure")
-            return
-        files.write_figure(path, figure, dpi=dpi, command="tutorial")
+        files.write_figure(path, figure, dpi=dpi)
         print(f"figure: {os.fspath(path)}")

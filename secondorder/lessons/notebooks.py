@@ -8,9 +8,7 @@ from pathlib import Path
 
 from .. import files
 
-COMMAND = "notebook"
 CLASSES = "classes"  # the folder of the plans
-SEAL = "secondorder"  # its place among a notebook's metadata
 
 
 def folder():
@@ -122,8 +120,7 @@ def notebook(text, name):
 def write_notebooks(out, names=(), say=print):
     """Write notebooks into a folder, exercises into ``exercises/`` in it.
 
-    What stands there and is not a notebook as this function wrote it (somebody worked in it, say)
-    is kept.
+    What stands there is kept: somebody may have worked in it.
 
     Parameters
     ----------
@@ -145,11 +142,9 @@ def write_notebooks(out, names=(), say=print):
         if place.parent != Path("."):
             files.output_directory(target.parent)
         content = notebook(text, str(place))
-        if os.path.lexists(target) and not files.written_by(target, COMMAND):
-            say(f"kept: {target}: there already, and not as it was written; move it away to get "
-                "a new one")
+        if os.path.lexists(target):
+            say(f"kept: {target}: there already; move it away to get a new one")
             continue
-        content["metadata"][SEAL] = files.mark(COMMAND)
-        files.write_text(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n", COMMAND)
+        files.write_text(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         written.append(target)
     return written

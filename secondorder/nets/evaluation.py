@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import checks
+from .losses import Loss
 
 
 class Evaluation:
@@ -55,7 +56,9 @@ class Evaluation:
     """
 
     def __init__(self, network, loss, x, y, lasting=True):
-        checks.evaluated(network, loss)
+        if not (isinstance(loss, Loss) and hasattr(network, "chain")
+                and len(network.output_shape) == 1):
+            checks.evaluated(network, loss)
         self.network, self.loss_function = network, loss
         self.x = checks.batch(x, network.input_shape, network.dtype)
         self.samples, self.share = len(self.x), network.dtype.type(1 / len(self.x))
@@ -72,15 +75,10 @@ class Evaluation:
             else:
                 self.losses, self._p_bar = loss.value(self.outputs, self.y), None
             checks.result_of(loss, "value", self.losses, self.outputs[:, 0])
+            wide = np.complex128 if network.dtype.kind == "c" else np.float64
+            self.loss = np.add.reduce(self.losses, dtype=wide).item() / self.samples
         if not cmath.isfinite(self.loss):
             checks.losses(self.losses, loss)
-
-    @cached_property
-    def loss(self):
-        """Mean of the losses, added up in float64 at least."""
-        wide = np.complex128 if self.losses.dtype.kind == "c" else np.float64
-        with quiet():
-            return np.add.reduce(self.losses, dtype=wide).item() / self.samples
 
     def require_current(self):
         """Raise RuntimeError if the network's parameters are no longer those of the evaluation."""
@@ -109,12 +107,12 @@ class Evaluation:
         with quiet():
             if "deltas" in self.__dict__:
                 return network.chain.parameter_gradient_from(self.saved, self.deltas)
-            return network.chain.parameter_gradient(self.saved, self._output_gradient())
+            out = np.empty(network.size, network.dtype)
+            return network.chain.parameter_gradient(self.saved, self._output_gradient(), out)
 
     @cached_property
     def gradient(self):
-        with quiet():
-            gradient = self.gradient_sum * self.share
+        gradient = self.gradient_sum * self.share
         self.network.require_finite(gradient, "the gradient")
         gradient.flags.writeable = False  # it is kept, and others rely on it
         return gradient

@@ -180,9 +180,9 @@ def from_arrays(arrays, kinds, input_shape=None):
     Parameters
     ----------
     arrays : mapping of str to array
-        Names end in ``.weight``, ``.bias``, ...; what stands before tells one layer from another,
-        such as ``"0.weight"``, ``"0.bias"``, ``"2.weight"``. Layers are taken in the order in which
-        they stand; where they differ in a number alone, by that number. What it holds is copied.
+        Names end in ``.weight``, ``.bias``, ...; the part before it names the layer, as in
+        ``"0.weight"``, ``"0.bias"``, ``"2.weight"``. Layers are taken in the order of the mapping;
+        names that differ only in a number are sorted by that number. The arrays are copied.
     kinds : sequence of str or Layer
         Every layer in order: ``"linear"``, ``"conv2d"`` (of stride 1, without padding),
         ``"layer_norm"``, ``"flatten"``, or the name of an activation. For all other layers and for
@@ -199,7 +199,7 @@ def from_arrays(arrays, kinds, input_shape=None):
     ------
     ValueError, TypeError
         Arrays that are missing, left over, or of another shape than the layer's; unknown kinds;
-        layers of several names whose numbers fall, as where they are sorted as text.
+        names of several kinds whose numbers decrease, as after sorting them as text.
 
     Examples
     --------

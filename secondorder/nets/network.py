@@ -85,10 +85,7 @@ class Network:
     all_parameters = property(attrgetter("_all"), doc="`theta`, and behind it what is not "
                               "trainable, layer by layer: one array, live as that.")
 
-    @property
-    def size(self):
-        """Number of trainable parameters P."""
-        return self._theta.size
+    size = property(attrgetter("_theta.size"), doc="Number of trainable parameters P.")
 
     @property
     def slices(self):
@@ -107,7 +104,7 @@ class Network:
         """Return `result` (..., P) if it is finite; else FloatingPointError names the first layer
         in whose parameters something overflowed.
         """
-        return checks.finite_result(result, what, self)
+        return result if checks.all_finite(result) else checks.finite_result(result, what, self)
 
     def fixed_parameters(self):
         """The arrays of parameters that are not trainable, which `theta` does not hold."""

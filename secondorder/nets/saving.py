@@ -49,8 +49,7 @@ def save(network, path):
                  "layers": [described(layer) for layer in network.layers] if own else None}
     arrays = {f"{number}.{name}": value for number, layer in enumerate(network.chain.sublayers())
               for name, value in layer.parameters.items()}
-    files.write_arrays(target, command="network", **{STRUCTURE: np.array(json.dumps(structure))},
-                       **arrays)
+    files.write_arrays(target, **{STRUCTURE: np.array(json.dumps(structure))}, **arrays)
 
 
 def load(path, classes=()):
@@ -60,8 +59,8 @@ def load(path, classes=()):
     ----------
     path : str or path
     classes : sequence of type
-        Your layers, activation functions or networks that stand in the file. Their constructors are
-        called, with what the file says; this package's classes are known.
+        Classes of your own of which the file has layers, activation functions or networks. Their
+        constructors are called with the arguments in the file. This package's classes are known.
 
     Returns
     -------
@@ -70,17 +69,17 @@ def load(path, classes=()):
     Raises
     ------
     FileNotFoundError, OSError
-        If there is no such file, or something that is none.
+        If there is nothing at `path`, or no file.
     ValueError
-        If the file is damaged, or is something else; the message names it.
+        If the file is damaged, or holds no network; the message names it.
     TypeError
         If the file holds a class that is neither of this package nor in `classes`.
     """
     path, known = checks.path(path, "path"), checks.classes(classes, "classes")
     try:
-        arrays, sealed = files.read_arrays(path, WHAT)
+        arrays = files.read_arrays(path, WHAT)
         with files.damage_told(path, WHAT):
-            structure = _structure(arrays, sealed)
+            structure = _structure(arrays)
             network = _built(structure, {cls.__name__: cls for cls in known},
                              sum(array.size for array in arrays.values()))
             _fill(network, arrays)
@@ -168,13 +167,11 @@ def _offered(room, name):
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def _structure(arrays, sealed):
+def _structure(arrays):
     """The structure, taken from among the arrays; ValueError for another format."""
     structure = json.loads(arrays.pop(STRUCTURE).item())
     if structure["format"] != FORMAT:
         raise ValueError(f"its format is {structure['format']!r}, this version reads {FORMAT!r}")
-    if not sealed:
-        raise ValueError("its checksum is missing")
     return structure
 
 

@@ -89,8 +89,8 @@ def rates(named, ax=None, title=None):
     Parameters
     ----------
     named : dict of str to array_like, shape (n,)
-        Rates of every method, such as ``optimizer.rates_taken`` or ``history.column("rate")``; not
-        negative. NaN, where a record has none, is left out.
+        Rates of every method, such as ``history.column("rate")``; not negative. NaN,
+        where a record has none, is left out.
     ax : matplotlib.axes.Axes, optional
         Curves of earlier calls stay.
     title : str, optional

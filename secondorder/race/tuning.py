@@ -2,7 +2,7 @@
 
 Rule S takes the trial with the least training loss at T/4 CPU seconds, rule G the one at as much
 work as Adam makes in T/4. A winner at the edge of the rates moves the grid by two points, once.
-Trials that diverge, do not move or tie with another one have no say.
+Diverged, stalled and tied trials are ignored.
 """
 
 import functools
@@ -130,9 +130,7 @@ def winner_by_rule(trials, limits):
 
 
 def untied(numbers):
-    """Some losses, with those that are not the only ones of their size put to infinity: trials
-    that a number does not tell apart have no say.
-    """
+    """Losses, with infinity for those that several trials share: tied trials are ignored."""
     return [number if numbers.count(number) == 1 else np.inf for number in numbers]
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from secondorder.nets import Conv2d, Linear
-from secondorder.papers.reversible_gauss_newton.coupling import Coupling
+from secondorder.papers.reversible_gauss_newton.eq_14_15_coupling import Coupling
 
 
 class Passes(NamedTuple):

@@ -13,7 +13,6 @@ from .records import rows
 from .registry import STUDIES
 
 PAGE = "secondorder/studies/FINDINGS.md"  # from the project's root
-SHOWN = 5  # in README
 
 
 def findings():
@@ -67,8 +66,3 @@ def page():
                   f"- Claim: [{row['key']} ({row['claim']})]({link}), "
                   f"\"{row['statement']}\": {row['verdict']}."]
     return "\n".join(lines) + "\n"
-
-
-def shown():
-    """The first findings, a line each, for README."""
-    return "\n".join(f"- {one['says']}" for one in findings()[:SHOWN])

@@ -30,7 +30,7 @@ def recorded(paper, key):
     if not path.is_file():
         return None
     what, remedy = "a record of a study", "take it from the package again, or remove it"
-    record, _ = files.read_json(path, what, remedy)
+    record = files.read_json(path, what, remedy)
     with files.damage_told(path, what, remedy):
         for claim in record["claims"]:
             claim["letter"], claim["verdict"]

@@ -8,7 +8,6 @@ from .. import files
 from .registry import name_of
 
 DIVERGED = "diverged"
-COMMAND = "reproduce"
 
 
 class Results:
@@ -116,10 +115,8 @@ def read(path):
     """
     path, what = Path(path), "a result of a run"
     remedy = "remove it, and the run is made again"
-    run, sealed = files.read_json(path, what, remedy)
+    run = files.read_json(path, what, remedy)
     with files.damage_told(path, what, remedy):
-        if not sealed:
-            raise ValueError("its checksum is missing")
         if name_of(run["function"], run["arguments"]) != path.stem:
             raise ValueError("it holds another run")
     return run
@@ -135,8 +132,6 @@ def read_all(path):
     """
     raw, what = files.read_bytes(path), "the packed runs of a study"
     with files.damage_told(path, what):
-        if not files.intact(raw):
-            raise ValueError("its checksum is missing, or does not fit what it holds")
         return json.loads(gzip.decompress(raw))
 
 
@@ -148,10 +143,10 @@ def write_all(path, results, packed=lambda result, arguments: result):
     runs = {name: run | {"result": packed(run["result"], run["arguments"])}
             for name, run in results.as_dictionary().items()}
     text = json.dumps(runs, separators=(",", ":"))
-    files.write_packed(path, text.encode(), COMMAND)
+    files.write_packed(path, text.encode())
 
 
 def write(path, run, result, seconds, environment):
     """Write a run's file, whole or not at all."""
     files.write_json(path, {"function": run.place, "arguments": run.arguments, "seconds": seconds,
-                            "environment": environment, "result": result}, command=COMMAND)
+                            "environment": environment, "result": result})

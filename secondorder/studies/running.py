@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 from .. import files
 from ..checks import whole_number
-from ..files.environment import environment
+from ..files import environment
 from . import results as files_of_runs
 from .data import missing
 from .pictures import plain_logarithms
@@ -110,8 +110,7 @@ class Sweep:
 
 def _is_of_the_workers(error):
     """Whether an error is none of the run's own: its process, or the scheduler, is gone."""
-    gone = concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError
-    return isinstance(error, gone) or type(error).__name__ == "KilledWorker"  # distributed's
+    return isinstance(error, (concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError))
 
 
 def timed(function, arguments):
@@ -144,12 +143,9 @@ def reproduce(study, sweep, quick=False, seeds=None):
 
     Raises
     ------
-    FileExistsError
-        If one of these three is there and is not as an earlier `reproduce` wrote it.
     ValueError
         If a run's file is damaged.
     """
-    written(study, sweep.out)
     settings = study.settings(quick, seeds)
     absent = missing(study.needs)
     results = sweep.complete(study, settings)
@@ -174,14 +170,13 @@ def reproduce(study, sweep, quick=False, seeds=None):
     if not quick:
         record["rest"] = rest(study, results)
     files_of_runs.write_all(sweep.out / f"{study.key}.runs.json.gz", results, study.packed)
-    files.write_json(sweep.out / f"{study.key}.json", record, command=files_of_runs.COMMAND)
+    files.write_json(sweep.out / f"{study.key}.json", record)
     return record
 
 
-def written(study, out):
-    """What `reproduce` replaces in a folder; FileExistsError if it is not as it was written."""
-    names = (f"{study.key}{ending}" for ending in (".json", ".png", ".runs.json.gz"))
-    return files.replaceable(out, names, files_of_runs.COMMAND)
+def names(study):
+    """The files that `reproduce` writes."""
+    return [f"{study.key}{ending}" for ending in (".json", ".png", ".runs.json.gz")]
 
 
 def rest(study, results):
@@ -212,7 +207,7 @@ def draw(study, results, path, settings, note=""):
         # in a corner that no legend below the panels reaches
         figure.text(0.002, 0.005, note, ha="left", va="bottom", rotation=90, fontsize=7,
                     color="0.4")
-    files.write_figure(path, figure, dpi=DPI, colours=COLOURS, command=files_of_runs.COMMAND)
+    files.write_figure(path, figure, dpi=DPI, colours=COLOURS)
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ def write_checkpoint(path, content):
     """
     arrays = {}
     text = json.dumps({"format": FORMAT, "content": _packed(content, arrays, "checkpoint")})
-    files.write_arrays(path, command="checkpoint", text=np.array(text), **arrays)
+    files.write_arrays(path, text=np.array(text), **arrays)
 
 
 def read_checkpoint(path):
@@ -52,7 +52,7 @@ def read_checkpoint(path):
     """
     path = checks.path(path, "path")
     try:
-        arrays, sealed = files.read_arrays(path, WHAT)
+        arrays = files.read_arrays(path, WHAT)
     except FileNotFoundError:
         raise FileNotFoundError(f"no such checkpoint: {path}") from None
     with files.damage_told(path, WHAT):
@@ -60,8 +60,6 @@ def read_checkpoint(path):
         if record["format"] != FORMAT:
             raise ValueError(f"it has format {record['format']}, this version reads {FORMAT}: the "
                              "run cannot go on here; begin it anew with another file")
-        if not sealed:
-            raise ValueError("its checksum is missing")
         content = _unpacked(record["content"], arrays)
         _require_content(content)
         return content

@@ -1,6 +1,5 @@
 """The training loop."""
 
-import contextlib
 import copy
 import inspect
 import json
@@ -18,7 +17,7 @@ from .checkpoints import WHAT, read_checkpoint, require_same, write_checkpoint
 from .evaluation import evaluate, means
 from .history import History, Record, TrainingStopped
 from .interrupts import heard_between_steps
-from .progress import Progress
+from .progress import Line, told
 
 LAST_BATCH = ("merge", "keep", "drop")
 
@@ -31,7 +30,7 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     Parameters
     ----------
     optimizer : Optimizer
-        It holds the network and the loss; it goes on from where it stands.
+        It holds the network and the loss. Training continues from its present state.
     x : (N, *input_shape) array
     y : targets of N samples, in the form that the loss takes
     epochs : int
@@ -66,14 +65,15 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         Whether to go on from the checkpoint if there is one, and to begin anew if there is none.
         Network, optimizer with its settings, data and arguments have to be the same. `epochs` may
         be larger, and must not be smaller than the epochs that were done. On the same machine and
-        number of threads, the run then ends with the same bits as without interruption. Another
-        run is refused, to the last bit of every layer, activation and loss; the message names the
-        difference. Users' classes are compared by their attributes. A UserWarning names what
-        cannot be compared, such as a function. `callback` gets no record twice.
+        number of threads, the run then ends with the same bits as without interruption. The
+        checkpoint of a different run is refused, and the message names the difference; layers,
+        activations and losses are compared bit for bit, users' classes by their attributes. A
+        UserWarning names what cannot be compared, such as a function. `callback` gets no record
+        twice.
     recipe : dict, optional
-        What the run was made from, in the caller's words: plain values by name. The checkpoint
-        holds them. If a resumed run is refused, the message names the entries that differ
-        (``seed 0, not 1``), and not the data made from them.
+        Plain values by name that describe the run, such as ``{"seed": 0}``. The checkpoint holds
+        them. If a resumed run is refused, the message names the entries that differ (``seed 0, not
+        1``) instead of the data made from them.
 
     Returns
     -------
@@ -124,6 +124,7 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     epochs, evaluate_every = (whole_number(epochs, "epochs", 1),
                               whole_number(evaluate_every, "evaluate_every", 1))
     shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")
+    progress = None if progress is None else boolean(progress, "progress")
     if callback is not None:
         checks.function_of(callback, "callback", 1, "a function of one record")
     recipe = {} if recipe is None else plain_recipe(recipe)
@@ -135,17 +136,15 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         sets["validation"] = checked_set(optimizer, *validation, "validation: ")
     slices = batches(len(sets["train"][0]), batch_size, last_batch)
     run = _Run(optimizer, sets, slices, shuffle, generator(rng), callback,
-               Progress(epochs, progress))
+               Line(progress))
     if checkpoint is None and resume:
         raise ValueError("resume goes together with checkpoint, the file to go on from")
-    with contextlib.ExitStack() as until_the_end:
-        if checkpoint is not None:
-            path = checks.path(checkpoint, "checkpoint")
-            files.require_writable(path)
-            until_the_end.enter_context(files.one_writer(path))
-            made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
-            run.keep_at(path, resume, epochs, made_with, recipe)
-        return run(epochs, evaluate_every)
+    if checkpoint is not None:
+        path = checks.path(checkpoint, "checkpoint")
+        files.require_writable(path)
+        made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
+        run.keep_at(path, resume, epochs, made_with, recipe)
+    return run(epochs, evaluate_every)
 
 
 def require_optimizer(optimizer, unknown):
@@ -204,6 +203,7 @@ class _Run:
         self.checkpoint, self.between_steps = None, None
 
     def __call__(self, epochs, evaluate_every):
+        self.epochs = epochs
         try:
             with heard_between_steps() as self.between_steps:
                 if not self.history.records:
@@ -268,7 +268,7 @@ class _Run:
         self.history.records.append(record)
         if self.checkpoint is not None:
             write_checkpoint(self.checkpoint, self.content())
-        self.progress.show(record)
+        self.progress.show(told(record, self.epochs))
         if self.callback is not None:
             try:
                 self.callback(Record(record))
@@ -305,7 +305,6 @@ class _Run:
             if untold:
                 warnings.warn(f"checkpoint {path}: whether these are as they were cannot be told: "
                               f"{', '.join(untold)}", stacklevel=4)
-        files.remove_stale(path.parent)
         self.checkpoint = path
 
     def facts(self):

@@ -1,13 +1,14 @@
 """The checker for your own layer, activation, loss or optimizer; it runs the papers' equations too.
 
 ``classes`` holds a user's own layer, activation or loss against three channels; `recorder` collects
-what they find, as `findings`.
+what they find, as `findings`. What is wrong with an array is told by `secondorder.ledger.mismatch`,
+for all of them.
 ``optimizer`` compares a training method with the contract that all share: `optimizer_checks`,
 `optimizer_runs`. ``derivative`` takes any function and what should be its derivative
-(`derivative_of`, `slips`). ``rule`` judges the rule that a layer has in residual partitioning, in
-whose room it stands; ``equation`` puts a user's function in the place of one of the edition's
-(`grading`, with `answers` and `patterns` for what is wrong); ``run`` executes equations; their
-machinery is :mod:`secondorder.ledger`.
+(`derivative_of`). ``rule`` judges the rule that a layer has in residual partitioning, in whose room
+it stands; ``equation`` puts a user's function in the place of one of the edition's (`grading`, with
+`answers` for what is wrong in all calls); ``run`` executes equations; their machinery is
+:mod:`secondorder.ledger`.
 """
 
 import importlib

@@ -70,7 +70,7 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
         2 of 4 entries differ (shape (2, 2))
           entry (0, 1): df 1, differences 0.5, ratio 2
           entry (1, 0): df 0, differences 0.5, ratio 0
-      hint: a term is lost: df + df^T is twice the reference, so that df lacks its symmetric half
+          hint: df + df^T is twice the reference: df lacks its symmetric half
     """
     function_of(f, "f", 1, "a function of a point")
     at = real_array(at, "at").astype(float)

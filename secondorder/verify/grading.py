@@ -75,7 +75,7 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
         Takes what the implementation takes, and returns what it returns.
     implementation : str, optional
         Which one, by its name (its last words are enough), where the check names several; default:
-        the first, which is the literal form.
+        the first.
     seeds : int
         Random cases 0, 1, ...
     hints : sequence of (callable, str)

@@ -1,6 +1,5 @@
 """What a reader sees first: titles, counts, the table of claims; docstrings; one file to send."""
 
-import os
 import re
 import subprocess
 import time
@@ -9,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from secondorder import files
 from secondorder.ledger.registry import REGISTRY
 from secondorder.studies import findings
+from secondorder.studies.registry import STUDIES
 
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
@@ -88,7 +87,8 @@ def test_every_room_says_whose_paper_it_is(paper):
     known = bibliography.of(paper)
     assert not known.title.endswith(("et al", ",", "(")) and known.title.count("(") == \
         known.title.count(")")
-    assert paper == "bridges" or known.authors and known.version and known.figure
+    assert paper == "bridges" or known.authors and known.version
+    assert not STUDIES.of(paper) or known.figure in STUDIES.of(paper)
     assert known.about.endswith(".")
 
 
@@ -168,23 +168,14 @@ def test_a_slow_check_gets_fewer_seeds_unless_they_are_asked_for(monkeypatch):
                evidence.gathered(PAPER, "layer-hessian", 3).rows)
 
 
-def test_progress_says_how_much_time_is_left(capsys):
-    progress = evaluating.Progress(4)
-    progress.shown = True
-    progress.step()
-    assert progress.line(20.0) == "1/4 checks, 60 s left"
-    for _ in range(3):
-        progress.step()
-    progress.end()
-    said = capsys.readouterr().err
-    assert "1/4 checks" in said and "4/4 checks, 0 s left" in said and said.endswith("\r")
-
-
-def test_without_a_terminal_there_is_no_progress(capsys):
+def test_progress_says_how_much_is_done(capsys):
     progress = evaluating.Progress(2)
     progress.step()
-    progress.end()
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == "", "no terminal"
+    progress.shown = True
+    progress.step()
+    progress.close()
+    assert capsys.readouterr().err == "\r2/2 checks, 0 s left\n"
 
 
 # -- one file --------------------------------------------------------------------------------------
@@ -200,9 +191,7 @@ def test_a_paper_in_one_file_asks_for_nothing(tmp_path, run):
     asked = re.findall(r'\b(?:src|href)="([^"]*)"', text) + re.findall(r'url\("(.*?)"\)', text)
     assert len(asked) > 20
     assert all(one.startswith(("#", "data:")) for one in asked)
-    assert files.intact(page.read_bytes()) and page.stat().st_size < 3e6
-    assert run(*words)[0] == 0  # its own, unchanged: written again
-    page.write_text(text.replace("bridges", "Brücken"), "utf-8")
+    assert page.stat().st_size < 3e6
     status, _, err = run(*words)
     assert status == 2 and "there already" in err
 
@@ -215,13 +204,6 @@ def test_what_is_inside_a_file_is_what_stood_beside_it():
     assert 'url("data:font/woff2;base64,Zm9udA==")' in text
     assert text.count("</script>") == 1 and r"\x3c/script>" in text
     assert 'href="data:image/png;base64,bGlnaHQ="' in text and 'href="#x"' in text
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no such folder here")
-def test_a_file_that_cannot_be_written_is_named_before_any_work(monkeypatch, run):
-    monkeypatch.setattr(pages, "gathered", lambda *arguments: pytest.fail("it worked"))
-    status, _, err = run("book", "--single-file", PAPER, "--out", "/proc/book.html")
-    assert status == 2 and "cannot write /proc/book.html: /proc may not be written to" in err
 
 
 @pytest.mark.parametrize("words, told", [

@@ -34,6 +34,15 @@ def test_the_names_that_were_guessed_first():
     assert so.RevMLP is so.reversible_gauss_newton.RevMLP and "RevMLP" in dir(so)
 
 
+def test_activations_and_losses_of_pytorch():
+    for name, told in (("ReLU", 'use Activation("relu")'), ("Tanh", 'use Activation("tanh")'),
+                       ("MSELoss", "use SquaredError"), ("BCELoss", "use BinaryCrossEntropy")):
+        with pytest.raises(AttributeError, match=re.escape(told)):
+            getattr(so, name)
+        for activation in re.findall(r'"(.*)"', told):
+            so.Activation(activation)
+
+
 def test_the_hint_for_kfac_is_the_fisher_matrix_of_the_model():
     """Under its own distribution: it asks for no labels of the data."""
     network, loss, x = so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy(), np.eye(3)

@@ -11,13 +11,7 @@ COMMANDS = {
     "reproduce": (["low-rank", "figure-2", "claim-sigma"], [["--quick"], ["--seeds", "3"]]),
     "verify": (["residual-partitioning", "9", "10"], [["--json"], ["--seed", "3"]]),
     "show": (["residual-partitioning", "9"], [["--more"], ["--seed", "3"]]),
-    "grade": (["one.py", "two.ipynb"], [["--traceback"]]),
-    "notebook": (["folder", "one", "two"], [["--traceback"]]),
     "data": (["digits", "wine"], [["--json"], ["--target", "2"]]),
-    "bench": (["one", "two"], [["--json"], ["--blocks", "3"]]),
-    "claims": (["low", "rank", "figure-2"], [["--json"], ["--markdown"]]),
-    "book": (["low-rank"], [["--out", "folder"], ["--open"]]),
-    "edition new": (["my-paper"], [["--tex", "paper.tex"], ["--out", "folder"]]),
     "edition test": (["my-paper", "7", "8"], [["--all"], ["--seed", "3"]]),
 }
 

@@ -1,16 +1,11 @@
 """Displays of Markdown papers: numbers behind them, several in one, broken ones listed."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
 
 from harness import displays
 from secondorder.edition import ReadingError, read
-
-PAPERS = {"residual-partitioning": "residual_partitioning.md", "ea-cg": "eacg_pch.md",
-          "low-rank": "low_rank_cubic.md"}
 
 
 def of(text, folder):
@@ -61,22 +56,11 @@ def test_a_broken_display_is_listed_and_the_others_are_read(tmp_path):
         of("a\n\n$$ b", tmp_path)
 
 
-def text_of(paper):
-    """The paper's text: in $SECONDORDER_PAPERS, or in `papers` beside $SECONDORDER_DATA."""
-    folder = os.environ.get("SECONDORDER_PAPERS")
-    if folder is None and "SECONDORDER_DATA" in os.environ:
-        folder = Path(os.environ["SECONDORDER_DATA"]).parent / "papers"
-    path = None if folder is None else Path(folder) / PAPERS[paper]
-    if path is None or not path.is_file():
-        pytest.skip("the papers' texts are not at hand: SECONDORDER_PAPERS names their folder")
-    return path
-
-
 @pytest.mark.parametrize("paper, broken", [("residual-partitioning", []), ("ea-cg", []),
                                            ("low-rank", ["56"])])
 def test_displays_of_the_papers_come_out_right(paper, broken):
     """Every number, each with the formula that the text has; (56) does not close its braces."""
-    path = text_of(paper)
+    path = displays.text_of(paper)
     listed = path.parents[1] / "equations" / "labels.json"
     found = read(path)
     got = {display.label: display.formula for display in reversed(found.numbered)}

@@ -236,3 +236,35 @@ def test_a_fixed_parameter_has_no_block():
         so.exact.HessianOperator(net, *data, layer=1)
     block = so.exact.HessianOperator(net, *data, layer=net.layers[0].layers[0], parameter="bias")
     assert block.place == slice(6, 9)
+
+
+def test_a_layer_of_two_passes_gives_what_linear_gives():
+    class Affine(so.Layer):
+        """y_si = sum_j W_ij x_sj + b_i"""
+
+        input_shape = 4,
+
+        def __init__(self):
+            super().__init__()
+            self.declare("weight", np.random.default_rng(2).normal(size=(3, 4)))
+            self.declare("bias", np.ones(3))
+
+        def output_shape(self, input_shape):
+            return (3,)
+
+        def forward(self, x):
+            return x @ self.weight.T + self.bias, x
+
+        def backward(self, x, y_bar):
+            return y_bar @ self.weight, y_bar.T @ x, y_bar.sum(axis=0)
+
+    mine, other = (so.Network([first, so.Activation("tanh"), so.Linear(3, 2, rng=1)])
+                   for first in (Affine(), so.Linear(4, 3)))
+    other.theta, rng = mine.theta, np.random.default_rng(0)
+    batch = so.SoftmaxCrossEntropy(), rng.normal(size=(6, 4)), np.arange(6) % 2
+    for function, options in [("hessian", {}), ("hessian", {"layer": 0}), ("diagonal", {}),
+                              ("gauss_newton", {}), ("gauss_newton", {"layer": 0}),
+                              ("diagonal", {"kind": "gauss-newton"}), ("sample_gradients", {}),
+                              ("diagonal", {"kind": "fisher-empirical"})]:
+        f = getattr(so.exact, function)
+        assert relative(f(mine, *batch, **options), f(other, *batch, **options)) < 1e-12, function

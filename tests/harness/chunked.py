@@ -86,8 +86,6 @@ CALLS = {
     "spectral density": lambda *problem, **options: so.exact.spectral_density(
         *problem, probes=2, steps=4, rng=2, **options).density,
     "objective": objective,
-    "tangent kernel": lambda net, loss, x, y, **options: so.reversible_gauss_newton.ntk(
-        net, x, **options),
     "HessianOperator": product("HessianOperator"),
     "block of the Hessian": product("HessianOperator", layer=2, parameter="weight"),
     "GaussNewtonOperator": product("GaussNewtonOperator"),

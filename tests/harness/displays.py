@@ -12,12 +12,20 @@ Spacing, alignment, sizes of brackets, equation numbers and closing punctuation 
 
 import argparse
 import hashlib
+import os
 import re
 import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 KEPT = Path(__file__).resolve().parents[1] / "papers" / "displays.toml"
+
+#: What the paper's text is called where it is not the paper's key.
+TEXTS = {"ea-cg": "eacg_pch.md", "low-rank": "low_rank_cubic.md",
+         "residual-partitioning": "residual_partitioning.md",
+         "reversible-gauss-newton": "gauss_newton_revmlp.md"}
 
 #: Commands that change nothing of what is said.
 SILENT = {r"\left", r"\right", r"\big", r"\Big", r"\bigg", r"\Bigg", r"\displaystyle",
@@ -32,6 +40,18 @@ LINES = {"aligned", "gathered", "array", "split", "align"}
 ARGUMENTS = {r"\frac": 2, r"\sqrt": 1, r"\text": 1, r"\mathbf": 1, r"\widehat": 1,
              r"\widetilde": 1, r"\tilde": 1, r"\hat": 1, r"\bar": 1, r"\dot": 1, r"\ddot": 1,
              r"\mathcal": 1, r"\mathbb": 1, r"\underbrace": 1, r"\overline": 1, "_": 1, "^": 1}
+
+
+def text_of(paper):
+    """The file of a paper's text: in $SECONDORDER_PAPERS, or in `papers` beside $SECONDORDER_DATA.
+    """
+    folder = os.environ.get("SECONDORDER_PAPERS")
+    if folder is None and "SECONDORDER_DATA" in os.environ:
+        folder = Path(os.environ["SECONDORDER_DATA"]).parent / "papers"
+    path = None if folder is None else Path(folder) / TEXTS.get(paper, f"{paper}.md")
+    if path is None or not path.is_file():
+        pytest.skip("the papers' texts are not at hand: SECONDORDER_PAPERS names their folder")
+    return path
 
 
 def displays(text):

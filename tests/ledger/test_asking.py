@@ -1,6 +1,7 @@
 """What people write for a label, several labels, a paper, a topic, a figure."""
 
 import re
+import shlex
 
 import pytest
 
@@ -119,9 +120,9 @@ def test_numbers_of_every_paper_rise(paper):
     ("show KFAC", r"ea-cg:\n(.*\n)*table-1 "),
     ("show total gradient", r"residual-partitioning:\n(.*\n)*11 "),
     ("verify EA-CG 8a, 8b", "2 checks of 2 labels"),
-    ("verify Deep Residual Partitioning 10, theorem-2", "1 check of 2 labels")])
+    ("verify 'Deep Residual Partitioning' 10, theorem-2", "1 check of 2 labels")])
 def test_commands_take_what_people_write(capsys, line, expected):
-    assert main(line.split()) == 0
+    assert main(shlex.split(line)) == 0
     assert re.search(expected, capsys.readouterr().out)
 
 

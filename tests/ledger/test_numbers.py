@@ -1,6 +1,7 @@
 """A number on every display: once, at its own lines, with a link and its lines of code and check.
 """
 
+import inspect
 import json
 import os
 import re
@@ -16,14 +17,11 @@ from secondorder.formulas.latex import parse, to_latex, told
 from secondorder.ledger.displays import anchors, displays, printed_numbers
 from secondorder.ledger.labels import is_number
 from secondorder.ledger.pages import equations_page, own_lines
-from secondorder.ledger.registry import REGISTRY
+from secondorder.ledger.registry import REGISTRY, room_of
 
 from test_ledger import double, register, toys  # noqa: F401
 
 PAPERS = {"residual-partitioning": 46, "low-rank": 80, "ea-cg": 23, "reversible-gauss-newton": 68}
-TEXTS = {"ea-cg": "eacg_pch.md", "low-rank": "low_rank_cubic.md",
-         "residual-partitioning": "residual_partitioning.md",
-         "reversible-gauss-newton": "gauss_newton_revmlp.md"}
 #: In the text that was read the left side of (74) stands inside its braces; (15) to (17) of ea-cg
 #: lost brackets, (56) and (77) bear a left side put in front: `papers/displays.toml` has it all.
 EXPLAINED = tomllib.loads(texts.KEPT.read_text(encoding="utf-8"))["explained"]
@@ -65,7 +63,7 @@ def test_numbers_are_those_that_are_listed(paper):
 def test_each_of_several_stands_at_the_lines_that_bear_it_in_the_text(entry):
     if entry.labels[0] in ("74",) and entry.paper == "low-rank":
         pytest.skip("its left side stands in front, see displays.toml")
-    text = beside("papers", TEXTS[entry.paper]).read_text(encoding="utf-8")
+    text = texts.text_of(entry.paper).read_text(encoding="utf-8")
     sources = texts.sources(entry.paper, text)
     for part in displays(entry, parse(entry.formula)):
         shown = texts.normal(to_latex(part.nodes, None))
@@ -139,9 +137,25 @@ def test_each_of_several_names_its_line_of_the_code_and_of_the_check(entry):
                           (own_lines.check_line(entry, number),
                            (own_lines.marks, own_lines.mentions))):
             named = any(number in kind(line.function) for kind in how)
-            named = named or number in own_lines.displays_of(
-                f"secondorder.papers.{entry.paper.replace('-', '_')}").get(line.function, ())
+            named = named or number in own_lines.displays_of(room_of(entry.paper)).get(
+                line.function, ())
             assert named or any(number in bears for bears in entry.bears), (number, str(line))
+
+
+@pytest.mark.parametrize("paper", REGISTRY.rooms())
+def test_the_mark_of_a_display_is_the_function_named_by_its_number(paper):
+    REGISTRY.load(paper)
+    named = own_lines.displays_of(room_of(paper))
+    for entry in REGISTRY.select(paper):
+        mine = [own_lines.plain(value) for value in entry.implements]
+        for label in entry.labels:
+            displays_ = [function for function in mine if label in named.get(function, ())]
+            if displays_:
+                line = own_lines.code_line(entry, label)
+                body = inspect.getsourcelines(line.function)
+                assert line.function in displays_ and displays_[0] in map(
+                    own_lines.plain, own_lines.displays_among(entry)), label
+                assert body[1] < line.number < body[1] + len(body[0]), (label, "is in its body")
 
 
 @pytest.mark.everyday(1)

@@ -1,12 +1,15 @@
 """One equation on one screen: formula, literal code, numbers of both sides, verdict."""
 
+import inspect
+
 import numpy as np
+import pytest
 
 from harness import displays
 from secondorder import ledger
 from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape,
                                 Property, Rate)
-from secondorder.ledger.pages import both_sides, folding, show
+from secondorder.ledger.pages import both_sides, folding
 
 from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, double, register,
                          toys)  # noqa: F401
@@ -108,14 +111,29 @@ def test_latex_on_demand(toys):
     assert "corrected:\n    d(x) = 2 x\n" in ledger.show("toy", "2", tex=True)
 
 
-def test_long_code_is_cut_where_the_screen_ends_and_whole_behind_more(toys):
+def test_the_function_that_is_the_display_is_shown_whole_however_long(toys):
     register("1", implements=(displays.main,))
     text = ledger.show("toy", "1")
-    assert len(text.splitlines()) <= show.SCREEN
-    assert "more lines of this code" not in ledger.show("toy", "1", more=True)
+    assert inspect.getsource(displays.main).rstrip().splitlines()[-1] in text
     register("2", implements=(ledger.equation,))
     text = ledger.show("toy", "2")
-    assert len(text.splitlines()) <= show.SCREEN
+    assert inspect.getsource(ledger.equation).rstrip().splitlines()[-1] in text
+    assert "more lines" not in text
+
+
+def test_an_entry_of_several_arrays_is_named_by_its_own_indices():
+    x = np.array([[1.0, 2.0, 7.0], [3.0, 4.0, 5.0]])
+    mine = {(2, 1): x, "loss": 6.0, (3, 1): 8 * np.ones(1)}
+    claim = Equal("eta", mine, {name: value + 0.0 for name, value in mine.items()}, 1e-12)
+    rows = both_sides.table(claim)
+    assert [row.split("  ")[0] for row in rows[1:4]] == ["[0] of (3, 1)", "[0, 2] of (2, 1)",
+                                                         "of loss"]
+    assert rows[4].startswith("3 of 8 entries, 3 arrays; error 0.0e+00")
+    for right in ({}, {"a": x}, {**mine, "loss": np.ones(2)}, x):
+        with pytest.raises(ledger.VerificationError, match="arrays of the same names and shapes"):
+            Equal("eta", mine, right, 1e-12)
+    with pytest.raises(ledger.VerificationError, match="eta, a: both sides are the same object"):
+        Equal("eta", {"a": x}, {"a": x}, 1e-12)
 
 
 def test_without_an_implementation_the_check_is_the_code(toys):

@@ -500,3 +500,26 @@ def test_two_passes_are_enough(bent, capsys):
     assert "tangent, second_tangent, backward_tangent, input_hessian by" in capsys.readouterr().out
     small = net.astype("float32")
     assert so.exact.hessian(small, loss, x, y).dtype == np.float32
+
+
+def test_a_declared_parameter_is_an_attribute():
+    class Shift(so.Layer):
+        def __init__(self):
+            super().__init__()
+            self.declare("b", np.zeros(3))
+
+        def forward(self, x):
+            return x + self.b, x
+
+        def backward(self, x, y_bar):
+            return y_bar, y_bar.sum(axis=0)
+
+    net = so.Network([Shift()], input_shape=(3,))
+    net.layers[0].b = [1, 2, 3]
+    assert net.theta.tolist() == [1, 2, 3] and net.layers[0].copy().b.tolist() == [1, 2, 3]
+    net.theta = [4, 5, 6]
+    assert net.layers[0].b.tolist() == [4, 5, 6] and np.shares_memory(net.layers[0].b, net.theta)
+    with pytest.raises(ValueError, match="b of Shift"):
+        net.layers[0].b = [1, 2]
+    with pytest.raises(AttributeError, match="Shift has no 'c'"):
+        net.layers[0].c

@@ -7,7 +7,7 @@ import pytest
 import secondorder as so
 from secondorder.exact import finite_differences
 from secondorder.nets import Activation, Layer, Linear, Network, Skip, Tanh
-from secondorder.papers.reversible_gauss_newton.coupling import Coupling
+from secondorder.papers.reversible_gauss_newton.eq_14_15_coupling import Coupling
 
 
 class Doubling:

@@ -50,7 +50,7 @@ def test_zero_steps_and_the_like():
                                 (None, ValueError, "steps must be given")]:
         with pytest.raises(error, match=words):
             Recurrent(3, steps=steps)
-    with pytest.raises(ValueError, match="steps is the length of the sequence"):
+    with pytest.raises(ValueError, match="do not pass steps"):
         Recurrent(2, 3, steps=4)
 
 

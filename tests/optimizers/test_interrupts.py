@@ -36,7 +36,7 @@ METHODS = {
     "adam": lambda net, loss: so.Adam(net, loss, 0.1, l2=0.01),
     "truncated newton": so.TruncatedNewton,
     "residual partitioning": so.ResidualPartitioning,
-    "cubic, adaptive": cubic(so.SGD, sigma=1.0, adaptive=True),
+    "cubic": cubic(so.SGD, sigma=1.0),
     "cubic over truncated newton": cubic(so.TruncatedNewton, sigma=1.0),
     "ea-cg": lambda net, loss: so.EACG(net, loss, momentum=0.9, curvature="fisher-sampled", rng=0),
     "an author's search": lambda net, loss: Searching(so.Momentum(net, loss, 0.1)),

@@ -36,21 +36,6 @@ def test_state_names_are_names(names, words):
         type("Mine", (Optimizer,), {"state_names": names})
 
 
-def test_the_lists_are_whole():
-    """Every name of the base is either there to be overridden or defined, or refused."""
-    free = {"input_shape", "children", "keeps_shape", "output_shape", "forward", "backward",
-            "parameter_gradients", "tangent", "second_tangent", "backward_tangent",
-            "input_hessian", "input_gradient", "parameter_gradient"}
-    own = set(vars(so.Layer)) | set(vars(so.Linear(2, 1)))
-    assert {name for name in own if not name.startswith("__")} - free - {
-        "in_features", "out_features"} == set(layers.RESERVED)
-    free = {"state_names", "added", "depends_on_rate", "base", "learning_rate", "l2",
-            "schedule", "_gradient_norm", "_straight", "_taken", "change", "observe", "evaluate",
-            "direction", "step", "step_from", "state_dict", "load_state_dict", "check_state"}
-    own = set(vars(Optimizer)) | set(vars(so.SGD(so.mlp([2, 1], rng=0), so.SquaredError())))
-    assert {name for name in own if not name.startswith("__")} - free == {*base.RESERVED}
-
-
 class Counting(so.SGD):
     """It has a use of its own for the count of steps."""
 

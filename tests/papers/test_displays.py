@@ -1,8 +1,6 @@
 """What is shown as a paper's formula is the paper's, but for a list of exceptions with reasons."""
 
-import os
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -11,20 +9,6 @@ from secondorder.ledger.registry import REGISTRY
 
 KEPT = tomllib.loads(displays.KEPT.read_text(encoding="utf-8"))
 PAPERS = tuple(KEPT["digests"])
-TEXTS = {"ea-cg": "eacg_pch.md", "low-rank": "low_rank_cubic.md",
-         "residual-partitioning": "residual_partitioning.md",
-         "reversible-gauss-newton": "gauss_newton_revmlp.md"}
-
-
-def text_of(paper):
-    """The paper's text: in $SECONDORDER_PAPERS, or in `papers` beside $SECONDORDER_DATA."""
-    folder = os.environ.get("SECONDORDER_PAPERS")
-    if folder is None and "SECONDORDER_DATA" in os.environ:
-        folder = Path(os.environ["SECONDORDER_DATA"]).parent / "papers"
-    path = None if folder is None else Path(folder) / TEXTS.get(paper, f"{paper}.md")
-    if path is None or not path.is_file():
-        pytest.skip("the papers' texts are not at hand: SECONDORDER_PAPERS names their folder")
-    return path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -84,14 +68,15 @@ def test_no_exception_is_left_over(paper):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_digests_are_those_of_the_text(paper):
-    found = displays.of_registrations(paper, displays.sources(paper, text_of(paper)))
+    text = displays.text_of(paper).read_text(encoding="utf-8")
+    found = displays.of_registrations(paper, displays.sources(paper, text))
     assert found == KEPT["digests"][paper]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_nothing_is_left_out(paper):
     """No registration shows dots of its own: the text has as many."""
-    text = text_of(paper)
+    text = displays.text_of(paper).read_text(encoding="utf-8")
     found = displays.sources(paper, text)
     for entry in REGISTRY.select(paper):
         wanted = None if entry.ours else displays.expected(entry.labels, found)

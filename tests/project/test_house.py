@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from secondorder.papers import rooms
+
 PACKAGE = Path(__file__).resolve().parents[2] / "secondorder"
 #: From the ground up; a part knows those before it. Names of one line know each other.
-FLOORS = ("formulas files", "kernels", "checks", "nets", "exact", "datasets", "optimizers",
+FLOORS = ("formulas files papers", "kernels", "checks", "nets", "exact", "datasets", "optimizers",
           "plots", "ledger", "verify", "rooms", "bridges", "training", "studies", "comparison",
           "secondorder", "rooms' studies", "edition lessons bench race", "book", "cli", "__main__")
 RANK = {name: k for k, floor in enumerate(FLOORS) for name in (
     [floor] if "'" in floor else floor.split())}
-ROOMS = ("residual_partitioning", "low_rank", "eacg", "reversible_gauss_newton")
+ROOMS = [room.name for room in rooms().values() if room.title]
 #: What runs when it is called, not when it is loaded: part, and the part above that it calls.
 CALLED = {("kernels", "secondorder"), ("checks", "secondorder"), ("files", "secondorder")}
 #: Folders that may hold more than 15 files, and how many.
@@ -58,8 +60,8 @@ def part(name):
     parts = name.split(".")
     if len(parts) == 1:
         return "secondorder"
-    if parts[1] != "papers" or len(parts) == 2:
-        return "rooms" if parts[1] == "papers" else parts[1]
+    if parts[1] != "papers" or len(parts) == 2:  # what reads the list of rooms, and is none
+        return parts[1]
     if parts[2] == "bridges":
         return "bridges"
     return "rooms' studies" if "studies" in parts[3:] else "rooms"

@@ -2,7 +2,6 @@
 
 import re
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
@@ -99,10 +98,3 @@ def test_judges_that_were_changed_are_judges_that_exist(paper):
     assert (keys or changed.strip() == "None.") and keys <= set(STUDIES.of(paper))
     for key, letters in re.findall(r"^- ([\w-]+) \(([^)]+)\)", changed, re.MULTILINE):
         assert set(letters.split(", ")) <= set(STUDIES.of(paper)[key].claims), key
-
-
-def test_readme_links_to_the_criteria_of_every_paper():
-    top = Path(__file__).parents[2]
-    links = re.findall(r"\((secondorder/[\w/]+/studies/criteria\.md)\)",
-                       (top / "README.md").read_text(encoding="utf-8"))
-    assert len(set(links)) == len(PAPERS) and all((top / link).is_file() for link in links)

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,8 +16,8 @@ from secondorder.studies.data import missing
 
 STUDY = ("low-rank", "figure-2")
 RUNS = "runs-without-mnist" if missing(["mnist"]) else "runs"
-#: What differs from one undisturbed run to the next: times, and the seal, which covers them.
-TIMES = ("seconds", "run_seconds", "sealed")
+#: What differs from one undisturbed run to the next.
+TIMES = ("seconds", "run_seconds")
 
 
 def begin(out, *words, seeds=6):
@@ -63,42 +62,6 @@ def test_a_real_study_killed_twice_and_resumed_ends_as_one_left_alone(tmp_path):
     assert begin(out, "--resume").wait() == 0
     assert kept(out) == kept(whole)
     assert all(path.stat().st_mtime_ns == when for path, when in before.items()), "none repeated"
-    left = [path for path in out.rglob("*") if ".secondorder-" in path.name]
-    assert not left and (runs.parent / f"{STUDY[1]}.png").exists()
+    assert (runs.parent / f"{STUDY[1]}.png").exists()
 
 
-@pytest.mark.slow
-def test_a_scheduler_that_is_killed_is_told_in_one_line_and_the_runs_go_on_without_it(tmp_path):
-    pytest.importorskip("distributed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    environment = {**os.environ, "PYTHONPATH": str(Path(secondorder.__file__).parents[1])}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment,
-             "cwd": tmp_path}
-    dask = [sys.executable, "-m"]
-    scheduler = subprocess.Popen([*dask, "distributed.cli.dask_scheduler", "--host", "127.0.0.1",
-                                  "--port", address.rpartition(":")[2], "--no-dashboard"], **quiet)
-    worker = subprocess.Popen([*dask, "distributed.cli.dask_worker", address, "--nthreads", "1",
-                               "--no-dashboard", "--no-nanny"], **quiet)
-    try:
-        out = tmp_path / "out"
-        words = [*STUDY, "--quick", "--out", str(out)]
-        process = subprocess.Popen([*dask, "secondorder", "reproduce", *words, "--executor",
-                                    f"dask:{address}"], stdout=subprocess.DEVNULL, text=True,
-                                   stderr=subprocess.PIPE, env=environment, cwd=tmp_path)
-        runs = out / STUDY[0] / RUNS
-        while len(list(runs.glob("train-*.json"))) < 2 and process.poll() is None:
-            time.sleep(0.05)
-        scheduler.kill()
-        said = process.communicate(timeout=120)[1].splitlines()
-    finally:
-        for one in (scheduler, worker):
-            one.kill()
-            one.wait()
-    assert process.returncode == 2 and said[-1].startswith("secondorder reproduce: error: ")
-    assert "--resume" in said[-1] and all("figure-2: " in line for line in said[:-1]), said
-    before = {path: path.stat().st_mtime_ns for path in runs.glob("train-*.json")}
-    assert len(before) >= 2 and not (runs.parent / f"{STUDY[1]}.json").exists()
-    assert begin(out, "--resume", seeds=1).wait() == 0
-    assert all(path.stat().st_mtime_ns == when for path, when in before.items()), "none repeated"

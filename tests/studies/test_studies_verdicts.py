@@ -7,8 +7,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from secondorder.studies import (DID_NOT_HOLD, HELD, TAKEN_OUT, UNDECIDED, Verdict, alike, both,
-                                 counted, exactly, in_words, paired, repeated, undecided)
+from secondorder.studies import (
+    DID_NOT_HOLD,
+    HELD,
+    TAKEN_OUT,
+    UNDECIDED,
+    Verdict,
+    alike,
+    both,
+    counted,
+    exactly,
+    in_words,
+    paired,
+    repeated,
+    undecided,
+)
 from secondorder.studies.verdicts import MOST_SEEDS
 
 T_2 = 4.302652729911275  # 97.5 % quantile, two degrees of freedom: from a printed table

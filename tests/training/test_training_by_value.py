@@ -4,11 +4,11 @@ import time
 
 import numpy as np
 import pytest
+from test_training import Terminal
+from test_training_endings import make
 
 import secondorder as so
 from secondorder.training import evaluate
-from test_training import Terminal
-from test_training_endings import make
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(23, 4)), RNG.integers(0, 3, 23)
@@ -86,14 +86,13 @@ def test_a_callback_gets_a_copy_of_each_record():
 
 def test_nothing_of_a_longer_line_is_left_behind_a_shorter_one(monkeypatch):
     """What a terminal shows in the end is the last line, and blanks."""
-    from secondorder.training.progress import Progress
+    from secondorder.training.progress import Line, told
 
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("COLUMNS", "60")
-    progress = Progress(7)
+    progress = Line()
     for loss in (0.123456, 2.0):
-        progress.show({"epoch": 1, "step": 2, "train_loss": loss})
+        progress.show(told({"epoch": 1, "step": 2, "train_loss": loss}, 7))
     progress.close()
     shown = [" "] * 60
     for line in stream.getvalue().strip("\n").split("\r")[1:]:

@@ -1,16 +1,10 @@
-"""Which runs may go on from a checkpoint: not fewer epochs, not two at a time, not another one."""
+"""Which runs may go on from a checkpoint: not fewer epochs, not another one."""
 
-import multiprocessing
-import os
-import subprocess
-import sys
-import threading
 
 import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder import files
 from secondorder.training import read_checkpoint
 
 rng = np.random.default_rng(0)
@@ -37,105 +31,6 @@ def test_fewer_epochs_than_were_done_are_refused(tmp_path):
     assert np.array_equal(optimizer.network.theta, start)
     assert len(train(tmp_path / "c", epochs=4, resume=True)) == 5
     assert len(train(tmp_path / "c", epochs=5, resume=True)) == 6
-
-
-WHILE_ANOTHER_RUNS = """
-import sys, numpy as np, secondorder as so
-rng = np.random.default_rng(0)
-x, y = rng.normal(size=(20, 3)), rng.integers(0, 2, size=20)
-def wait(record):
-    print("recorded", flush=True)
-    sys.stdin.readline()
-so.train(so.SGD(so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy()), x, y, epochs=3, batch_size=10,
-         rng=0, checkpoint=sys.argv[1], resume=True, callback=wait)
-"""
-
-
-@pytest.mark.slow
-def test_two_processes_on_one_checkpoint(tmp_path):
-    path = tmp_path / "c"
-    with subprocess.Popen([sys.executable, "-c", WHILE_ANOTHER_RUNS, path], text=True,
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout.readline() == "recorded\n"
-        before = path.read_bytes()
-        with pytest.raises(BlockingIOError, match="another run is writing to .*c; "):
-            train(path, resume=True)
-        assert path.read_bytes() == before
-        assert len(train(tmp_path / "d")) == 4  # another file of the same directory is free
-        other.communicate("\n" * 5)
-    assert other.returncode == 0 and read_checkpoint(path)["epoch"] == 3
-    assert sorted(os.listdir(tmp_path)) == ["c", "d"]
-    assert len(train(path, resume=True)) == 4
-
-
-@pytest.mark.slow
-def test_a_killed_run_keeps_nobody_off(tmp_path):
-    path = tmp_path / "c"
-    with subprocess.Popen([sys.executable, "-c", WHILE_ANOTHER_RUNS, path], text=True,
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        other.stdout.readline()
-        other.kill()
-    assert len(os.listdir(tmp_path)) == 2  # the lock that was left
-    assert len(train(path, resume=True)) == 4
-    assert os.listdir(tmp_path) == ["c"]
-
-
-def test_threads_on_one_checkpoint(tmp_path):
-    ends = []
-
-    def compete():
-        try:
-            ends.append(train(tmp_path / "c", epochs=30, resume=True))
-        except BlockingIOError as error:
-            ends.append(error)
-
-    threads = [threading.Thread(target=compete) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(ends) == 4 and any(not isinstance(end, Exception) for end in ends)
-    assert os.listdir(tmp_path) == ["c"]
-
-
-def test_a_probe_that_another_run_clears_away_is_no_trouble(tmp_path, monkeypatch):
-    close = os.close
-
-    def cleared(handle):
-        close(handle)
-        for probe in tmp_path.glob(".probe.*"):
-            probe.unlink()
-    monkeypatch.setattr(os, "close", cleared)
-    files.require_writable(tmp_path / "c")
-    assert not os.listdir(tmp_path)
-
-
-def _take_turns(path, count):
-    done = 0
-    for _ in range(count):
-        try:
-            with files.one_writer(path / "c"):
-                mark = path / "inside"
-                handle = os.open(mark, os.O_CREAT | os.O_EXCL)  # fails if another one is inside
-                os.close(handle)
-                mark.unlink()
-                done += 1
-        except BlockingIOError:
-            pass
-        files.remove_stale(path)
-    os._exit(0 if done else 3)
-
-
-@pytest.mark.slow
-def test_never_two_writers_at_once(tmp_path):
-    """Four processes take turns, and clear away meanwhile what killed runs left."""
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_take_turns, args=(tmp_path, 200)) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 4
 
 
 # -- another run is told by what its caller said -------------------------------------------------

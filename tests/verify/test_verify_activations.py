@@ -60,8 +60,7 @@ def test_wrong_activation_derivatives_are_named(base, name, bug):
     factor, ratio, hint = FACTORS[bug]
     original = getattr(base, name)
     report = verify.activation(changed(base, **{name: lambda self, x: factor * original(self, x)}))
-    # the curvature of tanh is written with its slope
-    assert wrong_passes(report) == ({name, "curvature"} if base is nets.Tanh else {name})
+    assert wrong_passes(report) == {name}
     assert (
         ratio in str(report)
         and hint in str(report)

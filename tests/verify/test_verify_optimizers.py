@@ -40,7 +40,6 @@ RIGHT = {
     "kfac": (of(so.EACG, curvature="fisher-empirical", solver="kfi", alpha=0.1), {}),
     "sampled": (of(so.EACG, curvature="fisher-sampled", rng=3), {}),
     "cubic": (around(so.SGD, sigma=10.0), {}),
-    "cubic, adaptive": (around(of(so.Momentum, learning_rate=0.1), sigma=10.0, adaptive=True), {}),
     "cubic by layer around adam": (around(so.Adam, rates="layer"), {}),
     "cubic around truncated newton": (around(so.TruncatedNewton), {}),
     "cubic by parameter": (around(so.SGD, rates="variable"), {}),

@@ -12,13 +12,13 @@
 # %%
 import numpy as np
 
-from secondorder.papers.low_rank.quantities import eta
+from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta as eta
 
-GRADE = ("low-rank", "7", "coefficient_a")
+GRADE = ("low-rank", "7", "eq_7_a")
 
 
 # %%
-def coefficient_a(sample, k):
+def eq_7_a(sample, k):
     """a (C, d_k), from f_pp (C, C), u (C, d_n) and eta^(n,k) (d_n, d_k).
 
     They are `sample.f_pp`, `sample.u` and `eta(sample, sample.n, k)`.
@@ -30,4 +30,4 @@ def coefficient_a(sample, k):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], coefficient_a, implementation=GRADE[2]))
+    print(so.verify.equation(GRADE[0], GRADE[1], eq_7_a, implementation=GRADE[2]))

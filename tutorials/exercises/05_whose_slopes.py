@@ -9,13 +9,14 @@
 # %%
 import numpy as np
 
-from secondorder.papers.low_rank.quantities import alpha, gamma
+from secondorder.papers.low_rank.eq_10_26_network import eq_19_gamma as gamma
+from secondorder.papers.low_rank.eq_10_26_network import eq_21_alpha as alpha
 
-GRADE = ("low-rank", "23", "eta")
+GRADE = ("low-rank", "23", "eq_23_eta")
 
 
 # %%
-def eta(sample, k, l):
+def eq_23_eta(sample, k, l):
     """eta^(k,l) (d_k, d_l), from alpha(sample, k, l) (d_k, d_l) and gamma(sample, ...) (d, d)."""
     return ...
 
@@ -24,4 +25,4 @@ def eta(sample, k, l):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], eta, implementation=GRADE[2]))
+    print(so.verify.equation(GRADE[0], GRADE[1], eq_23_eta, implementation=GRADE[2]))

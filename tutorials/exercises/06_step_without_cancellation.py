@@ -17,18 +17,17 @@
 # %%
 import numpy as np
 
-LARGEST = np.finfo(float).max
 GRADE = ("low-rank", ("37", "extension-stable-step"), "step_length")
 
 
 # %%
-def step_length(g_dot_grad, g_H_g, g_norm, sigma, ascent="skip", largest=LARGEST):
-    """The minimiser s >= 0, and 0 where the slope goes up; `ascent` may be ignored."""
+def step_length(g_dot_grad, g_H_g, g_norm, sigma):
+    """The minimiser s >= 0, 0 where the slope goes up, infinite where there is no minimum."""
     if g_norm == 0 or g_dot_grad > 0:
         return 0.0
     a, h = g_dot_grad / g_norm, g_H_g / g_norm**2  # per unit of length: c = sigma now
     if sigma == 0:
-        return min(-a / h / g_norm, largest) if h > 0 else largest
+        return -a / h / g_norm if h > 0 else np.inf
     root = np.sqrt(h**2 - 2 * a * sigma)
     s = ...
     return s if s is ... else s / g_norm

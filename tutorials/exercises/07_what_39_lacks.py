@@ -14,35 +14,29 @@
 # %%
 import numpy as np
 
-from secondorder.papers.low_rank.quantities import hidden_layers, objective_derivatives
-GRADE = ("low-rank", "39", "by_explicit_eta")
+from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta as eta
 
-def parts(evaluation, direction):
-    """What the direction does: outputs' tangents through each layer's part, list of (S, C); the sum
-    of the products of two layers' changes; and the losses' Hessians f_pp (S, C, C)."""
-    layers, places = hidden_layers(evaluation)
-    f_pp = objective_derivatives(evaluation, places[-1])[1]
-    pieces = [layer.linear.split(direction[evaluation.network.slices[place]]) if layer.linear.size
-              else None for layer, place in zip(layers, places)]
-    tangents, bend = [], 0.0
-    for r, piece in enumerate(pieces):
-        if piece is None:
-            continue
-        t = layers[r].input @ piece[0].T + (piece[1] if len(piece) > 1 else 0)
-        for k in range(r + 1, len(layers)):
-            below = layers[k - 1].slope
-            t = t if below is None else below * t
-            if pieces[k] is not None:
-                bend += 2 * np.sum(evaluation.deltas[places[k]] * (t @ pieces[k][0].T))
-            t = t @ layers[k].linear.weight.T
-        tangents.append(t)
-    return tangents, bend, f_pp
+GRADE = ("low-rank", "39", "eq_39_curvature")
+
+
+def parts(s, omega, phi):
+    """What a direction does to the outputs of a sample through each layer alone, list of (C,); and
+    the sum of the products of two layers' changes. omega and phi[1], ... are its pieces."""
+    n, moves, bend = s.n, [], 0.0
+    for r in range(1, n + 1):
+        move = phi[r] @ s.v[r - 1]
+        for k in range(r + 1, n + 1):
+            bend += 2 * (s.f_p @ s.u @ eta(s, n, k)) @ phi[k] @ eta(s, k - 1, r) @ move
+        bend += 2 * s.f_p @ omega @ eta(s, n, r) @ move
+        moves.append(s.u @ eta(s, n, r) @ move)
+    return [*moves, omega @ s.v[n]], bend
 
 
 # %%
-def by_explicit_eta(evaluation, direction):
-    """g^T H g, the mean over samples, for a chain of linear and ReLU layers."""
-    tangents, bend, f_pp = parts(evaluation, direction)
+def eq_39_curvature(s, omega, phi):
+    """g^T H g at one sample of a chain of linear and ReLU layers; the loss's Hessian in the
+    outputs is `s.f_pp` (C, C)."""
+    moves, bend = parts(s, omega, phi)
     return ...
 
 
@@ -50,4 +44,4 @@ def by_explicit_eta(evaluation, direction):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], by_explicit_eta, implementation=GRADE[2]))
+    print(so.verify.equation(GRADE[0], GRADE[1], eq_39_curvature, implementation=GRADE[2]))

@@ -3,22 +3,22 @@
 #
 # A reversible block changes its second half by the output of the first one. To bring about a
 # wanted change of the second half, the second matrix has to make up for what the change of the
-# first one already does to it: `cross_derivative(state)` times the first change, as columns one
-# below the other (`vec`, `unvec`).
+# first one already does to it: `eq_66_B(state)` times the first change, as columns one
+# below the other (`vec`, `R`).
 #
 # Predict first: which sign has what is already there?
 
 # %%
 import numpy as np
 
-from secondorder.papers.reversible_gauss_newton.dense.columns import unvec, vec
-from secondorder.papers.reversible_gauss_newton.dense.jacobians import cross_derivative
+from secondorder.papers.reversible_gauss_newton.eq_12_13_jacobian import R, vec
+from secondorder.papers.reversible_gauss_newton.eq_58_80_appendix_n import eq_66_B
 
-GRADE = ("reversible-gauss-newton", "17", "second_delta")
+GRADE = ("reversible-gauss-newton", "17", "eq_57_delta")
 
 
 # %%
-def second_delta(e2, state, delta1):
+def eq_57_delta(e2, state, delta1):
     """The change of the second matrix, from e2 (d/2, n), state.S2 (features, n) and delta1."""
     return ...
 
@@ -27,4 +27,4 @@ def second_delta(e2, state, delta1):
 if __name__ == "__main__":
     import secondorder as so
 
-    print(so.verify.equation(GRADE[0], GRADE[1], second_delta, implementation=GRADE[2]))
+    print(so.verify.equation(GRADE[0], GRADE[1], eq_57_delta, implementation=GRADE[2]))

@@ -8,11 +8,11 @@
 # %%
 import numpy as np
 
-GRADE = ("reversible-gauss-newton", ("5", "theorem-4.3"), "gauss_newton")
+GRADE = ("reversible-gauss-newton", ("5", "theorem-4.3"), "eq_5_gauss_newton")
 
 
 # %%
-def gauss_newton(J, eps):
+def eq_5_gauss_newton(J, eps):
     """The step (p,) of least norm with J d nearest to -eps, from J (n d_y, p), eps (n d_y,)."""
     return ...
 
@@ -22,4 +22,4 @@ if __name__ == "__main__":
     import secondorder as so
 
     for label in GRADE[1]:
-        print(so.verify.equation(GRADE[0], label, gauss_newton, implementation=GRADE[2]))
+        print(so.verify.equation(GRADE[0], label, eq_5_gauss_newton, implementation=GRADE[2]))

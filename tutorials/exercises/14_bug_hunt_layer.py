@@ -22,10 +22,6 @@ class Scale(so.Layer):
         self.input_shape = (width,)
         self.declare("a", np.linspace(0.5, 1.5, width))
 
-    @property
-    def a(self):
-        return self.parameters["a"]
-
     def forward(self, x):
         return self.a * x, x
 

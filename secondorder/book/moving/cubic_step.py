@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...papers.low_rank.steps import model_change, step_length
+from ...papers.low_rank import step_length
+from ...papers.low_rank.eq_08_09_cubic_model import eq_8_change
 from .drawing import Axis, Curve, Figure, Panel, Recorded, Slider, number_text
 
 SLOPE, NORM = -6.0, 1.0  # a and |g| of tutorial 00
@@ -18,19 +19,19 @@ def steps():
 
 def models():
     """The model's change over `STEPS`, (sigmas, curvatures, steps)."""
-    return np.array([[[model_change(SLOPE, h, NORM, sigma, s) for s in STEPS] for h in CURVATURES]
+    return np.array([[[eq_8_change(SLOPE, h, NORM, sigma, s) for s in STEPS] for h in CURVATURES]
                      for sigma in SIGMAS])
 
 
 def lowest(lengths):
     """The model's change at its step, (sigmas, curvatures)."""
-    return np.array([[model_change(SLOPE, h, NORM, sigma, s) for h, s in zip(CURVATURES, row)]
+    return np.array([[eq_8_change(SLOPE, h, NORM, sigma, s) for h, s in zip(CURVATURES, row)]
                      for sigma, row in zip(SIGMAS, lengths)])
 
 
 def quadratics():
     """The same without the cubic term, (curvatures, steps)."""
-    return np.array([[model_change(SLOPE, h, NORM, 0.0, s) for s in STEPS] for h in CURVATURES])
+    return np.array([[eq_8_change(SLOPE, h, NORM, 0.0, s) for s in STEPS] for h in CURVATURES])
 
 
 def newton():
@@ -53,7 +54,7 @@ def figure():
     """The figure of the book."""
     lengths, by_h, by_both = steps(), newton(), (0, 1)
     ahead = np.where(CURVATURES > 0, by_h, np.nan)
-    bottom = [model_change(SLOPE, h, NORM, 0.0, s) for h, s in zip(CURVATURES, ahead)]
+    bottom = [eq_8_change(SLOPE, h, NORM, 0.0, s) for h, s in zip(CURVATURES, ahead)]
     sigma_axis = Axis("σ, weight of the cubic term", 4, 64, (4, 8, 16, 32, 64), log=True)
     model = Panel(
         "the models", Axis("step s along the direction", 0, 4, (0, 1, 2, 3, 4)),
@@ -79,7 +80,7 @@ def figure():
         look="Take the curvature h below zero: the quadratic model has no lowest point, the cubic "
              "one keeps its step. Then take σ up: the step shortens, and h matters less and less.",
         source="Slope a = −6 and length |g| = 1, as in tutorial 00; there h = −3 and σ = 6 give "
-               "s = 2. Computed by model_change and step_length of the low_rank room.",
+               "s = 2. Computed by eq_8_change and step_length of the low_rank room.",
         labels=("8", "9", "37", "41"),
         sliders=[Slider("σ, weight of the cubic term", "", [str(sigma) for sigma in SIGMAS],
                         SIGMAS.index(6)),

@@ -4,7 +4,7 @@ import sys
 
 from secondorder import files
 
-from ..parsing import directory, natural
+from ..parsing import directory, force_option, natural
 
 ABOUT = """\
 Show what the package does, on handwritten digits, offline. The tour
@@ -34,6 +34,7 @@ def add(commands):
         description=ABOUT)
     parser.add_argument("--out", type=directory, default="secondorder-tour", metavar="DIR",
                         help="directory to write to (default: %(default)s)")
+    force_option(parser)
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
                         help="seed of split, weights and batches (default: 0)")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
@@ -49,10 +50,8 @@ def run(options):
     def say(text):
         print(text, file=stream, flush=True)
 
-    with files.own_outputs(options.out, running.WRITTEN, running.COMMAND) as (out, earlier):
-        results = running.run(out, seed=options.seed, say=say)
-    if earlier:
-        say(f"replaced, of an earlier tour: {', '.join(path.name for path in earlier)}")
+    out = files.outputs(options.out, running.WRITTEN, options.force)
+    results = running.run(out, seed=options.seed, say=say)
     if options.json:
         print(files.to_json(results))
     return 0 if results["ok"] else 1

@@ -4,10 +4,9 @@ import time
 from pathlib import Path
 
 from secondorder import datasets, files
-from secondorder.files.environment import environment
+from secondorder.files import environment
 
 from . import sections
-from .sections import COMMAND
 
 #: Everything that `run` writes.
 WRITTEN = ("tour.json", "exact-hessian.png", "learning-curves.png", "residual-partitioning.png",
@@ -19,53 +18,32 @@ def run(out, seed=0, say=print):
     """Run the tour and return what ``tour.json`` holds; ``ok`` is whether every check passed.
 
     `out` is an existing directory for the figures and ``tour.json``. `seed` decides split, initial
-    weights, order of the batches and directions. `say` is called with lines of text. What
-    breaks a tour off leaves what was done so far there, with ``stopped``, and the training that was
-    under way, in ``under_way``.
+    weights, order of the batches and directions. `say` is called with lines of text. ``tour.json``
+    is written after every section, so that what breaks the tour off leaves what was done.
     """
     out, started = Path(out), time.perf_counter()
     training, validation = _digits(seed)
-    results = {"command": COMMAND,
+    results = {"command": "tour",
                "ok": False,
-               "stopped": None,
                "seed": seed,
                "environment": environment(),
-               "data": {"name": "digits", "training": len(training), "validation": len(validation)}}
-    try:
-        for title, section in sections.SECTIONS:
-            say(f"\n== {title}")
-            before = time.perf_counter()
-            name, outcome = section(out, training, validation, seed, say)
-            results[name] = outcome | {"seconds": time.perf_counter() - before}
-        results["ok"] = all(results[name]["ok"] for name in ("derivatives", "bound"))
-        _finish(out, results, started)
-    except BaseException as error:
-        if results["stopped"] is None and "seconds" not in results:
-            results["stopped"] = type(error).__name__
-            results["under_way"] = _under_way(error)
-            _finish(out, results, started)
-        raise
+               "data": {"name": "digits", "training": len(training), "validation": len(validation)},
+               "figures": []}
+    for title, section in sections.SECTIONS:
+        say(f"\n== {title}")
+        before = time.perf_counter()
+        name, outcome = section(out, training, validation, seed, say)
+        results[name] = outcome | {"seconds": time.perf_counter() - before}
+        results["figures"] += outcome.get("figures", [])
+        results["seconds"] = time.perf_counter() - started
+        files.write_json(out / "tour.json", results)
+    results["ok"] = all(results[name]["ok"] for name in ("derivatives", "bound"))
+    files.write_json(out / "tour.json", results)
     say(f"\nwritten to {out}, in {results['seconds']:.0f} s:")
     for figure in results["figures"]:
         say(f"  {figure['file']:<28} {figure['shows']}")
     say(f"  {'tour.json':<28} every number above, with seeds, settings and versions")
     return results
-
-
-def _finish(out, results, started):
-    """Write all that there is."""
-    told = [value for value in results.values() if isinstance(value, dict)]
-    results["figures"] = [figure for section in told for figure in section.get("figures", [])]
-    results["seconds"] = time.perf_counter() - started
-    files.write_json(out / "tour.json", results, command=COMMAND)
-
-
-def _under_way(error):
-    """The trainings of the section that was broken off: those that ended, and the last."""
-    runs = dict(getattr(error, "runs", {}))
-    if hasattr(error, "history"):
-        runs["broken off"] = error.history.to_dict()
-    return runs
 
 
 def _digits(seed):

@@ -18,7 +18,6 @@ from . import rates
 from .derivative_checks import check_derivatives, table
 from .trainings import Method, compare, with_work
 
-COMMAND = "tour"
 BATCH = 100
 EPOCHS = 20  # of truncated Newton
 AUTOENCODER_EPOCHS, CLASSIFIER_EPOCHS = 100, 40
@@ -61,7 +60,7 @@ def derivatives(out, training, validation, seed, say):
     plots.hessian_heat_map(hessian, network, left,
                            f"exact Hessian of a 16-6-10 network, {network.size} x {network.size}")
     plots.spectrum(eigenvalues, right, zero=zero, title="its eigenvalues")
-    files.write_figure(out / "exact-hessian.png", figure, command=COMMAND)
+    files.write_figure(out / "exact-hessian.png", figure)
     checks = check_derivatives(network, loss, x[:40], y[:40], l2=1e-3, rng=seed)
     say(f"16-6-10 network on digits at 4 x 4 pixels: {network.size} parameters, loss "
         f"{network.evaluate(loss, x, y).loss:.3f} after 8 truncated Newton steps")
@@ -104,7 +103,7 @@ def classifier(out, training, validation, seed, say):
                           show_legend=False)
     plots.learning_curves(histories, right, x="work", y_label="", title="the same runs by work",
                           x_label="work: full gradients, a Hessian-vector product counted as two")
-    files.write_figure(out / "learning-curves.png", figure, command=COMMAND)
+    files.write_figure(out / "learning-curves.png", figure)
     return "classifier", {
         "runs": runs,
         "settings": {"network": [64, 32, 10], "activation": "tanh", "l2": 1e-3, "dtype": "float64"},
@@ -144,7 +143,7 @@ def residual_partitioning(out, training, validation, seed, say):
         (validation.inputs, validation.targets), l2=L2, seed=seed, say=say)
     plots.learning_curves(_histories(classes), right, y_label="cross-entropy")
     right.set_title("classifier " + "-".join(map(str, widths)) + ", softplus")
-    files.write_figure(out / "residual-partitioning.png", figure, command=COMMAND)
+    files.write_figure(out / "residual-partitioning.png", figure)
     return "residual_partitioning", {"autoencoder": autoencoder,
                                      "classifier": classes,
                                      "settings": {"autoencoder": sizes, "classifier": widths,
@@ -164,7 +163,7 @@ def bound(out, training, validation, seed, say):
     largest = diagonal.curvature.max()
     figure = Figure(figsize=(13.5, 4.4), layout="constrained")
     plots.bound_beside_hessian(hessian, diagonal.curvature, network, figure)
-    files.write_figure(out / "diagonal-bound.png", figure, command=COMMAND)
+    files.write_figure(out / "diagonal-bound.png", figure)
     ok = bool(smallest >= NOT_BELOW * largest)
     say("bound minus the Hessian it bounds (without the products that Eq. (4) drops), 16-6-10 "
         f"network:\n  smallest eigenvalue {smallest:.2e}, largest curvature {largest:.2e}: "
@@ -201,7 +200,7 @@ def reversible_gauss_newton(out, training, validation, seed, say):
     plots.learning_curves(_histories(runs), right, quantity="accuracy", x_label="steps",
                           y_label="accuracy",
                           title="accuracy: training (solid), validation (dashed)")
-    files.write_figure(out / "reversible-gauss-newton.png", figure, command=COMMAND)
+    files.write_figure(out / "reversible-gauss-newton.png", figure)
     return "reversible_gauss_newton", {
         "runs": runs,
         "settings": {"blocks": 2, "bottleneck": BOTTLENECK, "samples": len(x),
@@ -247,7 +246,7 @@ def curvature_errors(out, training, validation, seed, say):
     left, right = figure.subplots(1, 2)
     plots.errors_over_steps(steps, totals, left, norm, "error of the curvature while training")
     plots.errors_by_layer(means, right, "layer by layer", y_label="error, mean over the run")
-    files.write_figure(out / "curvature-errors.png", figure, command=COMMAND)
+    files.write_figure(out / "curvature-errors.png", figure)
     return "curvature_errors", {
         "errors": means,
         "totals": {name: float(so.eacg.total_error(values)) for name, values in means.items()},
@@ -275,7 +274,7 @@ def cubic_regularization(out, training, validation, seed, say):
             f"loss {run['loss'][-1]:.3f}")
     rates.finish(*axes)
     axes[0].set_title("a deep network that starts on a plateau")
-    files.write_figure(out / "plateau.png", figure, command=COMMAND)
+    files.write_figure(out / "plateau.png", figure)
     return "plateau", {
         "runs": runs,
         "settings": {**DEEP, "batch": plateau.BATCH, "dtype": "float32"},

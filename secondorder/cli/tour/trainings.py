@@ -22,18 +22,10 @@ def compare(methods, make_network, loss, training, validation, l2, seed, say):
     """Train a fresh network per method and say how each ended; name -> its records and settings.
 
     `make_network` makes the same initial network every time; `seed` decides the order of the
-    batches. An exception that ends a training carries those of the methods before it in its
-    attribute ``runs``.
+    batches.
     """
-    runs = {}
-    try:
-        for name, method in methods.items():
-            runs[name] = _train(name, method, make_network(), loss, training, validation, l2, seed,
-                                say)
-    except BaseException as error:
-        error.runs = runs
-        raise
-    return runs
+    return {name: _train(name, method, make_network(), loss, training, validation, l2, seed, say)
+            for name, method in methods.items()}
 
 
 def _train(name, method, network, loss, training, validation, l2, seed, say):

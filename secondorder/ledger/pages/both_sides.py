@@ -1,5 +1,7 @@
 """Both sides of a comparison as numbers, side by side: a few entries, shapes, the difference."""
 
+import math
+
 import numpy as np
 
 from ..comparisons import AtMost, Comparison, Equal, Rate
@@ -35,15 +37,16 @@ def table(claim, names=("code", "check"), limit=3):
         names, third, gap = ("smaller", "larger"), "margin", claim.right - claim.left
     else:
         third, gap = "difference", claim.left - claim.right
+    parts = claim.parts or {"": claim.left.shape}
     rows = [["entry" if claim.left.ndim else "", *names, third]]
     for flat in _telling(claim)[:limit]:
         place = tuple(int(i) for i in np.unravel_index(flat, claim.left.shape))
-        rows.append([_place(place), _number(claim.left[place]), _number(claim.right[place]),
+        rows.append([_place(parts, flat), _number(claim.left[place]), _number(claim.right[place]),
                      f"{abs(gap[place]):.1e}" if third == "difference" else f"{gap[place]:.1e}"])
     lines = columns(rows)
     size = claim.left.size
-    shown = f"{min(limit, size)} of {size} entries, shape {claim.left.shape}; " \
-        if size > limit else ""
+    form = f"shape {[*parts.values()][0]}" if len(parts) == 1 else f"{len(parts)} arrays"
+    shown = f"{min(limit, size)} of {size} entries, {form}; " if size > limit else ""
     return [*lines, f"{shown}{claim.measured()}"]
 
 
@@ -73,8 +76,14 @@ def columns(rows):
             for row in rows]
 
 
-def _place(place):
-    return f"[{', '.join(map(str, place))}]" if place else ""
+def _place(parts, flat):
+    """An entry by the indices that it has in its own array: `[0, 2]`, or `[0, 2] of (3, 1)`."""
+    for name, shape in parts.items():
+        if flat < math.prod(shape):
+            break
+        flat -= math.prod(shape)
+    place = f"[{', '.join(str(int(i)) for i in np.unravel_index(flat, shape))}]" if shape else ""
+    return f"{place} of {name}".strip() if name else place
 
 
 def _number(value):

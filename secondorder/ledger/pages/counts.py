@@ -1,6 +1,5 @@
 """What is counted: labels, equations, verdicts, and errata by their weight."""
 
-from .. import registry
 from ..registration import VERDICTS, WEIGHTS
 
 #: What several are called, where that is another word.
@@ -68,16 +67,3 @@ def marks(entry):
                      if len(entry.unnumbered) == 1 else
                      f"{', '.join(entry.unnumbered)}: no displays of the paper bear these numbers.")
     return lines
-
-
-def errata_by_weight():
-    """A table in Markdown: for every paper its labels, and its corrected displays by weight."""
-    lines = ["| paper | displays | labels | without a display | errata of substance "
-             "| misprints | of extraction |", "|---|" + "---:|" * 6]
-    for paper in registry.REGISTRY.rooms():
-        entries = registry.REGISTRY.select(paper)
-        counts = [len(entries), sum(len(entry.labels) for entry in entries),
-                  sum(len(entry.unnumbered) for entry in entries),
-                  *_weights(entries).values()]
-        lines.append(f"| {paper} | " + " | ".join(map(str, counts)) + " |")
-    return "\n".join(lines)

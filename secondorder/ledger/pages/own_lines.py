@@ -21,7 +21,9 @@ from ..displays import printed_numbers
 from ..labels import is_number
 from .source import check_and_helpers, doc_lines, doc_node, place_of, plain, tree_of
 
+_PACKAGE = Path(__file__).resolve().parents[2]
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
+_HEAD = re.compile(r"Eq\. (\([\w.]+\)(?:(?:,| =) \([\w.]+\))*)")
 _NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
 _CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
            if inspect.isclass(kind) and name not in ("Case", "VerificationError")}
@@ -62,18 +64,32 @@ def code_line(entry, label):
 
 @functools.cache
 def displays_of(room):
-    """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`,
-    `theorem_1`.
+    """Function -> the labels that a room's modules name it by: `eq_9_...`, `eq_09_...`, of several
+    `eq_26_27_...`, `theorem_1`; and those that the docstring of such a function begins with, as
+    "Eq. (3) = (34)".
     """
     found = {}
     for module in [value for name, value in sys.modules.items()
                    if name.startswith(f"{room}.") and ".equations" not in name]:
         for name, value in vars(module).items():
-            match = re.fullmatch(r"eq_0*(\w+?)_(?!as_printed)\w+|((?:theorem|lemma|algorithm)_\d+)",
-                                 name)
+            match = re.fullmatch(r"eq((?:_\d+[a-z]?)+)(?!_as_printed)\w*"
+                                 r"|((?:theorem|lemma|algorithm)_\d+)", name)
             if match and inspect.isfunction(value):
-                found.setdefault(value, set()).add(match[1] or match[2].replace("_", "-"))
+                labels = (re.findall(r"_0*(\w+?)(?=_|$)", match[1]) if match[1]
+                          else [match[2].replace("_", "-")])
+                head = _HEAD.match(inspect.getdoc(value) or "")
+                found.setdefault(value, set()).update(
+                    labels, re.findall(r"[\w.]+", head[1]) if head else ())
     return found
+
+
+def displays_among(entry):
+    """Of what implements a check, the functions that are named by one of its labels, in their
+    order.
+    """
+    named = displays_of(_room(entry))
+    return [value for value in entry.implements
+            if named.get(plain(value), set()) & set(entry.labels)]
 
 
 def check_line(entry, label):
@@ -99,10 +115,19 @@ def told(entry):
     for number in printed_numbers(entry) or entry.labels[:1]:
         same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
     for lines, mine in same.items():
-        code, check = (line or "no source at hand" for line in lines)
+        code, check = (placed(line, entry) if line else "no source at hand" for line in lines)
         parts.append((told_numbers(mine) + " " if len(same) > 1 else "")
                      + f"code {code}, check {check}")
     return parts
+
+
+def placed(line, entry):
+    """A line with its file: from the paper's own room on, or from the package on."""
+    room = getattr(sys.modules.get(_room(entry)), "__file__", None)
+    for top in (room and Path(room).resolve().parent, _PACKAGE / "papers", _PACKAGE):
+        if top and line.file.is_relative_to(top):
+            return f"{line.file.relative_to(top).as_posix()}:{line.number}"
+    return str(line)
 
 
 @functools.cache

@@ -1,7 +1,8 @@
-"""One equation on one screen: formula, literal code, both sides' numbers, verdict.
+"""One equation, on one screen where it fits: formula, the whole function that is the formula, both
+sides' numbers, verdict.
 
-What does not fit stands behind `more`: all that implements it, the check's own code, the live case
-and every claim.
+Behind `more` stands the rest: all that implements it, the check's own code, the live case and every
+claim.
 """
 
 import inspect
@@ -20,9 +21,8 @@ from . import both_sides, counts, folding, own_lines
 from .source import code_of, doc_lines, reference_code
 
 _WIDTH = 80
-#: Lines that a page keeps to where its formulas and numbers leave room for code.
+#: Lines that a page keeps to, but for formulas, code and numbers, which stand there whole.
 SCREEN = 50
-_LEAST_CODE = 8
 _PAGES = 5  # more displays at once are a list
 #: What must fail, and what is said where it does.
 _FAILING = {Printed: "printed form fails, as expected",
@@ -79,8 +79,7 @@ def _page(entry, seed, more, tex):
     if more:
         body = [*head, "", *_all_code(entry), *numbers, "", *_rest(entry, result, seed)]
     else:
-        room = SCREEN - len(head) - len(numbers) - 5
-        code = ["", *_cut(_lead(entry), max(room, _LEAST_CODE))]
+        code = ["", *_lead(entry)]
         left = SCREEN - len(head) - len(numbers) - len(code) - 2
         claims = ["", *_claims(result.claims, left)] if result.claims else []
         body = _without_gaps([*head, *code, *(numbers if claims else []), *claims,
@@ -160,7 +159,7 @@ def _with_lines(entry, formulas):
     """
     caption, *rest = formulas
     parts = own_lines.told(entry)
-    if len(parts) == 1:
+    if len(parts) == 1 and len(caption + parts[0]) < _WIDTH - 2:
         return [f"{caption[:-1]} ({parts[0]}):", *rest]
     return [*formulas, *_paragraph(f"lines: {'; '.join(parts)}", "  ")]
 
@@ -172,23 +171,20 @@ def _indented(lines):
 # -- code ------------------------------------------------------------------------------------------
 
 def _lead(entry):
-    """Lines of the literal form: its place, its formula as the docstring has it, its code."""
+    """Lines of the functions that are the display, each whole: its place, its formula as the
+    docstring has it, its code. Where none is named by a number, of the first that implements it.
+    """
     if not entry.implements:
         what = "where its check belongs:" if entry.verdict == "unchecked" else "the check"
         return code_of(entry.check, f"{what} {entry.check.__name__}")
-    return _implementation(entry, entry.implements[0])
+    functions = own_lines.displays_among(entry) or entry.implements[:1]
+    return [line for value in functions for line in ("", *_implementation(entry, value))][1:]
 
 
 def _implementation(entry, value):
     name = qualified_name(value)
     first, *code = code_of(value, short_name(entry.paper, name))
     return [first, *("       " + line for line in doc_lines(value)), *code]
-
-
-def _cut(lines, room):
-    if len(lines) <= room:
-        return lines
-    return [*lines[:room - 1], f"       ... {len(lines) - room + 1} more lines of this code"]
 
 
 def _all_code(entry):

@@ -65,12 +65,12 @@ class Activation(Layer):
         slope, x_tangent = saved.slope, moved.x_tangent
         if getattr(saved.function, "piecewise_linear", False):
             return y_bar_tangent * slope
-        for bar in (y_bar, y_bar_tangent, x_tangent):
-            shaped(bar, slope, "a bar or a tangent")
-        curvature = shaped(saved.function.curvature(saved.input), slope, "the curvature")
+        curvature = saved.function.curvature(saved.input)
+        shaped(slope, y_bar=y_bar, y_bar_tangent=y_bar_tangent, x_tangent=x_tangent,
+               curvature=curvature)
         x_bar_tangent = np.empty(y_bar_tangent.shape, slope.dtype)
-        kernels.bent(*[a.reshape(-1) for a in (y_bar_tangent, slope, y_bar, curvature, x_tangent,
-                                               x_bar_tangent)])
+        kernels.bent(y_bar_tangent.reshape(-1), slope.reshape(-1), y_bar.reshape(-1),
+                     curvature.reshape(-1), x_tangent.reshape(-1), x_bar_tangent.reshape(-1))
         return x_bar_tangent
 
     def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=()):

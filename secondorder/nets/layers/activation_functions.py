@@ -63,9 +63,7 @@ def _constant(x, number):
     return np.broadcast_to(x.dtype.type(number), x.shape)
 
 
-def _loops(x):
-    """Whether loops take these numbers: float32 and float64, in an array."""
-    return isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.dtype.itemsize <= 8
+LOOPS = "fd"  # the types of numbers that loops take: float32 and float64
 
 
 def _both(loop, x, *numbers):
@@ -134,7 +132,7 @@ class LeakyReLU(ActivationFunction):
 
     def value_and_slope(self, x):
         """x times the slope, where an infinite x stays infinite only if the slope is not 0."""
-        if _loops(x):
+        if type(x) is np.ndarray and x.dtype.char in LOOPS:
             return _both(kernels.leaky, x, x.dtype.type(self.negative_slope))
         x, slope = _floating(x), self.slope(x)
         return x * slope, slope
@@ -171,12 +169,12 @@ class Tanh(ActivationFunction):
         return (2 * e / (1 + e * e)) ** 2
 
     def curvature(self, x):
-        if _loops(x):
+        if type(x) is np.ndarray and x.dtype.char in LOOPS:
             return _curvature(kernels.tanh_curvature, x)
         return -2 * np.tanh(x) * self.slope(x)
 
     def value_and_slope(self, x):
-        if _loops(x):
+        if type(x) is np.ndarray and x.dtype.char in LOOPS:
             return _both(kernels.tanh, x)
         return self.value(x), self.slope(x)
 
@@ -204,12 +202,12 @@ class Sigmoid(ActivationFunction):
         return logistic(x) * logistic(-np.asarray(x))
 
     def curvature(self, x):
-        if _loops(x):
+        if type(x) is np.ndarray and x.dtype.char in LOOPS:
             return _curvature(kernels.sigmoid_curvature, x)
         return self.slope(x) * (1 - 2 * logistic(x))
 
     def value_and_slope(self, x):
-        if _loops(x):
+        if type(x) is np.ndarray and x.dtype.char in LOOPS:
             return _both(kernels.sigmoid, x)
         return self.value(x), self.slope(x)
 
@@ -226,12 +224,12 @@ class Softplus(ActivationFunction):
         return logistic(x)
 
     def curvature(self, x):
-        if _loops(x):
+        if type(x) is np.ndarray and x.dtype.char in LOOPS:
             return _curvature(kernels.softplus_curvature, x)
         return logistic(x) * logistic(-np.asarray(x))
 
     def value_and_slope(self, x):
-        if _loops(x):
+        if type(x) is np.ndarray and x.dtype.char in LOOPS:
             return _both(kernels.softplus, x)
         return self.value(x), self.slope(x)
 

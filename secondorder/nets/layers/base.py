@@ -95,10 +95,50 @@ def unmoved(moved):
     return np.zeros_like(moved.x_tangent)
 
 
+class Layout(NamedTuple):
+    """Where things stand in a layer's flat vector: (start, stop, shape) of each.
+
+    `cuts` is for every parameter, then for every layer inside, None for what has no place in it.
+    `places` is for the pieces that layers hand on: of a chain the pieces of all layers in it, of
+    which `shares` tells each layer its own; `first` is the first layer that has some.
+    """
+
+    cuts: list
+    places: list
+    shares: tuple = ()
+    first: int = 0
+
+
+def views(vector, cuts):
+    """Views of a flat vector (..., size), one for each cut; None for None."""
+    axes = vector.shape[:-1]
+    return [cut and vector[..., cut[0]:cut[1]].reshape(axes + cut[2]) for cut in cuts]
+
+
+class Flat:
+    """The passes with flat vectors (..., size), which are cut into pieces for the walk."""
+
+    def flat_backward(self, saved, y_bar, out, needed):
+        """`backward`: theta_bar goes to `out` (..., size) unless that is None; returns x_bar, or
+        None unless it is needed.
+        """
+        return self.walk_back(saved, y_bar, self.pieces(out), needed)
+
+    def flat_tangent(self, saved, x_tangent, theta_tangent):
+        """y_tangent and `Moved` along tangents of x and of the parameters (..., size); each may be
+        None, which means zero.
+        """
+        return self.walk_along(saved, x_tangent, self.pieces(theta_tangent))
+
+    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+        """`backward_tangent`, like `flat_backward`."""
+        return self.walk_back_along(saved, moved, y_bar, y_bar_tangent, self.pieces(out), needed)
+
+
 # what a layer has for itself; a subclass with another use for one of these names would not work
 RESERVED = ("parameters", "trainable", "declare", "assign", "size", "split", "sublayers", "bind",
             "convert", "owner", "copy",
-            "cuts", "_given", "_trainable", "_owner", "_missing", "_settled_cuts")
+            "cuts", "layout", "pieces", "_trainable", "_owner", "_missing", "_settled")
 
 # a pass as a whole, and the two halves in which this package's layers write it
 HALVES = {"backward": ("input_gradient", "parameter_bars"),
@@ -107,7 +147,7 @@ PASSES = ("forward", *HALVES, *HALVES["backward"], *HALVES["backward_tangent"],
           "parameter_gradients", "tangent", "second_tangent", "input_hessian")
 
 
-class Layer:
+class Layer(Flat):
     """Base of all layers.
 
     A subclass declares its parameters with :meth:`declare` and defines the passes. It states
@@ -144,7 +184,7 @@ class Layer:
     input_shape = None
     children = ()
     many_directions = False
-    _owner = _settled_cuts = None
+    _owner = _settled = None
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -176,9 +216,24 @@ class Layer:
         self._trainable = checks.boolean(value, "trainable")
 
     def declare(self, name, value):
-        """Add a parameter that starts as a copy of `value`; whole numbers become float64."""
+        """Add a parameter that starts as a copy of `value`; whole numbers become float64.
+
+        It is an attribute from then on: ``self.name`` is the array, and setting it copies into it.
+        """
         checks.initialised(self)
         self.parameters[name] = checks.parameter(value, name)
+
+    def __getattr__(self, name):  # of what is no attribute otherwise
+        try:
+            return self.__dict__["parameters"][name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no {name!r}") from None
+
+    def __setattr__(self, name, value):
+        if name in self.__dict__.get("parameters", ()) and not hasattr(type(self), name):
+            self.assign(name, value)
+        else:
+            super().__setattr__(name, value)
 
     def assign(self, name, value):
         """Copy `value` into the parameter `name`; every view of it sees the change."""
@@ -192,35 +247,37 @@ class Layer:
         return own + sum(child.size for child in self.children) if self.children else own
 
     @property
-    def cuts(self):
-        """(start, stop, shape) in a flat vector (size,) for every parameter, then for every layer
-        inside; None for what has no place in it. Settled in a network.
-        """
-        settled, owner = self._settled_cuts, self._owner
-        if settled is None or owner is None or settled[0] is not owner or owner() is None:
-            cuts, start = [], 0
-            for value in self.parameters.values():
-                stop = start + value.size * self._trainable
-                cuts.append((start, stop, value.shape) if self._trainable else None)
-                start = stop
-            for child in self.children:
-                stop = start + child.size
-                cuts.append((start, stop, (stop - start,)) if stop > start else None)
-                start = stop
-            settled = self._settled_cuts = owner, cuts
-        return settled[1]
+    def layout(self):
+        """What `laid_out` returns; settled once in a network."""
+        inside = self._owner is not None and self._owner() is not None
+        return self._settled if inside else self.laid_out()
+
+    def laid_out(self):
+        """The `Layout`: own parameters first, then the layers inside."""
+        cuts, start = [], 0
+        for value in self.parameters.values():
+            stop = start + value.size * self._trainable
+            cuts.append((start, stop, value.shape) if self._trainable else None)
+            start = stop
+        for child in self.children:
+            stop = start + child.size
+            cuts.append((start, stop, (stop - start,)) if stop > start else None)
+            start = stop
+        return Layout(cuts, cuts if any(cuts) else [])
+
+    cuts = property(attrgetter("layout.cuts"), doc="Those of the `Layout`.")
 
     def split(self, vector):
         """Cut a flat vector (..., size) into views shaped like the parameters, then one flat vector
         for every layer inside; None for what has no place in it, and for all if `vector` is None.
         """
-        cuts = self.cuts
-        if vector is None:
-            return (None,) * len(cuts)
-        if vector.ndim == 1:
-            return [cut and vector[cut[0]:cut[1]].reshape(cut[2]) for cut in cuts]
-        axes = vector.shape[:-1]
-        return [cut and vector[..., cut[0]:cut[1]].reshape(axes + cut[2]) for cut in cuts]
+        return (None,) * len(self.cuts) if vector is None else views(vector, self.cuts)
+
+    def pieces(self, vector):
+        """The same as it is handed on by the layers that layers stand in: cut once for all inside,
+        and empty where there is nothing.
+        """
+        return [] if vector is None else views(vector, self.layout.places)
 
     def sublayers(self):
         """This layer and all layers inside it."""
@@ -234,7 +291,8 @@ class Layer:
         """
         start = {True: 0, False: 0}
         for layer in self.sublayers():
-            layer._owner, layer.parameters.bound = weakref.ref(owner), False
+            layer._settled, layer.parameters.bound = layer.laid_out(), False
+            layer._owner = weakref.ref(owner)
             trained = bool(layer.trainable)
             vector = theta if trained else fixed
             if vector is not None:
@@ -259,7 +317,7 @@ class Layer:
 
     def __getstate__(self):
         unbound = Parameters((name, value.copy()) for name, value in self.parameters.items())
-        return self.__dict__ | {"_owner": None, "_settled_cuts": None, "parameters": unbound}
+        return self.__dict__ | {"_owner": None, "_settled": None, "parameters": unbound}
 
     def copy(self):
         """An independent copy that belongs to no network."""
@@ -370,39 +428,35 @@ class Layer:
         if not out.shape[-1]:
             return out
         views = self.split(out)
-        rows = self.parameter_gradients(saved, y_bar, *self._given(views))
+        given = (views,) if self.many_directions else ()
+        rows = self.parameter_gradients(saved, y_bar, *given)
         fill(self, views, rows, "parameter_gradients")
         return out
 
-    def _given(self, views):
-        """Where a pass may write its arrays, as its last argument; none for an author's own."""
-        return (views,) if self.many_directions else ()
+    # -- the same with pieces, as the layers in a row hand them on ---------------------------------
 
-    def flat_backward(self, saved, y_bar, out, needed):
-        """`backward`: theta_bar goes to `out` (..., size) unless that is None; returns x_bar, or
-        None unless it is needed.
+    def walk_back(self, saved, y_bar, pieces, needed):
+        """`backward`: the bars go to `pieces`, if there are any; returns x_bar, or None unless it
+        is needed.
         """
-        if out is not None:
-            views = self.split(out)
-            fill(self, views, self.parameter_bars(saved, y_bar, *self._given(views)), "backward")
+        if pieces:
+            given = (pieces,) if self.many_directions else ()  # an author's own takes none
+            fill(self, pieces, self.parameter_bars(saved, y_bar, *given), "backward")
         return self.input_gradient(saved, y_bar) if needed else None
 
-    def flat_tangent(self, saved, x_tangent, theta_tangent):
-        """y_tangent and `Moved` along tangents of x and of the parameters (..., size); each may be
-        None, which means zero.
-        """
-        pieces = self.split(theta_tangent)
+    def walk_along(self, saved, x_tangent, pieces):
+        """y_tangent and `Moved`; without `pieces` the parameters stand still."""
+        pieces = pieces or (None,) * (len(self.parameters) + len(self.children))
         y_tangent = self.tangent(saved, x_tangent, *pieces)
         y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
         return y_tangent, Moved(x_tangent, pieces, left)
 
-    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
-        """`backward_tangent`, like `flat_backward`."""
-        if out is not None:
-            views = self.split(out)
-            bars = self.parameter_bars_tangent(saved, moved, y_bar, y_bar_tangent,
-                                               *self._given(views))
-            fill(self, views, bars, "backward_tangent")
+    def walk_back_along(self, saved, moved, y_bar, y_bar_tangent, pieces, needed):
+        """`backward_tangent`, like `walk_back`."""
+        if pieces:
+            given = (pieces,) if self.many_directions else ()
+            bars = self.parameter_bars_tangent(saved, moved, y_bar, y_bar_tangent, *given)
+            fill(self, pieces, bars, "backward_tangent")
         if not needed:
             return None
         return self.input_gradient_tangent(saved, moved, y_bar, y_bar_tangent)
@@ -426,12 +480,13 @@ def _bars(result):
     return bars[0] if len(bars) == 1 and isinstance(bars[0], (tuple, list)) else bars
 
 
-def shaped(a, like, what):
-    """Return an array that is shaped like another, directions in front; ValueError for any other:
-    loops do not look at shapes.
+def shaped(like, **arrays):
+    """ValueError unless arrays are shaped like another, directions in front; loops do not look at
+    shapes. Returns the last of them.
     """
-    if a.shape[a.ndim - like.ndim :] != like.shape:
-        raise ValueError(f"{what} has shape {a.shape}, expected {like.shape}")
+    for name, a in arrays.items():
+        if a.shape[a.ndim - like.ndim :] != like.shape:
+            raise ValueError(f"{name} has shape {a.shape}, expected {like.shape}")
     return a
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .base import Moved, _bars, fill, shaped
+from .base import Flat, Moved, _bars, fill
 from .numerical import Numerical, missing
 
 
@@ -25,11 +25,18 @@ def part(layer):
     return layer if layer.many_directions else OneDirection(layer)
 
 
-class OneDirection:
+def _row(pieces, k):
+    """Of every piece what belongs to direction k."""
+    return [None if piece is None else piece[k] for piece in pieces]
+
+
+class OneDirection(Flat):
     """The methods by which a network calls a layer; what is saved is `Held`."""
 
     def __init__(self, layer):
         self.layer, self.numerical, self.missing = layer, Numerical(layer), missing(layer)
+
+    size = property(lambda self: self.layer.size)
 
     def _pass(self, name, held, *arguments):
         """A pass of the layer, or what stands for one that it does not have."""
@@ -50,49 +57,55 @@ class OneDirection:
 
     def _shaped(self, a, like, name):
         """What a pass returned; ValueError unless it is shaped like the layer's input or output."""
-        return shaped(np.asarray(a), like, f"{self.layer!r}: what {name} returned")
+        a = np.asarray(a)
+        if a.shape != like.shape:
+            raise ValueError(f"{self.layer!r}: what {name} returned has shape {a.shape}, expected "
+                             f"{like.shape}")
+        return a
 
     def input_gradient(self, held, y_bar):
-        return self.flat_backward(held, y_bar, None, True)
+        return self.walk_back(held, y_bar, [], True)
 
-    def flat_backward(self, held, y_bar, out, needed):
+    def pieces(self, vector):
+        return self.layer.split(vector) if self.layer.size and vector is not None else []
+
+    def walk_back(self, held, y_bar, pieces, needed):
         if y_bar.ndim > held.output.ndim:
-            rows = [self.flat_backward(held, one, None if out is None else out[k], needed)
+            rows = [self.walk_back(held, one, _row(pieces, k), needed)
                     for k, one in enumerate(y_bar)]
             return np.stack(rows) if needed else None
         layer, saved = self.layer, held.saved
-        if out is None:
+        if not pieces:
             if not needed:
                 return None
             return self._shaped(layer.input_gradient(saved, y_bar), held.input, "backward")
         if not needed:
-            fill(layer, layer.split(out), layer.parameter_bars(saved, y_bar), "backward")
+            fill(layer, pieces, layer.parameter_bars(saved, y_bar), "backward")
             return None
         result = layer.backward(saved, y_bar)
-        fill(layer, layer.split(out), _bars(result), "backward")
+        fill(layer, pieces, _bars(result), "backward")
         return self._shaped(result[0], held.input, "backward")
 
-    def parameter_gradient(self, held, y_bar, out):
-        self.flat_backward(held, y_bar, out, False)
-
-    def flat_parameter_gradients(self, held, y_bar, out):
+    def flat_parameter_gradients(self, held, y_bar, out=None):
+        out = np.empty((len(y_bar), self.size), y_bar.dtype) if out is None else out
         rows = self._pass("parameter_gradients", held, y_bar)
         fill(self.layer, self.layer.split(out), rows, "parameter_gradients")
         return out
 
-    def flat_tangent(self, held, x_tangent, theta_tangent):
-        many = (theta_tangent is not None and theta_tangent.ndim > 1,
-                x_tangent is not None and x_tangent.ndim > held.input.ndim)
-        if any(many):
-            K = len(theta_tangent if many[0] else x_tangent)
-            pairs = [self.flat_tangent(held, x_tangent[k] if many[1] else x_tangent,
-                                theta_tangent[k] if many[0] else theta_tangent) for k in range(K)]
-            whole = Moved(x_tangent, self.layer.split(theta_tangent), [m for _, m in pairs])
-            return np.stack([y for y, _ in pairs]), whole
-        layer = self.layer
+    def walk_along(self, held, x_tangent, pieces):
+        values = self.all_parameters()
+        pieces = pieces or [None] * len(values)
+        several = [len(piece) for piece, value in zip(pieces, values)
+                   if piece is not None and piece.ndim > value.ndim]
+        many = x_tangent is not None and x_tangent.ndim > held.input.ndim
+        if several or many:
+            pairs = [self.walk_along(held, x_tangent[k] if many else x_tangent,
+                                     _row(pieces, k) if several else pieces)
+                     for k in range(several[0] if several else len(x_tangent))]
+            return np.stack([y for y, _ in pairs]), Moved(x_tangent, pieces, [m for _, m in pairs])
         x_tangent = np.zeros_like(held.input) if x_tangent is None else x_tangent
-        pieces = tuple(np.zeros_like(value) if piece is None else piece for piece, value in
-                       zip(layer.split(theta_tangent), self.all_parameters()))
+        pieces = tuple(np.zeros_like(value) if piece is None else piece
+                       for piece, value in zip(pieces, values))
         y_tangent = self._pass("tangent", held, x_tangent, *pieces)
         y_tangent, left = y_tangent if isinstance(y_tangent, tuple) else (y_tangent, None)
         y_tangent = self._shaped(y_tangent, held.output, "tangent")
@@ -105,16 +118,14 @@ class OneDirection:
         return [*self.layer.parameters.values(),
                 *[np.empty(child.size, dtype) for child in self.layer.children]]
 
-    def flat_backward_tangent(self, held, moved, y_bar, y_bar_tangent, out, needed):
+    def walk_back_along(self, held, moved, y_bar, y_bar_tangent, pieces, needed):
         if y_bar_tangent.ndim > held.output.ndim:
-            rows = [self.flat_backward_tangent(held, moved.left[k], y_bar, one,
-                                      None if out is None else out[k], needed)
+            rows = [self.walk_back_along(held, moved.left[k], y_bar, one, _row(pieces, k), needed)
                     for k, one in enumerate(y_bar_tangent)]
             return np.stack(rows) if needed else None
-        layer = self.layer
         result = self._pass("backward_tangent", held, moved, y_bar, y_bar_tangent)
-        if out is not None:
-            fill(layer, layer.split(out), _bars(result), "backward_tangent")
+        if pieces:
+            fill(self.layer, pieces, _bars(result), "backward_tangent")
         return self._shaped(result[0], held.input, "backward_tangent")
 
     def second_tangent(self, held, moved, x_second):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import checks
-from .base import Layer, Moved
+from .base import Layer, Layout, Moved
 from .between import Held, part
 
 STILL = Moved(None, ())  # of a layer whose input and parameters do not move
@@ -58,6 +58,17 @@ class Chain(Layer):
     def keeps_shape(self):
         return all(layer.keeps_shape for layer in self.layers)
 
+    def laid_out(self):
+        cuts, places, shares = super().laid_out().cuts, [], []
+        for layer, cut in zip(self.layers, cuts):
+            start, own = len(places), layer.layout.places if layer.many_directions else layer.cuts
+            if cut:
+                places += [place and (place[0] + cut[0], place[1] + cut[0], place[2])
+                           for place in own]
+            shares.append(slice(start, len(places)))
+        first = next((i for i, cut in enumerate(cuts) if cut), len(cuts))
+        return Layout(cuts, places, shares, first)
+
     @property
     def slices(self):
         """Where each layer's parameters stand in the flat vector; settled in a network."""
@@ -67,11 +78,6 @@ class Chain(Layer):
             start = slices[-1].stop
         return slices
 
-    @property
-    def length(self):
-        """`size`, as it stands in `cuts`."""
-        return max([cut[1] for cut in self.cuts if cut], default=0)
-
     def output_shape(self, input_shape):
         for layer in self.layers:
             input_shape = layer.output_shape(input_shape)
@@ -79,7 +85,11 @@ class Chain(Layer):
 
     def _held(self, saved):
         """What was saved, for `parts`; a plain list is that of layers for many directions."""
-        return saved.held if isinstance(saved, ChainSaved) else saved
+        return saved if self.simple else getattr(saved, "held", saved)
+
+    def called(self, saved):
+        """Every layer as this chain calls it (`parts`), with what it saved."""
+        return zip(self.parts, self._held(saved))
 
     def forward(self, x):
         """x of each layer is y of the one before it."""
@@ -113,34 +123,38 @@ class Chain(Layer):
 
     def parameter_gradient(self, saved, y_bar, out=None):
         """theta_bar (..., size) of all layers, first to last; in `out`, if that is given."""
-        axes = y_bar.shape[: y_bar.ndim - saved.output.ndim]
-        out = np.empty(axes + (self.length,), y_bar.dtype) if out is None else out
-        self.flat_backward(saved, y_bar, out, needed=False)
+        if out is None:
+            out = self._vectors(saved, y_bar)
+        self.walk_back(saved, y_bar, self.pieces(out), needed=False)
         return out
 
     def parameter_bars(self, saved, y_bar, out=None):
         """For every layer its own theta_bar."""
         return self.split(self.parameter_gradient(saved, y_bar))
 
-    def flat_backward(self, saved, y_bar, out, needed):
-        """y_bar of each layer is x_bar of the one after it, which is let go of then."""
-        held, outs = self._held(saved), self.split(out)
-        last = 0 if needed else self._first(outs)
-        for i in reversed(range(last, len(self.parts))):
-            y_bar = self.parts[i].flat_backward(held[i], y_bar, outs[i], needed or i > last)
-        return y_bar
+    def _vectors(self, saved, y_bar):
+        """An array for vectors (size,), as many as y_bar has directions."""
+        return np.empty(y_bar.shape[: y_bar.ndim - saved.output.ndim] + (self.size,), y_bar.dtype)
 
-    def _first(self, pieces):
-        """The first layer with parameters: nothing below it is asked for gradients."""
-        return min([i for i, piece in enumerate(pieces) if piece is not None], default=len(pieces))
+    def walk_back(self, saved, y_bar, pieces, needed):
+        """y_bar of each layer is x_bar of the one after it, which is let go of then. Nothing below
+        the first layer with parameters is asked for gradients.
+        """
+        held, layout = self._held(saved), self.layout
+        last = 0 if needed else layout.first
+        for i in reversed(range(last, len(self.parts))):
+            own = pieces[layout.shares[i]]
+            y_bar = self.parts[i].walk_back(held[i], y_bar, own, needed or i > last)
+        return y_bar
 
     def parameter_gradient_from(self, saved, bars, out=None):
         """theta_bar (..., size) from the gradients `bars` in the outputs of all layers."""
-        axes = bars[-1].shape[: bars[-1].ndim - saved.output.ndim]
-        out = np.empty(axes + (self.length,), bars[-1].dtype) if out is None else out
-        for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
-            if piece is not None:
-                layer.parameter_gradient(own, y_bar, piece)
+        if out is None:
+            out = self._vectors(saved, bars[-1])
+        pieces, shares = self.pieces(out), self.layout.shares
+        for layer, own, y_bar, share in zip(self.parts, self._held(saved), bars, shares):
+            if pieces[share]:
+                layer.walk_back(own, y_bar, pieces[share], needed=False)
         return out
 
     def parameter_gradients(self, saved, y_bar, out=None):
@@ -153,7 +167,8 @@ class Chain(Layer):
 
     def parameter_gradients_from(self, saved, bars, out=None):
         """theta_bars (S, size) from the gradients `bars` in the outputs of all layers."""
-        out = np.empty((len(bars[-1]), self.length), bars[-1].dtype) if out is None else out
+        if out is None:
+            out = np.empty((len(bars[-1]), self.size), bars[-1].dtype)
         for layer, own, y_bar, piece in zip(self.parts, self._held(saved), bars, self.split(out)):
             if piece is not None:
                 layer.flat_parameter_gradients(own, y_bar, piece)
@@ -167,19 +182,23 @@ class Chain(Layer):
         The chain rule: x_tangent of each layer is y_tangent of the one before it; None before the
         first that moves.
         """
+        return self._along(saved, x_tangent, self.pieces(theta_tangent))
+
+    def _along(self, saved, x_tangent, pieces):
         moved = []
-        for layer, own, piece in zip(self.parts, self._held(saved), self.split(theta_tangent)):
-            left = STILL
-            if x_tangent is not None or piece is not None:
-                x_tangent, left = layer.flat_tangent(own, x_tangent, piece)
+        for layer, own, share in zip(self.parts, self._held(saved), self.layout.shares):
+            left, own_pieces = STILL, pieces[share]
+            if x_tangent is not None or own_pieces:
+                x_tangent, left = layer.walk_along(own, x_tangent, own_pieces)
             moved.append(left)
         return x_tangent, moved
 
-    def flat_tangent(self, saved, x_tangent, theta_tangent):
-        y_tangent, moved = self.tangents(saved, x_tangent, theta_tangent)
+    def walk_along(self, saved, x_tangent, pieces):
+        """y_tangent, and how each layer moves."""
+        y_tangent, moved = self._along(saved, x_tangent, pieces)
         if y_tangent is None:
             y_tangent = np.zeros_like(saved.output)
-        return y_tangent, Moved(x_tangent, self.split(theta_tangent), moved)
+        return y_tangent, Moved(x_tangent, pieces, moved)
 
     def tangent(self, saved, x_tangent, *theta_tangents):
         """x_tangent of each layer is y_tangent of the one before it; left is how each moves."""
@@ -220,30 +239,30 @@ class Chain(Layer):
         bars = self.output_gradients(saved, y_bar)
         return self.split(self.backward_tangent_from(saved, moved.left, bars, y_bar_tangent)[1])
 
-    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+    def walk_back_along(self, saved, moved, y_bar, y_bar_tangent, pieces, needed):
         """The chain rule once more: y_bar_tangent of each layer is x_bar_tangent of the next."""
         bars = self.output_gradients(saved, y_bar)
-        return self._back_along(saved, moved.left, bars, y_bar_tangent, out, needed)
+        return self._back_along(saved, moved.left, bars, y_bar_tangent, pieces, needed)
 
     def backward_tangent_from(self, saved, moved, bars, y_bar_tangent, out=None, needed=False):
         """x_bar_tangent, None unless it is needed, and theta_bar_tangent (..., size), from what
         `tangents` and `output_gradients` told.
         """
         if out is None:
-            axes = y_bar_tangent.shape[: y_bar_tangent.ndim - saved.output.ndim]
-            out = np.empty(axes + (self.length,), y_bar_tangent.dtype)
-        return self._back_along(saved, moved, bars, y_bar_tangent, out, needed), out
+            out = self._vectors(saved, y_bar_tangent)
+        pieces = self.pieces(out)
+        return self._back_along(saved, moved, bars, y_bar_tangent, pieces, needed), out
 
-    def _back_along(self, saved, moved, bars, y_bar_tangent, out, needed):
-        held, outs = self._held(saved), self.split(out)
-        last = 0 if needed else self._first(outs)
+    def _back_along(self, saved, moved, bars, y_bar_tangent, pieces, needed):
+        held, layout = self._held(saved), self.layout
+        last = 0 if needed else layout.first
         for i in reversed(range(last, len(self.parts))):
-            layer, below = self.parts[i], needed or i > last
+            layer, own, below = self.parts[i], pieces[layout.shares[i]], needed or i > last
             if moved[i] is STILL:
-                y_bar_tangent = layer.flat_backward(held[i], y_bar_tangent, outs[i], below)
+                y_bar_tangent = layer.walk_back(held[i], y_bar_tangent, own, below)
             else:
-                y_bar_tangent = layer.flat_backward_tangent(held[i], moved[i], bars[i],
-                                                            y_bar_tangent, outs[i], below)
+                y_bar_tangent = layer.walk_back_along(held[i], moved[i], bars[i], y_bar_tangent,
+                                                      own, below)
         return y_bar_tangent
 
     # -- Hessians in the inputs --------------------------------------------------------------------
@@ -295,6 +314,9 @@ class Skip(Layer):
         self.layers, self.children = self.inner.layers, (self.inner,)
         self.input_shape = self.inner.input_shape
 
+    def laid_out(self):
+        return super().laid_out()._replace(places=self.inner.layout.places)
+
     def output_shape(self, input_shape):
         return checks.kept_shape(self, input_shape, self.inner.output_shape(input_shape))
 
@@ -312,9 +334,9 @@ class Skip(Layer):
         """theta_bar of F"""
         return (self.inner.parameter_gradient(saved.inner, y_bar, out[0]),)
 
-    def flat_backward(self, saved, y_bar, out, needed):
+    def walk_back(self, saved, y_bar, pieces, needed):
         """Both halves, with one pass through F."""
-        x_bar = self.inner.flat_backward(saved.inner, y_bar, out, needed)
+        x_bar = self.inner.walk_back(saved.inner, y_bar, pieces, needed)
         return y_bar + x_bar if needed else None
 
     def parameter_gradients(self, saved, y_bar, out=(None,)):
@@ -325,6 +347,12 @@ class Skip(Layer):
         """y_tangent = x_tangent + F_tangent"""
         y_tangent, moved = self.inner.flat_tangent(saved.inner, x_tangent, theta_tangent)
         return y_tangent if x_tangent is None else x_tangent + y_tangent, moved
+
+    def walk_along(self, saved, x_tangent, pieces):
+        """The same with the pieces of F."""
+        y_tangent, moved = self.inner.walk_along(saved.inner, x_tangent, pieces)
+        y_tangent = y_tangent if x_tangent is None else x_tangent + y_tangent
+        return y_tangent, Moved(x_tangent, pieces, moved)
 
     def second_tangent(self, saved, moved, x_second):
         """y_second = x_second + F_second"""
@@ -342,10 +370,10 @@ class Skip(Layer):
         return (self.inner.backward_tangent_from(saved.inner, moved.left.left, bars, y_bar_tangent,
                                                  out[0])[1],)
 
-    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+    def walk_back_along(self, saved, moved, y_bar, y_bar_tangent, pieces, needed):
         """Both halves, with one pass through F."""
-        x_bar_tangent = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar,
-                                                         y_bar_tangent, out, needed)
+        x_bar_tangent = self.inner.walk_back_along(saved.inner, moved.left, y_bar, y_bar_tangent,
+                                                   pieces, needed)
         return y_bar_tangent + x_bar_tangent if needed else None
 
     def input_hessian(self, saved, y_bar, H_y):

@@ -26,8 +26,8 @@ class LayerNormSaved(NamedTuple):
 class LayerNorm(Layer):
     """y = w z + b  with  z = r (x - m),  m = mean(x),  r = 1 / sqrt(mean((x - m)^2) + epsilon).
 
-    Means are over the last axes of x, of shape `shape`: a block. Samples, and the axes before the
-    block, stand each for itself.
+    Means are over the last axes of x, of shape `shape`: a block. Every sample, and every
+    index before the block, is normalised separately.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class LayerNorm(Layer):
         z, r = saved.normalised, saved.rate
         if z.dtype.kind == "c":
             return r * (self._centred(z_bar) - z * self.mean(z * z_bar))
-        x_bar = np.empty(shaped(z_bar, z, "a bar or a tangent").shape, z.dtype)
+        x_bar = np.empty(shaped(z, z_bar=z_bar).shape, z.dtype)
         z_bar, z, out = self._rows(z_bar, z, x_bar)
         kernels.back(z_bar, z, r.reshape(-1), out)
         return x_bar
@@ -190,7 +190,7 @@ class LayerNorm(Layer):
             q = -self.mean(z * r * x_tangent)
             return (self._back(saved, z_bar_tangent) + q * self._back(saved, z_bar)
                     - r * z_tangent * self.mean(z * z_bar) - r * z * self.mean(z_tangent * z_bar))
-        x_bar_tangent = np.empty(shaped(z_bar_tangent, z, "y_bar_tangent").shape, z.dtype)
+        x_bar_tangent = np.empty(shaped(z, z_bar_tangent=z_bar_tangent).shape, z.dtype)
         x_tangent, z_tangent, z_bar, z_bar_tangent, z, out = self._rows(
             x_tangent, z_tangent, z_bar, z_bar_tangent, z, x_bar_tangent)
         kernels.back_tangent(x_tangent, z_tangent, z_bar, z_bar_tangent, z, r.reshape(-1), out)

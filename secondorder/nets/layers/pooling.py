@@ -50,20 +50,20 @@ class Pooling(Layer):
 
     def tangent(self, saved, x_tangent):
         """y_tangent_scpq = sum_lk a_scpqlk z_tangent_scpqlk"""
-        return self.pool(saved, shaped(x_tangent, saved.input, "x_tangent"))
+        return self.pool(saved, shaped(saved.input, x_tangent=x_tangent))
 
     def second_tangent(self, saved, moved, x_second):
         """y_second_scpq = sum_lk a_scpqlk z_second_scpqlk"""
         x_second = unmoved(moved) if x_second is None else x_second
-        return self.pool(saved, shaped(x_second, saved.input, "x_second"))
+        return self.pool(saved, shaped(saved.input, x_second=x_second))
 
     def input_gradient(self, saved, y_bar):
         """x_bar_scij = sum_pqlk a_scpqlk y_bar_scpq  over the windows with z_scpqlk = x_scij"""
-        return self.spread(saved, shaped(y_bar, saved.output, "y_bar"))
+        return self.spread(saved, shaped(saved.output, y_bar=y_bar))
 
     def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
         """`input_gradient` of y_bar_tangent"""
-        return self.spread(saved, shaped(y_bar_tangent, saved.output, "y_bar_tangent"))
+        return self.spread(saved, shaped(saved.output, y_bar_tangent=y_bar_tangent))
 
     def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=()):
         """There are no parameters."""

@@ -57,7 +57,7 @@ class Recurrent(Layer):
     hidden_size : int, optional
         h; without it x is the first state, and there is no other input.
     steps : int, optional
-        T, where the sequence does not tell.
+        T, the number of steps; required without `hidden_size`, not allowed with it.
     activation : str or ActivationFunction
         A.
     bias : bool

@@ -41,10 +41,15 @@ class _ClassTargets(Loss):
     many_directions = True
 
     def prepare_target(self, target, shape, dtype):
-        target = checks.class_targets(target, shape, dtype, self)
-        if target.ndim == 2:
-            return target
-        return (target[:, None] == np.arange(shape[1])).astype(dtype)
+        labels = type(target) is np.ndarray and target.dtype.kind in "iu"
+        if not labels or target.shape != (shape[0],) or shape[1] < 2:
+            target = checks.class_targets(target, shape, dtype, self)
+            if target.ndim == 2:
+                return target
+        one_hot = target[:, None] == np.arange(shape[1])
+        if np.count_nonzero(one_hot) != len(target):
+            checks.labels(target, shape)  # which says what is out of range
+        return one_hot.astype(dtype)
 
     def _weights(self, p, target):
         """Targets as rows (S, C); labels are taken, too."""
@@ -65,11 +70,11 @@ class SoftmaxCrossEntropy(_ClassTargets):
 
     def value(self, p, target):
         """sum_i t_si (log sum_j exp p_sj - p_si)"""
-        return self.value_and_gradient(p, target)[0]
+        return SoftmaxCrossEntropy.value_and_gradient(self, p, target)[0]
 
     def gradient(self, p, target):
         """q_si (sum_j t_sj - t_si) - t_si (1 - q_si)"""
-        return self.value_and_gradient(p, target)[1]
+        return SoftmaxCrossEntropy.value_and_gradient(self, p, target)[1]
 
     def value_and_gradient(self, p, target):
         """Both.

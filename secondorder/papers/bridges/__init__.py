@@ -28,3 +28,4 @@ Reading order: ``layers``, ``kernels``, ``steps``, ``diagonals``; ``equations`` 
 """
 
 PAPER = "bridges"
+ABOUT = "Where two of the papers say the same of one object."

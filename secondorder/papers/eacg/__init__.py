@@ -99,6 +99,14 @@ from .method import CURVATURES, EACG, POSITIVE, SOLVERS, bias_curvatures, direct
 from .posterior import posterior
 
 PAPER = "ea-cg"
+TITLE = ("EA-CG: An Approximate Second-Order Method for Training Fully-Connected Neural "
+         "Networks")
+ORDER = 3
+AUTHORS = "Sheng-Wei Chen, Chun-Nan Chou, Edward Y. Chang"
+ABOUT = "A Hessian with its negative curvature corrected, solved by conjugate gradients."
+VERSION = "the authors' text, undated, with supplement; read as text extracted from it"
+FIGURE = "figure-2"
+METHODS = {"ea-cg": "EACG"}
 
 __all__ = ["CURVATURES", "EACG", "POSITIVE", "SOLVERS", "bias_curvatures", "direction",
            "layer_errors", "matrix", "posterior", "total_error"]

@@ -66,6 +66,13 @@ from .section_3_what_is_bounded import bounded_hessian
 from .section_7_algorithm_1 import down, up
 
 PAPER = "residual-partitioning"
+TITLE = "Deep Residual Partitioning"
+ORDER = 1
+AUTHORS = "Neal Lawton, Greg Ver Steeg, Aram Galstyan"
+ABOUT = "A bound on the loss with a diagonal Hessian, as cheap as a gradient."
+VERSION = "the authors' text, undated, with appendix; read as text extracted from it"
+FIGURE = "figure-1"
+METHODS = {"residual-partitioning": "ResidualPartitioning"}
 
 __all__ = ["Bound", "ResidualPartitioning", "bound", "bounded_hessian", "down", "up"]
 

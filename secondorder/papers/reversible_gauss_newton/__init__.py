@@ -15,9 +15,10 @@ X_l                        ``x`` (S, d), a row a        outputs of block l, (d, 
                            sample                       sample; vec(X): x row by row
 X^(1)_l, X^(2)_l           ``X1``, ``X2``               first and second half of the units of X_l,
                                                         (d/2, n)
-W^(1)_l, W^(2)_l           ``blocks[l].W1``, ``.W2``    trained weights of block l, (d/2, d')
-V^(2)_{l-1}, V^(1)_l       ``blocks[l].Va``, ``.Vb``    fixed weights of block l, (d', d/2)
-sigma(V X)                 ``S1``, ``S2``; ``F = S^T``  activation; features (d', n) of a
+W^(1)_l, W^(2)_l           ``W1``, ``W2``               trained weights of block l, (d/2, d')
+V^(2)_{l-1}, V^(1)_l       ``V2``, ``V1``               fixed weights of block l, (d', d/2); in
+                                                        ``net.blocks[l]`` ``Va``, ``Vb``
+sigma(V X)                 ``S1``, ``S2``               activation; features (d', n) of a
                                                         half-coupled layer
 L                          ``blocks``                   number of blocks ("layers" in the paper); in
                                                         (28)-(32) Lipschitz constants
@@ -28,7 +29,7 @@ J^+, J^\dashv              ``inverse=``                 inverses of J, (p, n d_y
                                                         ``"moore-penrose"``, ``"right"``
 alpha                      ``learning_rate``            step size, a number; 1/L is in the
                                                         direction, as in (16)-(17)
-(not in the paper)         ``readout``                  R, fixed: f = R x_L
+(not in the paper)         ``readout``, ``U``           fixed: f = U x_L, as in the authors' code
 f(x_i, theta)              ``net(x)`` (S, C)            outputs of sample i; in bold all of them, (n
                                                         d_y,)
 theta                      ``theta`` (P,)               all parameters: w_1, ..., w_L
@@ -36,28 +37,28 @@ p                          ``net.size``                 number of parameters
 \ell(y_i, f)               ``loss.value`` (S,)          loss of one sample; elsewhere l counts
                                                         blocks
 y_i                        ``y`` (S, C)                 target of sample i
-J                          ``jacobian`` (n d_y, p)      derivative of all outputs in all parameters;
+J                          ``J`` (n d_y, p)             derivative of all outputs in all parameters;
                                                         J_l: in those of block l
 H                          ``H`` (n d_y, n d_y)         Hessian of the summed loss in the outputs; I
                                                         for squares
-A                          ``projection``, ``A``        matrix of (22), (n d_y, n d_y); in (40),
+A                          ``A``                        matrix of (22), (n d_y, n d_y); in (40),
                                                         with B and C, a block of the triangle, (h n,
                                                         h d')
-B                          ``cross_derivative``         Jacobian of x^(2)_l in w^(1)_l, (h n, h d'),
+B                          ``eq_66_B``                  Jacobian of x^(2)_l in w^(1)_l, (h n, h d'),
                                                         h = d/2
-C                          ``kronecker(S2)``            Jacobian of x^(2)_l in w^(2)_l, (h n, h d')
+C                          ``eq_59_kronecker``          Jacobian of x^(2)_l in w^(2)_l, (h n, h d')
 d                          ``x.shape[1]``               width of a block, even; d': rows of V
 k                          ``k``                        index of a sum over features, 1 to d', in
                                                         (66)-(79)
 t                          ``time``                     time of a flow; as an index, the step
 K                          ``K``                        2 L / max |theta''|, a number, in the bound
                                                         (28)
-\mathcal R                 ``unvec``                    vector (d n,) as a matrix (d, n)
-\Delta^{(1)}_l             ``first_delta`` (d/2, d')    change of W^(1)_l but for alpha / L
-\Lambda                    ``remainder``                lower left block of (47), (h n, h n)
+\mathcal R                 ``R``                        vector (d n,) as a matrix (d, n)
+\Delta^{(1)}_l             ``Delta1`` (d/2, d')         change of W^(1)_l but for -alpha / L
+\Lambda                    ``eq_54_remainder``          lower left block of (47), (h n, h n)
 S, S'                      ``S1``, ``slope2``           features and slopes of the features, (d',
                                                         n), in Appendix N
-W_{l,G}                    ``blocks[l].W2``             W^(2)_l as Appendix N calls it, (d/2, d')
+W_{l,G}                    ``W2``                       W^(2)_l as Appendix N calls it, (d/2, d')
 \lambda_{\max}             ``strength``                 largest eigenvalue of the Gram matrix of
                                                         features: Tikhonov damping is a part of it
 x_l                        ``vec``                      outputs of block l as a vector, (d n,)
@@ -72,30 +73,33 @@ The package's objective is the mean over the batch; the paper's is the sum, and 
 here: Gauss-Newton steps are n times longer than they would be with the mean. With a cross-entropy
 the paper replaces the Hessian of the loss by the identity, and so does ``curvature="identity"``.
 
-Reading order: ``coupling`` and ``revmlp`` (14)-(15). In ``dense``, as the paper writes it:
-``columns`` (its vectorisation); ``jacobians`` (12)-(13), (33)-(39); ``right_inverse`` (16)-(17),
-(40)-(63); ``steps`` (2)-(8), (19); ``flows`` (3), (9)-(11), (18)-(32); ``entries`` (65)-(80).
-Then the fast path: ``gram`` and ``features`` (pseudo-inverses that are applied, never formed); the
-three ways to a step, ``sweep`` ((16)-(17) by matrices), ``recomputed`` (the same without saved
-activations) and ``moore_penrose`` (with ``kernel`` and ``rules``: J J^T from Khatri-Rao products),
-among which ``directions`` chooses; ``options`` and ``update`` (what a step reports);
-``optimizer``, ``ridge``, and ``diagnostics``, which also measures changes of kernels, weights and
-losses.
+**Where to start.** Display (n) is the function ``eq_n_...``, and the files stand in the paper's
+order, by its numbers; Section 5, which has none, stands behind. ``eq_16_17_right_inverse`` is the
+paper's step; ``method`` calls it, or (5), and has no formula. ``layers`` builds J J^T for (5), and
+``recompute`` makes a step without saved activations. ``equations`` runs every number; its
+``EQUATIONS.md`` is the page.
 """
 
 from ...checks import close_names
-
-from .coupling import Coupling
-from .diagnostics import linear_cka, ntk, ntk_product
-from .directions import direction
-from .optimizer import GaussNewton
-from .update import PrecisionWarning, RankWarning
-from .revmlp import RevMLP
-from .ridge import Ridge
+from .eq_14_15_coupling import Coupling
+from .eq_14_15_revmlp import RevMLP
+from .method import GaussNewton, RankWarning, direction
+from .section_5_kernel_and_cka import linear_cka, ntk, ntk_product
 
 PAPER = "reversible-gauss-newton"
+TITLE = ("Exact, Tractable Gauss-Newton Optimization in Deep Reversible Architectures Reveal Poor "
+         "Generalization")
+ALSO = "RevMLP"
+ORDER = 4
+AUTHORS = "Buffelli, McGowan, Xu, Cioba, Shiu, Hennequin, Bernacchia"
+ABOUT = "Exact Gauss-Newton steps in closed form, because the network can be run backwards."
+VERSION = ("NeurIPS 2024 (arXiv 2411.07979), formulas as printed, without related work and "
+           "checklist")
+FIGURE = "figure-1"
+METHODS = {"gauss-newton": "GaussNewton"}
+NETWORKS = ("RevMLP",)
 
-__all__ = ["Coupling", "GaussNewton", "PrecisionWarning", "RankWarning", "RevMLP", "Ridge",
-           "direction", "linear_cka", "ntk", "ntk_product"]
+__all__ = ["Coupling", "GaussNewton", "RankWarning", "RevMLP", "direction", "linear_cka", "ntk",
+           "ntk_product"]
 
 __getattr__ = close_names.names(__name__)

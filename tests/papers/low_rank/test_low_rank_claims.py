@@ -170,8 +170,8 @@ def test_steps_of_the_three_options():
     for name, (_, step) in found.items():
         twin = network.copy()
         before = twin.theta.copy()
-        so.CubicRegularization(so.SGD(twin, loss), sigma=averaging.SIGMA,
-                               averaging=name).step(x, y)
+        rates = {"step": "option 1", "rate": "option 2", "direction": "single"}[name]
+        so.CubicRegularization(so.SGD(twin, loss), averaging.SIGMA, rates).step(x, y)
         np.testing.assert_allclose(step, twin.theta - before, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(averaging.projected([[3.0, 1], [1, -1]]), [3, 1])
 

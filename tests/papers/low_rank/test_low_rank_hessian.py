@@ -5,7 +5,7 @@ import pytest
 from harness.cases import ACTIVATION_NAMES, LOSSES, relative, targets
 
 import secondorder as so
-from secondorder.papers.low_rank import SampleHessian, factors
+from secondorder.papers.low_rank import SampleHessian, whole_hessian
 from secondorder.nets import Activation, Linear, Network
 
 SIZES = ([3, 2], [3, 4, 2], [2, 5, 3, 3], [3, 5, 2, 4, 3], [2, 3, 4, 2, 3, 3])
@@ -73,9 +73,9 @@ def test_bytes_are_those_of_the_factors():
 
 def test_one_wide_layer_does_not_make_parts_of_single_samples(monkeypatch):
     args = case([784, 3, 3, 10], "tanh", "softmax", 0, samples=12)
-    parts, factors_at = [], factors.factors_at
-    monkeypatch.setattr(factors, "factors_at", lambda evaluation, part: parts.append(part)
-                        or factors_at(evaluation, part))
+    parts, add = [], whole_hessian.add_blocks
+    monkeypatch.setattr(whole_hessian, "add_blocks", lambda *given: parts.append(given) or
+                        add(*given))
     so.low_rank.hessian(*args)
     assert len(parts) == 2
 

@@ -1,23 +1,19 @@
-"""Cubic regularisation around other methods: its step, its options, its counts and its memory."""
+"""Cubic regularisation around other methods: its step against dense derivatives, and what it tells.
+"""
 
 import numpy as np
 import pytest
 from harness.cases import network, relative
 
 import secondorder as so
-from secondorder.papers.low_rank import curvature, joint_rates, optimizer, steps
+from secondorder.papers.low_rank import method as room
+from secondorder.papers.low_rank.eq_08_09_cubic_model import eq_8_change
+from secondorder.papers.low_rank.section_4_rates_by_layer import joint_change, joint_rates
 
-BASES = {
-    "sgd": so.SGD,
-    "momentum": so.Momentum,
-    "adagrad": so.Adagrad,
-    "adadelta": so.Adadelta,
-    "adam": so.Adam,
-    "truncated-newton": so.TruncatedNewton,
-    "residual-partitioning": so.ResidualPartitioning,
-}
+BASES = (so.SGD, so.Momentum, so.Adagrad, so.Adadelta, so.Adam, so.TruncatedNewton,
+         so.ResidualPartitioning)
 L2 = 0.1
-RATES = ({}, {"rates": "layer"}, {"rates": "layer", "coupled": False}, {"rates": "variable"})
+OPTIONS = ("option 1", "option 2")
 
 
 def problem(activation="tanh", loss=None, seed=0, sizes=(4, 6, 5, 3), samples=12, **options):
@@ -39,26 +35,24 @@ def dense(method, x, y):
 
 @pytest.mark.parametrize("base", BASES)
 def test_the_step_is_the_models_minimiser_along_the_bases_direction(base):
-    method, x, y = made(BASES[base], sigma=20.0)
+    method, x, y = made(base, sigma=20.0)
     for _ in range(4):
         g, H = dense(method, x, y)
         before, kept = method.network.theta.copy(), method.base.state_dict()
         d = method.base.direction(method.base.evaluate(x, y))
         method.base.load_state_dict(kept)
         info = method.step(x, y)
-        s = so.low_rank.step_length(d @ g, d @ H @ d, np.linalg.norm(d), 20.0)
+        model = d @ g, d @ H @ d, np.linalg.norm(d)
+        s = so.low_rank.step_length(*model, 20.0)
         assert relative(method.network.theta - before, s * d) < 1e-10
-        assert np.isclose(info["rate"], s, rtol=1e-11)
-        assert np.isclose(info["slope"], d @ g) and np.isclose(info["curvature"], d @ H @ d)
-        assert info["descent"] == (d @ g <= 0) and info["sigma"] == 20.0
-        decrease = -steps.model_change(d @ g, d @ H @ d, np.linalg.norm(d), 20.0, s)
-        assert np.isclose(info["predicted_decrease"], decrease)
+        told = {"rate": s, "slope": model[0], "curvature": model[1],
+                "predicted_decrease": -eq_8_change(*model, 20.0, s), "descent": bool(d @ g <= 0)}
+        assert {name: info[name] for name in told} == pytest.approx(told, rel=1e-9)
     assert method.steps == method.base.steps == 4
-    assert len(method.rates_taken) == 4 and method.rates_taken[-1] == info["rate"]
 
 
 def test_printed_curvature():
-    method, x, y = made(sigma=1.0, curvature="printed")
+    method, x, y = made(sigma=1.0, rates="printed")
     args = method.network, method.loss, x, y
     g = so.exact.gradient(*args, l2=L2)
     a, h = so.low_rank.directional_curvature(*args, -g, form="printed", l2=L2)
@@ -66,9 +60,9 @@ def test_printed_curvature():
     assert np.isclose(method.step(x, y)["rate"], expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("coupled", (False, True))
-def test_layers_on_their_own_and_together(coupled):
-    method, x, y = made(sigma=3.0, rates="layer", coupled=coupled)
+@pytest.mark.parametrize("rates", ("separate", "layer"))
+def test_layers_on_their_own_and_together(rates):
+    method, x, y = made(sigma=3.0, rates=rates)
     g, H = dense(method, x, y)
     before = method.network.theta.copy()
     info = method.step(x, y)
@@ -76,18 +70,18 @@ def test_layers_on_their_own_and_together(coupled):
     a = -np.array([g[w] @ g[w] for w in blocks])
     Q = np.array([[g[r] @ H[r, k] @ g[k] for k in blocks] for r in blocks])
     norms = np.sqrt(-a)
-    if coupled:
-        s = joint_rates.coupled_rates(a, Q, norms, 3.0)
-        model = a @ s + s @ Q @ s / 2 + 3.0 * np.linalg.norm(norms * s) ** 3 / 6
+    if rates == "layer":
+        s = joint_rates(a, Q, norms, 3.0)
+        model = joint_change(a, Q, norms, 3.0, s)
     else:
         s = so.low_rank.step_length(a, np.diag(Q), norms, 3.0)
-        model = np.sum(steps.model_change(a, np.diag(Q), norms, 3.0, s))
+        model = np.sum(eq_8_change(a, np.diag(Q), norms, 3.0, s))
     expected = np.zeros_like(g)
     for rate, w in zip(s, blocks):
         expected[w] = -rate * g[w]
     assert relative(method.network.theta - before, expected) < 1e-9
-    told = {"smallest_rate": s.min(), "largest_rate": s.max(), "slope": a.sum(),
-            "curvature": Q.sum(), "predicted_decrease": -model, "descent": True}
+    told = {"slope": a.sum(), "curvature": Q.sum(), "predicted_decrease": -model, "descent": True,
+            "rate": np.linalg.norm(expected) / np.linalg.norm(g)}
     assert {name: info[name] for name in told} == pytest.approx(told, rel=1e-9)
 
 
@@ -98,152 +92,76 @@ def test_every_parameter_on_its_own():
     info = method.step(x, y)
     s = so.low_rank.step_length(-np.abs(g), h, np.ones_like(g), 50.0)
     assert relative(method.network.theta - before, -np.sign(g) * s) < 1e-9
-    rates = s / np.abs(g)
-    told = {"smallest_rate": rates.min(), "largest_rate": rates.max(), "slope": -g @ g,
-            "curvature": g**2 @ h, "descent": True,
-            "predicted_decrease": -np.sum(steps.model_change(-np.abs(g), h, 1.0, 50.0, s))}
+    told = {"slope": -g @ g, "curvature": g**2 @ h, "descent": True,
+            "predicted_decrease": -np.sum(eq_8_change(-np.abs(g), h, 1.0, 50.0, s))}
     assert {name: info[name] for name in told} == pytest.approx(told, rel=1e-8)
 
 
-@pytest.mark.parametrize("averaging", ("step", "rate"))
-def test_averages_report_the_samples_models(averaging):
-    method, x, y = made(sigma=10.0, averaging=averaging)
-    a, h, lengths = curvature.sample_curvatures_at(method.evaluate(x, y), L2)
-    rates = so.low_rank.step_length(a, h, lengths, 10.0)
-    info = method.step(x, y)
-    told = {"slope": a.mean(), "curvature": h.mean(), "smallest_rate": rates.min(),
-            "largest_rate": rates.max(), "descent": True}
-    assert {name: info[name] for name in told} == pytest.approx(told, rel=1e-9)
-    assert "predicted_decrease" not in info
-
-
-def test_a_direction_that_goes_uphill():
+@pytest.mark.parametrize("rates", [r for r in room.RATES if r not in OPTIONS])
+def test_a_direction_that_goes_uphill_is_not_followed(rates):
     class Uphill(so.SGD):
         def direction(self, evaluation):
             return -super().direction(evaluation)
 
-    for ascent in ("skip", "flip", "minimum"):
-        net, loss, x, y = problem()
-        method = so.CubicRegularization(Uphill(net, loss), sigma=5.0, ascent=ascent)
-        before, (g, H) = net.theta.copy(), dense(method, x, y)
-        info = method.step(x, y)
-        assert method.ascents == 1 and info["descent"] is False
-        s = so.low_rank.step_length(g @ g, g @ H @ g, np.linalg.norm(g), 5.0, ascent)
-        assert np.allclose(net.theta - before, s * g, atol=1e-12) and method.skipped == (s == 0)
-        assert (s != 0) == (ascent == "flip")
-    for options in RATES[1:]:
-        net, loss, x, y = problem()
-        method = so.CubicRegularization(Uphill(net, loss), **options)
-        for ascents in (1, 2):
-            assert method.step(x, y)["descent"] is False and method.ascents == ascents
+    net, loss, x, y = problem()
+    method, before = so.CubicRegularization(Uphill(net, loss), rates=rates), net.theta.copy()
+    info = method.step(x, y)
+    assert info["descent"] is False and method.steps == 1
+    if rates == "layer":  # the joint model looks both ways
+        assert net.evaluate(loss, x, y).loss < info["loss"]
+    else:
+        assert info["rate"] == 0 and (net.theta == before).all()
 
 
-@pytest.mark.parametrize("options", RATES)
-def test_nothing_to_follow(options):
+@pytest.mark.parametrize("rates", room.RATES)
+def test_nothing_to_follow(rates):
     """A network that is right everywhere is at a stationary point."""
     net, loss, x, _ = problem(loss=so.SquaredError())
-    method = so.CubicRegularization(so.SGD(net, loss), **options)
-    before = net.theta.copy()
+    method, before = so.CubicRegularization(so.SGD(net, loss), rates=rates), net.theta.copy()
     info = method.step(x, net(x))
-    assert info["rate"] == 0 and method.skipped == 1 and (net.theta == before).all()
-    assert info["descent"] is True and method.ascents == 0, "nor does anything rise"
-
-
-STEPS = (*RATES, {"curvature": "printed"}, {"adaptive": True}, {"averaging": "step"},
-         {"averaging": "rate"})
+    assert info["rate"] == 0 and (net.theta == before).all() and info["descent"] is True
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("options", STEPS)
-def test_a_model_that_overflows_is_named_and_changes_nothing(options):
+@pytest.mark.parametrize("rates", room.RATES)
+def test_a_model_that_overflows_changes_nothing(rates):
     net, loss, x, y = problem("relu")
-    base = so.SGD if "averaging" in options else so.Momentum
-    method = so.CubicRegularization(base(net, loss), **options)
+    method = so.CubicRegularization((so.SGD if rates in OPTIONS else so.Momentum)(net, loss),
+                                    rates=rates)
     method.step(x, y)
-    theta, state = net.theta.copy(), method.state_dict()
-    with pytest.raises(FloatingPointError, match="step 2: the (slope|curvature).* is not finite"):
+    theta, state = net.theta.copy(), repr(method.state_dict())
+    with pytest.raises(FloatingPointError, match="step 2: .*not finite|Hessian.*not finite"):
         method.step(1e200 * x, y)
-    assert (net.theta == theta).all() and len(method.rates_taken) == 1
-    after = method.state_dict()
-    assert {k: after[k] for k in method.state_names} == {k: state[k] for k in method.state_names}
-    if base is so.Momentum:
-        assert all(np.array_equal(after["base"][k], v) for k, v in state["base"].items())
+    assert (net.theta == theta).all() and repr(method.state_dict()) == state
     assert method.step(x, y)["rate"] > 0
 
 
-def test_a_sample_whose_model_is_not_finite_is_named(monkeypatch):
-    method, x, y = made(averaging="rate")
-    numbers = -np.ones(12), np.where(np.arange(12) == 5, np.inf, 1.0), np.ones(12)
-    monkeypatch.setattr(optimizer, "sample_curvatures_at", lambda *args: numbers)
-    with pytest.raises(FloatingPointError, match="the curvature of sample 5 along"):
-        method.step(x, y)
-
-
-@pytest.mark.parametrize("options", (*RATES, {"averaging": "step"}, {"averaging": "rate"}))
-def test_a_batch_of_one_and_float32(options):
+@pytest.mark.parametrize("rates", room.RATES)
+def test_a_batch_of_one_and_float32(rates):
     net, loss, x, y = problem(dtype="float32")
     double, *_ = problem()
-    single, twin = (so.CubicRegularization(so.SGD(one, loss), **options).step(x[:1], y[:1])["rate"]
+    single, twin = (so.CubicRegularization(so.SGD(one, loss), rates=rates).step(x[:1], y[:1])
                     for one in (net, double))
-    assert net.theta.dtype == np.float32 and single > 0 and np.isclose(twin, single, rtol=1e-3)
+    assert net.theta.dtype == np.float32 and single["rate"] > 0
+    for name in ("rate", "slope", "curvature", "predicted_decrease"):
+        assert type(single[name]) is float and np.isclose(twin[name], single[name], rtol=1e-3)
 
 
-def test_sigma_adapts_between_limits():
-    method, x, y = made(sigma=1e4, adaptive=True)
-    for _ in range(30):
-        info = method.step(x, y)
-        assert info["decrease_ratio"] > 0 and info["accepted"]
-    assert method.sigma == 100.0 == method.smallest_sigma
-    method, x, y = made(sigma=8.0, adaptive=True, smallest_sigma=8.0)
-    method.step(x, y)
-    assert method.sigma == 8.0
-
-
-@pytest.mark.parametrize("ratio, sigma", [(np.nextafter(0.8, 1), 50), (0.8, 100), (0.2, 100),
-                                          (np.nextafter(0.2, 0), 200), (1e-300, 200), (0.0, 200),
-                                          (-1e-300, 200)])
-def test_rules_for_sigma_at_their_ends(monkeypatch, ratio, sigma):
-    """A decrease of 1 is promised; what does not fall is taken back."""
-    method, x, y = made(sigma=100.0, adaptive=True, smallest_sigma=1.0)
-    at, change = method.evaluate(x, y), np.ones(method.network.size)
-    monkeypatch.setattr(method, "objective", lambda evaluation: 0.0)
-    monkeypatch.setattr(optimizer, "objective_after", lambda *args: -ratio)
-    method.details = {"predicted_decrease": 1.0}
-    method._adapt(at, change)
-    assert method.details["decrease_ratio"] == ratio and method.sigma == sigma
-    assert method.details["accepted"] == (ratio > 0) == bool(change.all()) != method.rejected
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_decrease_that_may_be_rounding_leaves_sigma(dtype):
-    net, loss, x, y = problem(dtype=dtype)
-    method = so.CubicRegularization(so.SGD(net, loss), adaptive=True)
-    at, eps = method.evaluate(x, y), float(np.finfo(dtype).eps)
-    for factor, adapts in ((8.0, False), (8.01, True)):
-        method.details = {"predicted_decrease": factor * eps * method.objective(at)}
-        method._adapt(at, np.zeros_like(net.theta))
-        assert ("decrease_ratio" in method.details) == adapts == (method.sigma != 100.0)
-
-
-@pytest.mark.parametrize("options", (*RATES, {"adaptive": True}))
-def test_layers_of_any_kind(options):
+@pytest.mark.parametrize("rates", ("single", "variable"))
+def test_layers_of_any_kind(rates):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(6, 2)), rng.normal(size=(6, 3))
-    method = so.CubicRegularization(so.SGD(network("skip", rng), so.SquaredError()), **options)
+    method = so.CubicRegularization(so.SGD(network("skip", rng), so.SquaredError()), rates=rates)
     losses = [method.step(x, y)["loss"] for _ in range(20)]
     assert losses[-1] < losses[0]
 
 
 @pytest.mark.parametrize("base, options, word", [
     (so.SGD, {"sigma": np.nan}, "sigma"),
-    (so.SGD, {"smallest_sigma": 200.0}, "smallest_sigma"),
-    (so.Momentum, {"averaging": "rate"}, "needs SGD as base"),
-    (so.SGD, {"averaging": "step", "rates": "layer"}, "needs SGD"),
-    (so.SGD, {"averaging": "rate", "adaptive": True}, "adaptive"),
-    (so.SGD, {"curvature": "printed", "rates": "layer"}, "rates='single'"),
-    (so.SGD, {"averaging": "step", "curvature": "printed"}, "printed"),
+    (so.SGD, {"rates": "varable"}, "did you mean 'variable'"),
+    (so.Momentum, {"rates": "option 2"}, "needs SGD with l2=0 as base"),
 ])
-def test_options_that_do_not_go(base, options, word):
+def test_arguments_that_do_not_go(base, options, word):
     net, loss, *_ = problem()
     with pytest.raises(ValueError, match=word):
         so.CubicRegularization(base(net, loss), **options)

@@ -14,7 +14,6 @@ KINDS = {"right": {"pseudo_inverse": "exact"},
          "recomputed": {"pseudo_inverse": "exact", "recompute": True},
          "truncated": {},
          "noise": {"pseudo_inverse": "noise", "rng": 3},
-         "shortest": {"pseudo_inverse": "exact", "block_weights": "shortest"},
          "moore-penrose": {"pseudo_inverse": "exact", "inverse": "moore-penrose"},
          "quick": {"measure": False}}
 
@@ -45,8 +44,7 @@ def test_step_adds_rate_times_direction(settings, net, rng):
     assert np.isfinite(info["gradient_norm"]) == (measured and "recompute" not in settings)
     if settings.get("pseudo_inverse") == "exact":
         assert info["defect"] < 1e-8 and info["rank"] == info["full_rank"]
-    if "inverse" not in settings:
-        assert len(info["ranks"].split(", ")) == 6 and len(info["block_weights"].split(", ")) == 3
+    assert ("drift" in info) == ("recompute" in settings)
 
 
 def test_every_step_draws_its_own_noise(net, rng):
@@ -148,7 +146,7 @@ def test_a_batch_of_zeros_has_nothing_to_move(options):
     net = RevMLP(4, 2, 8, activation="tanh", outputs=2, rng=0)
     before = net.theta.copy()
     info = so.GaussNewton(net, SQUARED, **options).step(np.zeros((3, 4)), np.ones((3, 2)))
-    assert info["drift"] == 0 and info["loss"] == 1 and np.array_equal(net.theta, before)
+    assert info.get("drift", 0) == 0 and info["loss"] == 1 and np.array_equal(net.theta, before)
 
 
 def test_the_damping_of_a_kernel_of_centred_inputs():

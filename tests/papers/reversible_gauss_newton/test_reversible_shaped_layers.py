@@ -7,7 +7,7 @@ import secondorder as so
 from harness.cases import relative
 from harness.shaped_networks import NETWORKS, problem
 from secondorder.papers.reversible_gauss_newton import direction
-from secondorder.papers.reversible_gauss_newton.kernel import tangent_kernel
+from secondorder.papers.reversible_gauss_newton.layers import tangent_kernel
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from secondorder.papers.low_rank.quantities import alpha, eta
+from secondorder.papers.low_rank.eq_10_26_network import eq_21_alpha as alpha
+from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta as eta
 
 
-def coefficient_a(sample, k):
+def eq_7_a(sample, k):
     """a (C, d_k), from f_pp (C, C), u (C, d_n) and eta^(n,k) (d_n, d_k).
 
     They are `sample.f_pp`, `sample.u` and `eta(sample, sample.n, k)`.

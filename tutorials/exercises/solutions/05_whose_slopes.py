@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from secondorder.papers.low_rank.quantities import alpha, gamma
+from secondorder.papers.low_rank.eq_10_26_network import eq_19_gamma as gamma
+from secondorder.papers.low_rank.eq_10_26_network import eq_21_alpha as alpha
 
 
-def eta(sample, k, l):
+def eq_23_eta(sample, k, l):
     """eta^(k,l) (d_k, d_l), from alpha(sample, k, l) (d_k, d_l) and gamma(sample, ...) (d, d)."""
     return alpha(sample, k, l) @ gamma(sample, l)
 

@@ -1,68 +1,53 @@
 """Solution of exercise 07_what_39_lacks, with usual mistakes."""
 
-import numpy as np
-
-from secondorder.papers.low_rank.quantities import hidden_layers, objective_derivatives
+from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta as eta
 
 
-def parts(evaluation, direction):
-    """What the direction does: outputs' tangents through each layer's part, list of (S, C); the sum
-    of the products of two layers' changes; and the losses' Hessians f_pp (S, C, C)."""
-    layers, places = hidden_layers(evaluation)
-    f_pp = objective_derivatives(evaluation, places[-1])[1]
-    pieces = [layer.linear.split(direction[evaluation.network.slices[place]]) if layer.linear.size
-              else None for layer, place in zip(layers, places)]
-    tangents, bend = [], 0.0
-    for r, piece in enumerate(pieces):
-        if piece is None:
-            continue
-        t = layers[r].input @ piece[0].T + (piece[1] if len(piece) > 1 else 0)
-        for k in range(r + 1, len(layers)):
-            below = layers[k - 1].slope
-            t = t if below is None else below * t
-            if pieces[k] is not None:
-                bend += 2 * np.sum(evaluation.deltas[places[k]] * (t @ pieces[k][0].T))
-            t = t @ layers[k].linear.weight.T
-        tangents.append(t)
-    return tangents, bend, f_pp
+def parts(s, omega, phi):
+    """What a direction does to the outputs of a sample through each layer alone, list of (C,); and
+    the sum of the products of two layers' changes. omega and phi[1], ... are its pieces."""
+    n, moves, bend = s.n, [], 0.0
+    for r in range(1, n + 1):
+        move = phi[r] @ s.v[r - 1]
+        for k in range(r + 1, n + 1):
+            bend += 2 * (s.f_p @ s.u @ eta(s, n, k)) @ phi[k] @ eta(s, k - 1, r) @ move
+        bend += 2 * s.f_p @ omega @ eta(s, n, r) @ move
+        moves.append(s.u @ eta(s, n, r) @ move)
+    return [*moves, omega @ s.v[n]], bend
 
 
-def by_explicit_eta(evaluation, direction):
-    """g^T H g, the mean over samples, for a chain of linear and ReLU layers."""
-    tangents, bend, f_pp = parts(evaluation, direction)
-    whole = sum(tangents)
-    return (np.einsum("sc,scd,sd->", whole, f_pp, whole) + bend) / evaluation.samples
+def eq_39_curvature(s, omega, phi):
+    """g^T H g at one sample of a chain of linear and ReLU layers; the loss's Hessian in the
+    outputs is `s.f_pp` (C, C)."""
+    moves, bend = parts(s, omega, phi)
+    return sum(moves) @ s.f_pp @ sum(moves) + bend
 
 
-def mistake_1(evaluation, direction):
-    tangents, bend, f_pp = parts(evaluation, direction)
-    return (sum(np.einsum("sc,scd,sd->", t, f_pp, t) for t in tangents) + bend) / evaluation.samples
+def mistake_1(s, omega, phi):
+    moves, bend = parts(s, omega, phi)
+    return sum(t @ s.f_pp @ t for t in moves) + bend
 
 
-def mistake_2(evaluation, direction):
-    tangents, bend, f_pp = parts(evaluation, direction)
-    whole = sum(tangents)
-    return np.einsum("sc,scd,sd->", whole, f_pp, whole) + bend
+def mistake_2(s, omega, phi):
+    moves, bend = parts(s, omega, phi)
+    return sum(moves) @ s.f_pp @ sum(moves) + bend / 2
 
 
-def mistake_3(evaluation, direction):
-    tangents, bend, f_pp = parts(evaluation, direction)
-    pairs = [(t, s) for k, t in enumerate(tangents) for s in tangents[:k + 1]]
-    return (sum(np.einsum("sc,scd,sd->", t, f_pp, s) for t, s in pairs)
-            + bend) / evaluation.samples
+def mistake_3(s, omega, phi):
+    moves, bend = parts(s, omega, phi)
+    return sum(t @ s.f_pp @ r for k, t in enumerate(moves) for r in moves[:k + 1]) + bend
 
 
-def mistake_4(evaluation, direction):
-    tangents, _, f_pp = parts(evaluation, direction)
-    whole = sum(tangents)
-    return np.einsum("sc,scd,sd->", whole, f_pp, whole) / evaluation.samples
+def mistake_4(s, omega, phi):
+    moves, _ = parts(s, omega, phi)
+    return sum(moves) @ s.f_pp @ sum(moves)
 
 
 WRONG = [
     (mistake_1,
      "these are the printed terms only: products of different layers are missing"),
     (mistake_2,
-     "the objective is the mean over the batch, not the sum"),
+     "a second derivative along a direction has the product of two changes twice"),
     (mistake_3,
      "a pair of different layers stands in the double sum twice, once in each order"),
     (mistake_4,

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def gauss_newton(J, eps):
+def eq_5_gauss_newton(J, eps):
     """The step (p,) of least norm with J d nearest to -eps, from J (n d_y, p), eps (n d_y,)."""
     return -np.linalg.pinv(J) @ eps
 

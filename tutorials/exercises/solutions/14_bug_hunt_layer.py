@@ -13,10 +13,6 @@ class Scale(so.Layer):
         self.input_shape = (width,)
         self.declare("a", np.linspace(0.5, 1.5, width))
 
-    @property
-    def a(self):
-        return self.parameters["a"]
-
     def forward(self, x):
         return self.a * x, x
 
@@ -62,7 +58,7 @@ WRONG = [(FactorLeft, "second_tangent"), (OneSideLeft, "input_hessian")]
 
 def by_hand(layer):
     """y of two samples, unit by unit."""
-    x, a = np.array([[1.0, -2.0, 0.5], [3.0, 0.0, 4.0]]), layer.parameters["a"].tolist()
+    x, a = np.array([[1.0, -2.0, 0.5], [3.0, 0.0, 4.0]]), layer.a.tolist()
     expected = [[a_j * x_j for a_j, x_j in zip(a, row)] for row in x.tolist()]
     return ("forward", layer.forward(x)[0], np.array(expected),
             "y_sj is a_j times x_sj, and nothing else")

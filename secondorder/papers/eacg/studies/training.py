@@ -229,7 +229,7 @@ class Chosen:
     def compared(self, ours, other, number, measure, margin=0.0, chosen=None):
         """Whether ``number(run of ours, run of other)``, paired by seed, is above the margin.
 
-        Runs that never left the plateau have no say. `chosen`, where given, holds the other's runs:
+        Runs that never left the plateau are ignored. `chosen`, where given, holds the other's runs:
         those of another grid.
         """
         left, right = self.runs(*ours), (chosen or self).runs(*other)

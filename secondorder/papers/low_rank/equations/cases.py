@@ -11,7 +11,8 @@ import numpy as np
 
 from .... import nets
 from ....ledger import Case, Counterexample, Equal, Property
-from ..quantities import Quantities, quantities
+from ..eq_10_26_network import Sample
+from ..layers import sample
 from . import reference
 
 SIZES = (3, 4, 3, 4, 3)
@@ -78,9 +79,9 @@ class NetworkCase(NamedTuple):
     """A network at one sample: the paper's quantities, and the same by jets in all weights."""
 
     evaluation: object
-    sample: Quantities
-    ws: list  # W^(1), ..., W^(n), U, with a column more where there are biases; ws[0] is None
-    activation: list  # names by layer; that of layer 0 is None
+    sample: Sample
+    ws: list  # W^(1), ..., W^(n), U, with biases by a unit that is always 1; ws[0] is None
+    activation: list  # names by layer for `reference`; that of layer 0 is None
     z: list  # jets
     v: list
     p: np.ndarray
@@ -111,7 +112,7 @@ class NetworkCase(NamedTuple):
     def live(self):
         """For the reader: the input, the output, f_p and the first weights."""
         s = self.sample
-        return Case(x=s.v[0], f_p=s.f_p, p=s.p, w_1=s.w[1])
+        return Case(x=s.v[0], f_p=s.f_p, p=reference.values(self.p), w_1=s.w[1])
 
 
 def network_case(rng, activation="tanh", loss="softmax", sizes=SIZES, samples=1, which=0,
@@ -132,14 +133,16 @@ def network_case(rng, activation="tanh", loss="softmax", sizes=SIZES, samples=1,
 
 def with_jets(evaluation, activation, loss, which, options):
     """The :class:`NetworkCase` of an evaluation of :func:`network`."""
-    ws = [None, *(layer.weight.copy() if layer.bias is None
-                  else np.column_stack([layer.weight, layer.bias])
-                  for layer in evaluation.network.layers if isinstance(layer, nets.Linear))]
-    names = [None, *(by_layer(activation, k, options) for k in range(1, len(ws) - 1))]
+    affine = [layer for layer in evaluation.network.layers if isinstance(layer, nets.Linear)]
+    biased = any(layer.bias is not None for layer in affine)
+    ws = [None, *((with_unit if biased else unchanged)(layer, layer is affine[-1])
+                  for layer in affine)]
+    names = [None, *("unit " * biased + by_layer(activation, k, options)
+                     for k in range(1, len(ws) - 1))]
     jets = reference.variables(*ws[1:])
     ends = np.cumsum([0, *(w.size for w in ws[1:])])
     x = [reference.Jet(float(value), np.zeros(ends[-1]), np.zeros(2 * (ends[-1],)))
-         for value in evaluation.x[which]]
+         for value in [*evaluation.x[which], *[1.0] * biased]]
     z, v = reference.layers(jets[:-1], x, names)
     p = reference.affine(jets[-1], v[-1])
     slices = [None, *(slice(a, b) for a, b in pairwise(ends))]
@@ -148,8 +151,26 @@ def with_jets(evaluation, activation, loss, which, options):
         output = reference.ACTIVATIONS[options.get("output", "identity")]
         return LOSSES[loss][1]([jet.through(*output) for jet in p], evaluation.y[which])
 
-    return NetworkCase(evaluation, quantities(evaluation, which), ws, names, z, v, p, objective(p),
+    return NetworkCase(evaluation, sample(evaluation, which), ws, names, z, v, p, objective(p),
                        objective, slices)
+
+
+def unchanged(layer, last):
+    """A layer's weights."""
+    return layer.weight.copy()
+
+
+def with_unit(layer, last):
+    """The same with the biases as weights of one input more, which is 1; and, but for the last
+    layer, one row more, which gives that 1 on.
+    """
+    d, m = layer.weight.shape
+    w = np.zeros((d + (not last), m + 1), layer.weight.dtype)
+    w[:d, :m] = layer.weight
+    if layer.bias is not None:
+        w[:d, m] = layer.bias
+    w[d:, m] = 1
+    return w
 
 
 def by_layer(activation, k, options):
@@ -189,8 +210,8 @@ def kinds(rng, *activations, loss=None, **options):
 
 def compared(what, rule, right, layers, cases, scale=None):
     """Claims, case by case: ``rule(sample, *at)`` against ``right(case, *at)`` for all `at` in
-    ``layers(n)``, together, and that it has the network's precision. `scale` takes a case to the
-    size of what cancels; the scale of the claim is at least this.
+    ``layers(n)``, together, and that shapes agree. `scale` takes a case to the size of what
+    cancels; the scale of the claim is at least this.
     """
     claims = []
     for name, case in cases:
@@ -200,9 +221,8 @@ def compared(what, rule, right, layers, cases, scale=None):
         claims += [
             Equal(what, stacked(left), stacked(expected), case.tolerance, case=name,
                   scale=scale and max(np.max(scale(case)), np.abs(stacked(expected)).max())),
-            Property(f"{what}: shapes, and the network's precision",
-                     all(a.shape == b.shape and a.dtype == case.evaluation.network.dtype
-                         for a, b in zip(left, expected)), case=name)]
+            Property(f"{what}: shapes", [np.shape(a) for a in left],
+                     [np.shape(a) for a in expected], case=name)]
     return claims
 
 
@@ -221,8 +241,7 @@ def jacobian_in_output(case, k, l):
 def jacobian_in_argument(case, k, l):
     """d v^(k) / d z^(l) by jets that start at the argument of layer l; 0 for k < l."""
     start = reference.variables(reference.values(case.z[l]))[0]
-    function = reference.of_layer(case.activation, l)
-    return from_layer(case, k, l, np.array([jet.through(*function) for jet in start], dtype=object))
+    return from_layer(case, k, l, reference.through(start, case.activation, l))
 
 
 def from_layer(case, k, l, v):
@@ -239,7 +258,7 @@ def second_of_objective(case, *layers):
 
 def scale_of_outputs(case):
     """The size of what may cancel in blocks of the output's weights."""
-    return np.abs(case.sample.v_bar[-1]).max() ** 2 * np.abs(case.sample.p).max()
+    return np.abs(case.sample.v[-1]).max() ** 2 * np.abs(reference.values(case.p)).max()
 
 
 def all_layers(n):

@@ -21,10 +21,30 @@ ACTIVATIONS = {
 def of_layer(activation, k):
     """Value, slope and second derivative in layer k, for one name or a list of names by layer.
 
-    Two names with a blank between them are one function of the other.
+    Two names with a blank between them are one function of the other; the word "unit" before them,
+    that the last unit of the layer is always 1, is for :func:`entries` and :func:`through`.
     """
-    inner, *outer = (activation if isinstance(activation, str) else activation[k]).split()
+    inner, *outer = _name(activation, k).removeprefix("unit ").split()
     return composed(ACTIVATIONS[inner], ACTIVATIONS[outer[0]]) if outer else ACTIVATIONS[inner]
+
+
+def _name(activation, k):
+    return activation if isinstance(activation, str) else activation[k]
+
+
+def entries(z, activation, k, which):
+    """Value (`which` 0), slope (1) or second derivative (2) in layer k, of arguments z (d_k,)."""
+    function = of_layer(activation, k)[which]
+    if _name(activation, k).startswith("unit "):
+        return np.append(function(z[:-1]), (z[-1], 1, 0)[which])
+    return function(z)
+
+
+def through(z, activation, k):
+    """Layer k's activation of arguments z that are jets."""
+    unit = _name(activation, k).startswith("unit ")
+    moved = [jet.through(*of_layer(activation, k)) for jet in z[:len(z) - unit]]
+    return np.array([*moved, *z[len(z) - unit:]], dtype=object)
 
 
 def composed(inner, outer):
@@ -99,10 +119,10 @@ def part(array, axis, where, shape):
 
 
 def affine(w, v):
-    """sum_i w_ji v_i, by loops; a column more than v has entries is a bias, b_j."""
+    """sum_i w_ji v_i, by loops."""
     result = []
     for row in w:
-        total = row[-1] if len(row) > len(v) else 0.0
+        total = 0.0
         for i in range(len(v)):
             total = row[i] * v[i] + total
         result.append(total)
@@ -112,13 +132,12 @@ def affine(w, v):
 def layers(ws, x, activation, start=0):
     """Pre-activations z^(1), ..., z^(n) and outputs v^(0), ..., v^(n) as lists of object arrays.
 
-    Weights with a column more than there are inputs have a bias in it; `ws` begins with those of
-    layer `start` + 1.
+    `ws` begins with the weights of layer `start` + 1.
     """
     z, v = [None], [np.array(x, dtype=object)]
     for k, w in enumerate(ws, start=start + 1):
         z.append(affine(w, v[-1]))
-        v.append(np.array([jet.through(*of_layer(activation, k)) for jet in z[-1]], dtype=object))
+        v.append(through(z[-1], activation, k))
     return z, v
 
 
@@ -159,14 +178,12 @@ def squared_error(p, y):
 
 
 def weights_and_slopes(ws, x, activation, k):
-    """(W^(r), A'(z^(r))) of the layers r = 1, ..., k; a column more of ws[r] is its bias."""
+    """(W^(r), A'(z^(r))) of the layers r = 1, ..., k."""
     v, result = x, []
     for r in range(1, k + 1):
-        value, slope, _ = of_layer(activation, r)
-        columns = len(v)
-        z = ws[r][:, :columns] @ v + ws[r][:, columns:].sum(axis=1)
-        result.append((ws[r][:, :columns], slope(z)))
-        v = value(z)
+        z = ws[r] @ v
+        result.append((ws[r], entries(z, activation, r, 1)))
+        v = entries(z, activation, r, 0)
     return result
 
 

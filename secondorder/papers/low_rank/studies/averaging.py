@@ -6,8 +6,9 @@ from secondorder import exact
 from secondorder.studies import Run, counted, finished, headline, legend_below, study
 
 from .. import PAPER
-from ..curvature import directional_curvature_at, sample_curvatures_at
-from ..steps import step_length
+from ..eq_37_43_step_length import eq_38_39, step_length
+from ..eq_43_table_2_rates import eq_38_39_of_samples
+from ..layers import fcnn
 from . import plateau
 
 SIGMA = 100.0
@@ -51,10 +52,10 @@ def options_at(network, loss, x, y):
     """Rate and step by the three options: E[α g], E[α] E[g], and α(E[a], E[h]) E[g]."""
     evaluation = network.evaluate(loss, x, y)
     gradient = np.asarray(evaluation.gradient, dtype=np.float64)
-    a, h, lengths = sample_curvatures_at(evaluation)
+    a, h, lengths = eq_38_39_of_samples(*fcnn(evaluation))
     s = step_length(a, h, lengths, SIGMA)
     each = exact.sample_gradients(network, loss, x, y)
-    slope, curvature = directional_curvature_at(evaluation, -evaluation.gradient)
+    slope, curvature = eq_38_39(evaluation, -evaluation.gradient)
     one = step_length(slope, curvature, float(np.linalg.norm(gradient)), SIGMA)
     return {"step": (s.mean(), -(s @ each) / len(x)), "rate": (s.mean(), -s.mean() * gradient),
             "direction": (one, -one * gradient)}

@@ -6,8 +6,7 @@ import secondorder as so
 from secondorder.studies import Run, exactly, images, legend_below, study, undecided
 
 from .. import PAPER
-from ..factors import hessian
-from ..sample_hessian import SampleHessian
+from ..whole_hessian import SampleHessian, hessian
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 

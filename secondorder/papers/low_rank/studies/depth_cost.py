@@ -9,10 +9,32 @@ import secondorder as so
 from secondorder.studies import Run, exactly, legend_under, repeated, study, undecided
 
 from .. import PAPER
-from ..curvature import by_explicit_eta, directional_curvature_at
+from ..eq_37_43_step_length import eq_38_39
+from ..layers import fcnn
 
-ROUTES = {"eta": by_explicit_eta, "tangent": directional_curvature_at}
 BATCH = 32
+
+
+def by_every_eta(evaluation, g):
+    """g^T H g by (39), of networks of ReLU without biases, as the paper counts its products: every
+    eta^(k,r) of every sample is formed, used and dropped, one product with w^(k) from the layer
+    below.
+    """
+    layers, f_pp = fcnn(evaluation)
+    phi = [layer.own.split(g[layer.where])[0] for layer in layers]
+    h, p_dot = 0.0, 0.0
+    for r, layer in enumerate(layers):
+        moved = (layer.v @ phi[r].T)[:, :, None]
+        eta = layer.slope[:, :, None] * np.eye(layer.slope.shape[1], dtype=g.dtype)  # eta^(r,r)
+        for k in range(r + 1, len(layers)):
+            v_dot = (eta @ moved)[:, :, 0]
+            h += 2 * np.vdot(layers[k].f_z, v_dot @ phi[k].T)
+            eta = layers[k].slope[:, :, None] * (layers[k].own.weight @ eta)
+        p_dot = p_dot + eta @ moved
+    return (h + np.vdot(p_dot, f_pp @ p_dot)) / evaluation.samples
+
+
+ROUTES = {"eta": by_every_eta, "tangent": lambda evaluation, g: eq_38_39(evaluation, g)[1]}
 
 
 def cost(seed, route, layers, width, rounds):

@@ -13,7 +13,7 @@ from secondorder.optimizers.norms import norm
 from secondorder.studies import chosen, counted, study, undecided
 
 from .. import PAPER
-from ..steps import step_length
+from ..eq_37_43_step_length import step_length
 from . import plateau
 
 
@@ -57,8 +57,7 @@ class Clipped(Wrapper):
 
 METHODS = {
     "exact": lambda base, amount, limit: so.CubicRegularization(base, sigma=amount),
-    "printed": lambda base, amount, limit: so.CubicRegularization(base, sigma=amount,
-                                                                    curvature="printed"),
+    "printed": lambda base, amount, limit: so.CubicRegularization(base, amount, "printed"),
     "none": lambda base, amount, limit: WithoutCurvature(base, amount),
     "normalised": lambda base, amount, limit: Normalised(base),
     "clipped": lambda base, amount, limit: Clipped(base, limit)}

@@ -53,11 +53,22 @@ def train_with(seed, data, base, rate, sigma, options, half_width, layers, width
                watched):
     """Train with cubic regularisation with other options than the figures', by `train`'s record.
 
-    `options` are further arguments of :class:`~secondorder.CubicRegularization`.
+    `options` name one of `CHOICES`.
     """
     return recorded(seed, data, half_width, layers, width, iterations, watched,
                     lambda network: so.CubicRegularization(optimizer_of(
-                        network, base, rate, "none", sigma), sigma=sigma, **options))
+                        network, base, rate, "none", sigma), sigma, chosen_rates(options)))
+
+
+#: What records of runs call a choice of rates, and its name.
+CHOICES = [({"averaging": "step"}, "option 1"), ({"averaging": "rate"}, "option 2"),
+           ({"rates": "layer", "coupled": True}, "layer"),
+           ({"rates": "layer", "coupled": False}, "separate"), ({"rates": "variable"}, "variable")]
+
+
+def chosen_rates(options):
+    """The `rates` of :class:`~secondorder.CubicRegularization` that `options` stand for."""
+    return next(rates for given, rates in CHOICES if given == options)
 
 
 def start_of(seed, data, half_width, layers, width, dtype="float32"):
@@ -76,6 +87,7 @@ def recorded(seed, data, half_width, layers, width, iterations, watched, make):
     order = rng.permutation(len(inputs))[:watched]  # some files stand in the order of their labels
     x, y = inputs[order], labels[order]
     record = {name: [] for name in ("loss", "batch_loss", "rate", "slope", "curvature", "norm")}
+    record["ascents"] = 0
     for iteration in range(iterations + 1):
         try:
             if iteration % EVERY == 0:
@@ -92,7 +104,7 @@ def recorded(seed, data, half_width, layers, width, iterations, watched, make):
             record["slope"].append(rounded(info["slope"]))
             record["curvature"].append(rounded(info["curvature"]))
             record["norm"].append(rounded(info["direction_norm"]))
-    record["ascents"] = getattr(optimizer, "ascents", 0)
+            record["ascents"] += not info["descent"]
     return record
 
 
@@ -103,7 +115,7 @@ def optimizer_of(network, base, rate, curvature, sigma, decay=0.95):
                    learning_rate=ExponentialDecay(rate, decay, 100), **options)
     if curvature == "none":
         return alone
-    return so.CubicRegularization(alone, sigma=sigma, curvature=curvature)
+    return so.CubicRegularization(alone, sigma, "single" if curvature == "exact" else curvature)
 
 
 def rounded(value):

@@ -6,7 +6,7 @@ import numpy as np
 from secondorder.studies import Run, both, counted, diverged, legend_under, study
 
 from .. import PAPER
-from ..curvature import directional_curvature_at
+from ..eq_37_43_step_length import eq_38_39
 from . import plateau
 
 HALVES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)
@@ -25,7 +25,7 @@ def start(seed, data, half_width, curvature, layers, width, iterations, watched)
     at = network.evaluate(optimizer.loss, x, y)
     square = float(at.gradient @ at.gradient)
     record = {"loss": float(at.loss), "norm": square**0.5,
-              "bend": abs(directional_curvature_at(at, at.gradient)[1]) / square if square else 0.0}
+              "bend": abs(eq_38_39(at, at.gradient)[1]) / square if square else 0.0}
     try:
         for _ in range(iterations):
             batch = rng.choice(len(inputs), plateau.BATCH, replace=False)

@@ -1,22 +1,11 @@
-"""Every numbered equation, theorem, assumption and claim of the paper as a check that runs.
+"""A check that runs for every numbered equation, theorem, assumption and claim of the paper.
 
-In the paper's order: ``background`` (1)-(7); ``theorem`` (8)-(11) and Theorem 4.3; ``blocks``
-(12)-(17), Proposition 4.4; ``cost``; ``flows_of_the_loss`` (18)-(22); ``discretisation`` (23)-(32)
-with ``two_flows``; ``proof`` (33)-(55); ``appendix_n`` (58)-(80); ``extensions`` what follows
-beyond the paper. ``reference`` holds loops, complex steps and singular values that share no code
-with the room, ``whole_networks`` the same for networks with biases and a readout; ``cases`` random
-small cases, ``conditions`` the conditions by name. Importing this package registers all checks with
-:mod:`secondorder.ledger`.
+The files bear the names of those that they check. ``cases`` holds random small networks,
+``flows_of_a_network`` two flows of one, ``reference`` what all is compared with, ``conditions``
+what statements need in order to hold.
 """
 
-from . import (  # noqa: F401
-    background,
-    theorem,
-    blocks,
-    cost,
-    flows_of_the_loss,
-    discretisation,
-    proof,
-    appendix_n,
-    extensions,
+from . import (  # noqa: F401, in the paper's order, which is the order of the tables
+    eq_01_07_gauss_newton, eq_08_11_any_right_inverse, eq_12_17_revmlp, section_4_cost,
+    eq_18_22_generalised, eq_23_32_two_flows, eq_33_57_proof, eq_58_80_appendix_n, beyond,
 )

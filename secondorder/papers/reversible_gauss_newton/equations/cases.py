@@ -1,5 +1,7 @@
 """Random small cases for the checks; what they are compared with stands in ``reference``."""
 
+import warnings
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -8,12 +10,13 @@ from scipy.special import softmax
 from ....ledger import Counterexample
 from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SoftmaxCrossEntropy,
                       SquaredError, mlp)
-from .. import directions
-from ..dense import jacobians, right_inverse, steps
-from ..dense.columns import half_order, to_theta
-from ..revmlp import RevMLP
-from ..options import Options
-from . import reference, whole_networks
+from ..eq_01_07_gauss_newton import eq_5_gauss_newton
+from ..eq_08_11_any_right_inverse import eq_8_step
+from ..eq_12_13_jacobian import eq_12_jacobian, half_order, to_theta
+from ..eq_33_57_proof import eq_55_right_inverse
+from ..eq_14_15_revmlp import RevMLP, block_states
+from ..method import RankWarning, direction
+from . import reference
 
 
 class Small(NamedTuple):
@@ -38,12 +41,17 @@ def network(rng, d=4, blocks=3, bottleneck=8, activation="tanh", scale=0.4, **op
     return net
 
 
+def states_at(net, x):
+    """`BlockState` of every block for a batch x."""
+    return block_states(net, net.forward(x)[1])
+
+
 def small(rng, samples=3, **options):
     """`Small` with normal numbers as targets."""
     net = network(rng, **options)
     x, y = rng.normal(size=(samples, net.width)), rng.normal(size=(samples, net.width))
     eps = (net(x) - y).ravel()[half_order(net.width, samples)]
-    return Small(net, x, y, jacobians.states(net, x), eps)
+    return Small(net, x, y, states_at(net, x), eps)
 
 
 #: What else a network or a batch may be, by name: options of `small`.
@@ -149,8 +157,8 @@ def row(rng, samples=3, equal=False, **options):
         if equal:
             x[1] = x[0]
         y = rng.normal(size=(samples, *net.output_shape))
-        if whole_networks.conditions(net, x).max() < 300:
-            return Row(net, x, y, whole_networks.outputs(net, x) - y)
+        if reference.conditions(net, x).max() < 300:
+            return Row(net, x, y, reference.outputs(net, x) - y)
 
 
 def rows(rng, names=tuple(ROWS)):
@@ -173,7 +181,7 @@ def is_independent(at):
     """Whether the features of the samples are independent in every half: there are as many
     directions as samples.
     """
-    return all(rank_of(S) == len(at.x) for pair in whole_networks.deltas(at.net, at.x, at.eps)
+    return all(rank_of(S) == len(at.x) for pair in reference.deltas(at.net, at.x, at.eps)
                for S in pair[2:])
 
 
@@ -214,7 +222,7 @@ def smooth_path(rng, bottleneck=24):
     x = 1.5 * np.array([[np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
                         [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)]])
     net = network(rng, blocks=2, bottleneck=bottleneck, scale=0.1)
-    states = jacobians.states(net, x)
+    states = states_at(net, x)
     if max(np.linalg.cond(S) for state in states for S in (state.S1, state.S2)) > 3:
         return smooth_path(rng, bottleneck)
     y = net(x) + 0.3 * rng.normal(size=(2, 4))
@@ -229,7 +237,7 @@ def lower_rank(rng):
     """
     while True:
         net, x = network(rng, blocks=2, bottleneck=2, scale=0.1), 1.5 * rng.normal(size=(3, 4))
-        states = jacobians.states(net, x)
+        states = states_at(net, x)
         if max(np.linalg.cond(S) for state in states for S in (state.S1, state.S2)) < 2.5:
             break
     y = net(x) + 0.1 * rng.normal(size=(3, 4))
@@ -271,12 +279,12 @@ def trajectories(at, eps_of, rate, kinds):
     for kind in kinds:
         net = at.net.copy()
         for _ in range(round(1 / rate)):
-            states = jacobians.states(net, at.x)
+            states = states_at(net, at.x)
             eps = eps_of(net(at.x)).ravel()[half_order(net.width, len(at.x))]
             if kind == "moore-penrose":
-                step = steps.gauss_newton(jacobians.jacobian(states), eps)
+                step = eq_5_gauss_newton(eq_12_jacobian(states), eps)
             else:
-                step = steps.right_inverse_step(right_inverse.stacked_right_inverse(states, kind),
+                step = eq_8_step(eq_55_right_inverse(states, kind),
                                                 eps)
             net.theta = net.theta + rate * to_theta(step, net)
         ends.append(eps_of(net(at.x)).ravel())
@@ -292,13 +300,21 @@ def gaps(at, eps_of, rates, kinds):
     return largest
 
 
+@contextmanager
+def quietly():
+    """Without a `RankWarning`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        yield
+
+
 def fast_direction(at, single=False, **options):
     """The fast path's direction for the half squared error, of a `Small` or a `Row`, exact unless
     the options say otherwise; `single`: of the same network in float32.
     """
     net = at.net.astype("float32") if single else at.net
-    return directions.update(net, SquaredError(), at.x, at.y,
-                             Options(**{"pseudo_inverse": "exact"} | options)).direction
+    with quietly():
+        return direction(net, SquaredError(), at.x, at.y, **{"pseudo_inverse": "exact"} | options)
 
 
 def blocks_of(at, direction):

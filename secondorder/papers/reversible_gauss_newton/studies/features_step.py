@@ -2,8 +2,8 @@
 
 import secondorder as so
 
-from ..directions import direction
-from ..sweep import at_features
+from ..eq_16_17_right_inverse import at_features
+from ..method import direction
 
 
 class FeaturesGaussNewton(so.optimizers.Optimizer):
@@ -17,6 +17,6 @@ class FeaturesGaussNewton(so.optimizers.Optimizer):
         network, x = evaluation.network, evaluation.x
         blocks = so.Network(network.copy().layers[:-1], dtype=network.dtype)
         eps = evaluation.loss_function.gradient(evaluation.outputs, evaluation.y)
-        target = blocks(x) - at_features(network, eps)
+        target = blocks(x) - at_features(network.readout, eps.T).T
         return direction(blocks, so.SquaredError(), x, target, inverse="moore-penrose",
                          pseudo_inverse="exact")

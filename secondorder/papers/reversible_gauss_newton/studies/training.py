@@ -16,9 +16,9 @@ import secondorder as so
 from secondorder import studies
 from secondorder.studies import images
 
-from ..diagnostics import kernel_similarity, linear_cka, ntk, weight_change
-from ..update import RankWarning
-from ..revmlp import RevMLP
+from ..eq_14_15_revmlp import RevMLP
+from ..method import RankWarning
+from ..section_5_kernel_and_cka import kernel_similarity, linear_cka, ntk, weight_change
 from .features_step import FeaturesGaussNewton
 
 LOSS = so.SoftmaxCrossEntropy()

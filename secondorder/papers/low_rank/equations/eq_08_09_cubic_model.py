@@ -1,0 +1,205 @@
+"""The cubic model, (8) and (9), and the three ways to a mini-batch."""
+
+import numpy as np
+
+from .... import exact
+from ....ledger import AtMost, Case, Counterexample, Equal, Property, equation
+from ....optimizers import SGD
+from .. import PAPER
+from .. import eq_08_09_cubic_model as eq
+from ..method import CubicRegularization
+from .batch_cases import ROWS, batch, moved, rows, sample_by_sample
+from .conditions import ENOUGH, FORWARD
+
+
+def ray(rng, descent=True):
+    """Directional derivative, curvature (of either sign), length and sigma of a random model."""
+    a, h = rng.uniform(0.2, 2), rng.uniform(0.3, 3) * rng.choice([-1, 1])
+    return (-a if descent else a), h, rng.uniform(0.3, 2), 10.0 ** rng.uniform(0, 2)
+
+
+def model(a, h, length, sigma, s):
+    """The model along the ray, from its four terms."""
+    return a * s + h * s**2 / 2 + sigma * abs(s * length) ** 3 / 6
+
+
+@equation(PAPER, "8",
+          statement="A cubic model of the objective; with sigma not below the largest third "
+                    "derivative it lies above.",
+          formula=r"""f(\mathbf{x}) \approx m_j(\mathbf{s}_j) = f(\mathbf{x}_j)
+                      + \mathbf{s}_j^T \frac{\partial f}{\partial \mathbf{x}} + \frac{1}{2}
+                      \mathbf{s}_j^T \mathbf{H}_j \mathbf{s}_j + \frac{1}{6} \sigma_j
+                      \|\mathbf{s}_j\|^3""",
+          condition=ENOUGH,
+          kind="approximation", verdict="conditional", implements=eq.eq_8_change, uses=())
+def equation_8(rng):
+    row = batch(rng, "tanh", (3, 4, 4, 3))
+    (a, _), (h, _), length = row.derivative, row.curvature, np.linalg.norm(row.direction)
+    grid = np.linspace(0, 1.5, 61)
+    third = np.array([third_derivative(row, s) for s in grid])
+    sigma = 1.02 * np.abs(third).max() / length**3
+    f = np.array([along(row, s).evaluate(*row.model[1:]).loss for s in grid]) - row.at.loss
+    change = np.array([eq.eq_8_change(a, h, length, sigma, s) for s in grid])
+    rest = f - a * grid - h * grid**2 / 2
+    far = np.argmax(np.abs(rest))  # there |rest| = sigma (length s)^3 / 6 asks for this sigma
+    turned, asked = np.sign(rest[far]), 6 * abs(rest[far]) / (length * grid[far])**3
+    low = [eq.eq_8_change(turned * a, turned * h, length, asked / 2, s) for s in grid]
+    return [Equal("against its four terms", change, model(a, h, length, sigma, grid), 1e-13),
+            Equal("of a step backwards", eq.eq_8_change(a, h, length, sigma, -0.3),
+                  model(a, h, length, sigma, -0.3), 1e-13,  # on the scale of what may cancel
+                  scale=max(abs(0.3 * a), abs(h) * 0.3**2 / 2, sigma * (0.3 * length) ** 3 / 6)),
+            AtMost("change of f against the model, on 61 points of the ray", f, change, 1e-9),
+            Equal("tight where they touch: both at s = 0, beside the largest", change[0], 0.0,
+                  1e-12, scale=np.abs(change).max()),
+            Counterexample(AtMost("half of what one point asks for, f or its mirror image",
+                                  turned * f, np.array(low), 1e-6)),
+            Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
+
+
+def along(row, s):
+    """A copy of the network, moved by s along the direction."""
+    return moved(row.at, s * row.direction)
+
+
+def third_derivative(row, s, h=1e-4):
+    """Difference of curvatures along the ray."""
+    low, high = (exact.two_jet(along(row, t), *row.model[1:], row.direction)[2]
+                 for t in (s - h, s + h))
+    return (high - low) / (2 * h)
+
+
+@equation(PAPER, "9",
+          statement="Where the model along a ray is stationary: of the two roots one is positive "
+                    "and the model's minimum, the other negative.",
+          formula=r"""\alpha = \frac{-\mathbf{g}^T \mathbf{H} \mathbf{g} \pm
+                      \sqrt{(\mathbf{g}^T \mathbf{H} \mathbf{g})^2 - 2 (\mathbf{g}^T \nabla
+                      f)(\sigma \|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}""",
+          condition=FORWARD,
+          uses=("8",), kind="optimality", verdict="conditional",
+          implements=eq.eq_9_roots)
+def equation_9(rng):
+    claims, h = [], 1e-5
+    for _ in range(3):
+        case = ray(rng)
+        a, curvature, length, sigma = case
+        roots = np.sort(np.roots([sigma * length**3 / 2, curvature, a]).real)
+        claims.append(Equal("both against the roots of the quadratic",
+                            eq.eq_9_roots(a, curvature, sigma * length**3), roots, 1e-8))
+    # with h > 0 the model's derivative at the negative root is -c s^2 = -2 (|a| + h |s|)
+    case = a, curvature, length, sigma = a, abs(curvature), length, sigma
+    low, high = eq.eq_9_roots(a, curvature, sigma * length**3)
+    at_low, at_high = ((model(*case, s + h) - model(*case, s - h)) / (2 * h) for s in (low, high))
+    return [*claims, Property("one root of each sign", bool(low < 0 < high)),
+            Equal("derivative of the model at the positive root, beside that at 0", at_high, 0.0,
+                  1e-5, scale=a),
+            Counterexample(Equal("at the negative root", at_low, 0.0, 1e-3, scale=a)),
+            Case(directional_derivative=a, curvature=curvature, length=length, sigma=sigma)]
+
+
+SIGMA = 10.0
+FEW = {name: ROWS[name] for name in (
+    "middle layer frozen", "biases in some layers", "an activation at the output", "one sample",
+    "eleven samples", "float32")}
+
+
+def larger_root(g, H):
+    """The positive root of the model along -g."""
+    return np.roots([SIGMA * np.linalg.norm(g) ** 3 / 2, g @ H @ g, -g @ g]).real.max()
+
+
+def sample_steps(row):
+    """Gradient of every sample, and the root of its model along it, by dense Hessians."""
+    alone = sample_by_sample(row)
+    return (np.array([one.g for one in alone]),
+            np.array([larger_root(one.g, one.H) for one in alone]))
+
+
+def option(rng, rates, expected):
+    """Claims: a step with the option against ``expected(row, gradients, rates)``."""
+    claims = []
+    for row in rows(rng, FEW):
+        net = row.at.network.copy()
+        CubicRegularization(SGD(net, row.at.loss_function), SIGMA, rates).step(
+            *row.model[2:])
+        gradients, own = sample_steps(row)
+        claims.append(Equal("change of the weights against dense Hessians",
+                            net.theta - row.at.network.theta, expected(row, gradients, own),
+                            1000 * row.tolerance, case=row.name))
+    return [*claims, Case(rates=own, x=row.at.x)]
+
+
+def first_way(rates, row):
+    """E[alpha_j g_j] by dense gradients of the samples."""
+    return -np.mean([s * one.g for s, one in zip(rates, sample_by_sample(row))], axis=0)
+
+
+@equation(PAPER, "option-1",
+          where="section 3.1: the mean of every sample's own step",
+          statement="E[alpha g]: every sample's step along its own gradient, averaged.",
+          formula=r"E[\alpha_j \mathbf{g}_j]",
+          kind="algorithm", verdict="holds",
+          implements=(eq.option_1, CubicRegularization.change), uses=("37",))
+def option_1(rng):
+    row = batch(rng, "tanh", samples=4)
+    rates = rng.uniform(0.1, 1, 4)
+    return [*option(rng, "option 1", lambda row, g, s: -np.mean(s[:, None] * g, axis=0)),
+            Equal("any rates, against dense gradients", eq.option_1(rates, row.at, None),
+                  first_way(rates, row), 1e-12)]
+
+
+@equation(PAPER, "claim-unbiased",
+          where="section 3.1: the first option should be an unbiased estimate",
+          statement="The mean of the samples' own steps is the whole batch's step where all "
+                    "samples agree. Elsewhere it is not, in the mean over draws either: the rate "
+                    "is not linear in the samples.",
+          formula=r"E[\alpha_j \mathbf{g}_j] = \alpha \mathbf{g}",
+          condition="All samples have one gradient and one curvature along it.",
+          kind="claim", verdict="conditional", ours=True,
+          implements=eq.option_1, uses=("option-1", "37"))
+def claim_unbiased(rng):
+    row = batch(rng, samples=4)
+    gradients, rates = sample_steps(row)
+    mean = gradients.mean(axis=0)
+    whole = -larger_root(mean, row.H) * mean
+    net, loss, x, y = row.model
+    copies = net.evaluate(loss, np.repeat(x[:1], 4, axis=0), np.repeat(y[:1], 4, axis=0))
+    alike = eq.option_1(np.repeat(rates[:1], 4), copies, None)
+    return [Equal("four copies of one sample: the step of one", alike, -rates[0] * gradients[0],
+                  1e-12),
+            Counterexample(Equal("four samples: the mean of their steps against the batch's step",
+                                 eq.option_1(rates, row.at, None), whole, 1e-4)),
+            Case(rates=rates, whole=whole)]
+
+
+@equation(PAPER, "option-2",
+          where="section 3.1: the mean rate times the mean direction",
+          statement="E[alpha] E[g]: the samples' rates averaged, along the mean gradient.",
+          formula=r"E[\alpha_j] \times E[\mathbf{g}_j]",
+          kind="algorithm", verdict="holds",
+          implements=(eq.option_2, CubicRegularization.change), uses=("37",))
+def option_2(rng):
+    rates, mean_g = rng.uniform(0.1, 1, 4), rng.normal(size=5)
+    return [*option(rng, "option 2", lambda row, g, s: -s.mean() * g.mean(axis=0)),
+            Equal("any rates, entry by entry", eq.option_2(rates, None, mean_g),
+                  [sum(rates) / 4 * entry for entry in mean_g], 1e-14)]
+
+
+@equation(PAPER, "option-3",
+          where="section 3.1: the direction is fixed, both numbers are averaged",
+          statement="One rate from the mean derivative and curvature along a fixed direction: not "
+                    "the mean of the samples' rates.",
+          formula=r"""\Delta = \alpha \mathbf{g}, \quad \alpha \text{ from } E[\mathbf{g}^T
+                      \nabla f], E[\mathbf{g}^T \mathbf{H} \mathbf{g}]""",
+          kind="algorithm", verdict="holds", ours=True, implements=CubicRegularization.change,
+          uses=("37", "38", "39"))
+def option_3(rng):
+    def rate(row, gradients):
+        return larger_root(gradients.mean(axis=0), row.H)
+
+    claims = option(rng, "single", lambda row, g, s: -rate(row, g) * g.mean(axis=0))
+    apart = []
+    for _ in range(3):  # of one batch alone the two may agree by chance
+        row = batch(rng, samples=4)
+        gradients, rates = sample_steps(row)
+        apart.append(abs(rate(row, gradients) / rates.mean() - 1))
+    return [*claims, Property("not the mean of the rates", max(apart) > 1e-3)]

@@ -1,0 +1,313 @@
+"""The network and Table 1, (10)-(17); Jacobians between layers, (18)-(26)."""
+
+import numpy as np
+
+from ....ledger import Case, Equal, Printed, PrintedShape, Property, equation
+from ....nets import ReLU, SoftmaxCrossEntropy
+from ....nets.losses.classes import softmax
+from .. import PAPER
+from .. import eq_10_26_network as eq
+from ..layers import sample
+from . import reference
+from .batch_cases import rows
+from .cases import (ACTIVATIONS, CLEAR, all_layers, compared, jacobian_in_argument,
+                    jacobian_in_output, kinds, network_case, outside, pairs, stacked)
+from .conditions import IN_ORDER
+
+
+@equation(PAPER, "10", "12", "13",
+          statement="Layer by layer: v^(0) = x, an activation of weighted sums, and weighted sums "
+                    "for the output.",
+          formula=r"""\begin{aligned} v^{(k),j} &= \mathcal{A}(w_i^{(k),j} v^{(k-1),i}), \quad
+                      k = 1, \dots, n \tag{10} \\
+                      v^{(0),i} &= x^i \tag{12} \\
+                      p^j &= u_i^j v^{(n),i} \tag{13} \end{aligned}""",
+          kind="definition", verdict="holds",
+          implements=(eq.eq_10_layer, eq.eq_13_output, sample), uses=())
+def equations_10_12_and_13(rng):
+    cases = list(kinds(rng, *ACTIVATIONS))
+    claims = compared("v of all layers against loops", lambda s: stacked(s.v),
+                      lambda case: stacked(map(reference.values, case.v)), lambda n: [()], cases)
+    claims += compared("p against loops", lambda s: eq.eq_13_output(s.u, s.v[s.n]),  # (13)
+                       lambda case: reference.values(case.p), lambda n: [()], cases)
+    case = network_case(rng, "tanh")
+    first = eq.eq_10_layer(case.sample.w[1], case.sample.v[0], np.tanh)
+    # (10)
+    return [Equal("one layer against loops", first, reference.values(case.v[1]), 1e-13), *claims,
+            Equal("v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15),  # (12)
+            Case(x=case.sample.v[0], p=reference.values(case.p))]
+
+
+@equation(PAPER, "11", "17",
+          statement="The ReLU and, off 0, its slope; at 0, where there is none, the package takes "
+                    "0.",
+          formula=r"""\begin{gathered} \mathcal{A}(z) = \max(z, 0) \tag{11} \\
+                      \mathcal{A}'(z) = \begin{cases} 1 & z > 0 \\
+                      0 & z < 0 \end{cases} \tag{17} \end{gathered}""",
+          kind="definition", verdict="holds",
+          implements=(eq.eq_11_relu, eq.eq_17_relu_slope, ReLU.value, ReLU.slope), uses=())
+def equations_11_and_17(rng):
+    f, h = ReLU(), 1e-3
+    z = rng.uniform(0.1, 2, 8) * np.array([-1, 1] * 4)
+    larger, quotient = [max(value, 0.0) for value in z], (f.value(z + h) - f.value(z - h)) / (2 * h)
+    return [Equal("A against the larger of z and 0", eq.eq_11_relu(z), larger, 1e-15),  # (11)
+            # (17)
+            Equal("A' against a difference quotient", eq.eq_17_relu_slope(z), quotient, 1e-12),
+            Equal("the package's ReLU against the larger of z and 0", f.value(z), larger, 1e-15),
+            Equal("its slope against a difference quotient", f.slope(z), quotient, 1e-12),
+            Property("its slope at 0", float(f.slope(np.zeros(1))[0]), 0.0),
+            Case(z=z)]
+
+
+@equation(PAPER, "14",
+          statement="The softmax of the output.",
+          formula=r"\hat{y}^j = \frac{\exp(p^j)}{\sum_l \exp(p^l)}",
+          kind="definition", verdict="holds", implements=(eq.eq_14_softmax, softmax), uses=())
+def equation_14(rng):
+    p = rng.normal(size=(2, 4)) * 3
+    left, by_hand = (softmax(p),
+                     [[np.exp(a) / sum(np.exp(b) for b in row) for a in row] for row in p])
+    return [Equal("the formula, by loops", [eq.eq_14_softmax(row) for row in p], by_hand, 1e-14),
+            Equal("the package's, by loops", left, by_hand, 1e-14),
+            Equal("sum", left.sum(axis=1), np.ones(2), 1e-14),
+            Equal("large outputs do not overflow", softmax(p + 1e4), by_hand, 1e-11),
+            Case(p=p, y_hat=left)]
+
+
+@equation(PAPER, "15",
+          statement="The cross-entropy of labels and softmax.",
+          formula=r"f = -y^l \ln \hat{y}^l",
+          kind="definition", verdict="holds",
+          implements=(eq.eq_15_cross_entropy, SoftmaxCrossEntropy.value), uses=("14",))
+def equation_15(rng):
+    p, y = rng.normal(size=(3, 4)), rng.dirichlet(np.ones(4), 3)
+    by_hand = [sum(-t * np.log(np.exp(a) / sum(np.exp(row))) for t, a in zip(target, row))
+               for target, row in zip(y, p)]
+    return [Equal("the formula, of a softmax, by loops",
+                  [*map(eq.eq_15_cross_entropy, y, softmax(p))], by_hand, 1e-14),
+            Equal("against its formula", SoftmaxCrossEntropy().value(p, y), by_hand, 1e-14),
+            Case(p=p, y=y)]
+
+
+@equation(PAPER, "16",
+          statement="The objective is the mean of f over the samples.",
+          formula=r"F = E[f]",
+          kind="definition", verdict="holds",
+          implements=eq.eq_16_objective, uses=("15",))
+def equation_16(rng):
+    case = network_case(rng, "tanh", samples=5)
+    claims = []
+    for row in rows(rng):
+        net, loss, x, y = row.model
+        alone = [net.evaluate(loss, x[b : b + 1], y[b : b + 1]).losses[0] for b in range(len(x))]
+        claims += [Equal("F against the f of samples one by one", eq.eq_16_objective(alone),
+                         sum(map(float, alone)) / len(x), row.tolerance, case=row.name),
+                   Equal("the evaluation's F against them", row.at.loss,
+                         sum(map(float, alone)) / len(x), row.tolerance, case=row.name)]
+    return [*claims, Equal("the first f against jets", case.evaluation.losses[0], case.f.value,
+                           case.tolerance), Case(f=alone)]
+
+
+@equation(PAPER, "table-1",
+          statement="The nomenclature: n, x, v, w, A, u, p, labels, f and F, as one object at one "
+                    "sample.",
+          formula=r"""n,\; x^i,\; v^{(k),j},\; w_i^{(k),j},\; \mathcal{A},\; u_i^j,\; p^j,\;
+                      \hat{y}^l,\; y^l,\; f,\; F""",
+          kind="definition", verdict="definition", implements=sample,
+          uses=("10", "14", "15", "16"))
+def table_1(rng):
+    def by_layer(which):
+        return lambda case: stacked(
+            reference.entries(reference.values(z), case.activation, k, which)
+            for k, z in enumerate(case.z[1:], start=1))
+
+    def in_p(case):
+        return case.objective(reference.variables(reference.values(case.p))[0])
+
+    claims, case, cases = [], network_case(rng, "softplus"), list(kinds(rng, *ACTIVATIONS))
+    for name, of_sample, right in (
+            ("v", lambda s: stacked(s.v), lambda c: stacked(map(reference.values, c.v))),
+            ("slopes", lambda s: stacked(s.slope[1:]), by_layer(1)),
+            ("second derivatives", lambda s: stacked(s.bend[1:]), by_layer(2)),
+            ("f_p", lambda s: s.f_p, lambda c: in_p(c).first),
+            ("f_pp", lambda s: s.f_pp, lambda c: in_p(c).second)):
+        claims += compared(f"{name}, against jets", of_sample, right, lambda n: [()], cases,
+                           lambda c: 1.0)
+    s = case.sample
+    return [Property("n hidden layers", s.n, 3),
+            Property("shapes of w and u", tuple(w.shape for w in (*s.w[1:], s.u)),
+                     ((4, 3), (3, 4), (4, 3), (3, 4))),
+            *claims, Case(x=s.v[0], u=s.u, f=case.f.value)]
+
+
+@equation(PAPER, "18",
+          statement="A layer's outputs change with the weights of the layers up to it, one "
+                    "layer's Jacobian at a time.",
+          formula=r"""\frac{\partial v^{(k),j}}{\partial w_t^{(l),s}} = \begin{cases} 0 & l > k
+                      \\
+                      \delta_s^j \mathcal{A}'(w_i^{(k),j} v^{(k-1),i}) v^{(k-1),t} & l = k \\
+                      \mathcal{A}'(w_i^{(k),j} v^{(k-1),i}) w_q^{(k),j} \frac{\partial
+                      v^{(k-1),q}}{\partial w_t^{(l),s}} & l < k \end{cases}""",
+          kind="identity", verdict="holds", implements=eq.eq_18_dv_dw,
+          uses=("10",))
+def equation_18(rng):
+    return first_derivatives_against_jets(rng, eq.eq_18_dv_dw)
+
+
+@equation(PAPER, "24",
+          statement="The same as an outer product of eta and the inputs of the layer.",
+          formula=r"""\frac{\partial v^{(k),j}}{\partial w_t^{(l),s}} = \begin{cases} 0 & l > k
+                      \\
+                      \eta_s^{(k,l),j} v^{(l-1),t} & l \leq k \end{cases}""",
+          kind="identity", verdict="holds", implements=eq.eq_24_dv_dw,
+          uses=("18", "20", "21", "23"))
+def equation_24(rng):
+    return first_derivatives_against_jets(rng, eq.eq_24_dv_dw)
+
+
+def first_derivatives_against_jets(rng, rule):
+    claims = compared("all pairs of layers, against jets", rule,
+                      lambda case, k, l: case.first(case.v[k], l), pairs, kinds(rng, *ACTIVATIONS))
+    return [*claims, network_case(rng, "tanh").live()]
+
+
+@equation(PAPER, "19", "20", "70",
+          statement="gamma holds a layer's slopes on its diagonal; beta, gamma times the weights, "
+                    "is its Jacobian.",
+          formula=r"""\begin{gathered} \gamma_s^{(k),j} \equiv \delta_s^j \mathcal{A}' \left(
+                      w_i^{(k),j} v^{(k-1),i} \right) \tag{19} \\
+                      \beta_i^{(k),j} \equiv \mathcal{A}' \left( w_l^{(k),j} v^{(k-1),l}
+                      \right) w_i^{(k),j} = \gamma_s^{(k),j} w_i^{(k),s} \tag{20} \\
+                      \alpha_a^{(r,r-1),b} = \beta_a^{(r),b} = \gamma_s^{(r),b} w_a^{(r),s} \tag{70}
+                      \end{gathered}""",
+          kind="definition", verdict="holds",
+          implements=(eq.eq_19_gamma, eq.eq_20_beta), uses=("10",))
+def equations_19_20_and_70(rng):
+    claims, cases = [], list(kinds(rng, *ACTIVATIONS))
+    for what, rule, right in (
+            ("gamma against d v / d z", eq.eq_19_gamma,  # (19)
+             lambda case, k: jacobian_in_argument(case, k, k)),
+            ("beta against d v^(k) / d v^(k-1)", eq.eq_20_beta,  # (20)
+             lambda case, k: jacobian_in_output(case, k, k - 1)),
+            # (70)
+            ("alpha^(k,k-1) against the same", lambda sample, k: eq.eq_21_alpha(sample, k, k - 1),
+             lambda case, k: jacobian_in_output(case, k, k - 1))):
+        claims += compared(what, rule, right, all_layers, cases)
+    return [*claims, network_case(rng, "softplus").live()]
+
+
+@equation(PAPER, "21",
+          statement="alpha, the ordered product of the Jacobians between two layers, is the "
+                    "Jacobian of one layer's outputs in the other's. The print has the running "
+                    "index i on the left for l, and other indices for k = l.",
+          kind="definition", verdict="erratum", weight="misprint", implements=eq.eq_21_alpha,
+          uses=("20",))
+def equation_21(rng):
+    claims = compared("all pairs of layers, against jets; 0 for k < l", eq.eq_21_alpha,
+                      jacobian_in_output, lambda n: pairs(n, 0), kinds(rng, *ACTIVATIONS))
+    return [*claims,
+            PrintedShape("free indices of the left side, and of the product", ("j_i", "j_k"),
+                         ("j_l", "j_k")),
+            Printed(Equal("left side with its index i at the end of the product, i = k: an entry "
+                          "alpha^(2,0) from j_2 to j_2, for every j_0", *at_the_end(rng), CLEAR)),
+            network_case(rng, "tanh").live()]
+
+
+def at_the_end(rng):
+    """alpha^(2,0) with j_2 twice, for every j_0, and alpha^(2,0), between layers of one width."""
+    square = network_case(rng, "tanh", sizes=(3, 3, 3, 3))
+    right = jacobian_in_output(square, 2, 0)
+    return np.broadcast_to(np.diag(right)[:, None], right.shape).copy(), right
+
+
+@equation(PAPER, "22",
+          statement="Jacobians compose.",
+          formula=r"\alpha_{j_l}^{(k,l),j_k} \alpha_{j_m}^{(l,m),j_l} = \alpha_{j_m}^{(k,m),j_k}",
+          condition=IN_ORDER,
+          kind="identity", verdict="conditional",
+          implements=(eq.eq_22_chain, eq.eq_21_alpha), uses=("21",))
+def equation_22(rng):
+    case = network_case(rng, "tanh")
+    triples = [(k, l, m) for k, l in pairs(3, 0) for m in range(4)]
+    inside = [(k, l, m) for k, l, m in triples if m <= l <= k]
+    others = [(k, l, m) for k, l, m in triples if not m <= l <= k and k >= m]
+
+    def product(sample, k, l, m):
+        return eq.eq_22_chain(sample, k, l, m)
+
+    def right(case, k, l, m):
+        return jacobian_in_output(case, k, m)
+
+    claims = compared("m <= l <= k, against jets", product, right, lambda n: inside,
+                      kinds(rng, *ACTIVATIONS))
+    return [*claims,
+            Equal("m <= l <= k, alpha on both sides",
+                  stacked(product(case.sample, *at) for at in inside),
+                  stacked(eq.eq_21_alpha(case.sample, k, m) for k, _, m in inside),
+                  case.tolerance),
+            outside("k >= m but l not between them", product, right, others, case),
+            case.live()]
+
+
+@equation(PAPER, "23",
+          statement="eta is the Jacobian of one layer's outputs in another's arguments; its "
+                    "slopes belong to the lower layer, not to the upper one.",
+          formula=r"\eta_i^{(k,l),j} \equiv \alpha_s^{(k,l),j} \gamma_i^{(k),s}",
+          corrected=r"\eta_i^{(k,l),j} \equiv \alpha_s^{(k,l),j} \gamma_i^{(l),s}",
+          kind="definition", verdict="erratum", weight="misprint",
+          implements=(eq.eq_23_eta, eq.eq_23_as_printed), uses=("19", "21"))
+def equation_23(rng):
+    square = network_case(rng, "tanh", sizes=(4, 4, 4, 4, 3))
+    s, below = network_case(rng, "tanh").sample, [(k, l) for k, l in pairs(3) if k > l]
+    printed = stacked(eq.eq_23_as_printed(square.sample, k, l) for k, l in below)
+    literal = stacked(reference.alpha(square.ws, square.sample.v[0], "tanh", k, l)
+                      @ np.diag(square.sample.slope[k]) for k, l in below)
+    right = stacked(jacobian_in_argument(square, k, l) for k, l in below)
+    claims = compared("corrected, against jets", eq.eq_23_eta, jacobian_in_argument, pairs,
+                      kinds(rng, *ACTIVATIONS))
+    return [*claims,
+            PrintedShape("columns of alpha^(2,1) and rows of gamma^(2)",
+                         (len(s.v[1]),), (len(s.v[2]),)),
+            Equal("layers of one width: the printed form is what it says", printed, literal, 1e-11),
+            Printed(Equal("layers of one width, as printed, against jets", printed, right, CLEAR)),
+            square.live()]
+
+
+@equation(PAPER, "25",
+          statement="The output changes with its own weights; below the line the print repeats "
+                    "the index above it.",
+          formula=r"\frac{\partial p^j}{\partial u_k^j} = \delta_l^j v^{(n),k}",
+          corrected=r"\frac{\partial p^j}{\partial u_k^l} = \delta_l^j v^{(n),k}",
+          kind="identity", verdict="erratum", weight="misprint", implements=eq.eq_25_dp_du,
+          uses=("13",))
+def equation_25(rng):
+    case = network_case(rng, "relu")
+    left = eq.eq_25_dp_du(case.sample)
+    # what stands on the left, j not summed
+    repeated = np.einsum("jjk->jk", case.first(case.p, case.sample.n + 1))
+    claims = compared("against jets", eq.eq_25_dp_du,
+                      lambda case: case.first(case.p, case.sample.n + 1), lambda n: [()],
+                      kinds(rng, *ACTIVATIONS))
+    return [*claims,
+            PrintedShape("free indices of the left side, and of the right", ("j", "k"),
+                         ("j", "k", "l")),
+            Printed(Equal("the left side as printed, for every l, against the right",
+                          np.broadcast_to(repeated[:, None, :], left.shape).copy(), left, CLEAR)),
+            case.live()]
+
+
+@equation(PAPER, "26",
+          statement="The output changes with the last layer by its weights.",
+          formula=r"\frac{\partial p^j}{\partial v^{(n),i}} = u_i^j",
+          kind="identity", verdict="holds", implements=eq.eq_26_dp_dv, uses=("13",))
+def equation_26(rng):
+    def right(case):
+        start = reference.variables(reference.values(case.v[-1]))[0]
+        return reference.firsts(reference.affine(case.ws[-1], start))
+
+    claims = compared("against jets", eq.eq_26_dp_dv, right, lambda n: [()],
+                      kinds(rng, *ACTIVATIONS))
+    case = network_case(rng, "relu")
+    apart = not np.shares_memory(eq.eq_26_dp_dv(case.sample),
+                                 case.evaluation.network.theta)
+    return [*claims, Property("it is no view of the network's weights", apart), case.live()]

@@ -1,0 +1,86 @@
+"""How Jacobians change where activations are straight, (29)-(33)."""
+
+import numpy as np
+
+from ....ledger import Case, Counterexample, Equal, equation
+from ....nets import ReLU
+from .. import PAPER
+from .. import eq_29_33_second_derivatives as eq
+from . import reference
+from .cases import CLEAR, compared, kinds, network_case, outside, pairs
+from .conditions import STRAIGHT
+
+
+@equation(PAPER, "29", "31",
+          statement="The second derivative of a ReLU is zero, and its slopes do not change. At 0 "
+                    "the slope jumps: a point mass that no pointwise formula sees, so that it is "
+                    "not removable.",
+          formula=r"""\begin{gathered} \mathcal{A}''(z) = 0 \tag{29} \\
+                      \frac{\partial \gamma_s^{(k),j}}{\partial (\cdot)} = 0
+                      \tag{31} \end{gathered}""",
+          condition=STRAIGHT,
+          kind="identity", verdict="conditional",
+          implements=(eq.eq_29_relu_bend, eq.eq_31_dgamma, ReLU.slope),
+          uses=("11", "19"))
+def equations_29_and_31(rng):
+    f, z, h = ReLU(), rng.uniform(0.1, 2, 6) * np.array([-1, 1] * 3), 1e-3
+    quotient = (f.slope(z + h) - f.slope(z - h)) / (2 * h)
+    at_zero = (f.slope(np.array([h])) - f.slope(np.array([-h]))) / (2 * h)
+    claims = [Equal("A'' against the difference quotient of the slope, beside the slope",  # (29)
+                    eq.eq_29_relu_bend(z), quotient, 1e-12, scale=f.slope(np.abs(z)))]
+    # (31)
+    claims += compared("derivatives of gamma against complex steps, beside gamma", eq.eq_31_dgamma,
+                       lambda case, k, q: case.by_complex_steps(reference.gamma, q, k), pairs,
+                       kinds(rng, "relu"), lambda case: case.sample.slope[1])
+    return [*claims,
+            Equal("slopes against the sign of z", f.slope(z), 1.0 * (z > 0), 1e-15),
+            Counterexample(Equal("at 0 the quotient is 1 / (2 h)", at_zero, np.zeros(1), CLEAR)),
+            Case(z=z)]
+
+
+@equation(PAPER, "30",
+          statement="How Jacobians change with weights: one factor of the product at a time.",
+          formula=r"""\frac{\partial \alpha_q^{(n,k),m}}{\partial w_t^{(r),s}}
+                      = \alpha_a^{(n,r),m} \mathcal{A}'(w_p^{(r),a} v^{(r-1),p}) \delta_s^a
+                      \delta_b^t \alpha_q^{(r-1,k),b} = \eta_s^{(n,r),m} \alpha_q^{(r-1,k),t}""",
+          condition=STRAIGHT,
+          kind="identity", verdict="conditional", implements=eq.eq_30_dalpha,
+          uses=("20", "21", "23", "31"))
+def equation_30(rng):
+    return straight_steps(rng, eq.eq_30_dalpha, reference.alpha)
+
+
+@equation(PAPER, "32",
+          statement="eta changes with alpha alone.",
+          formula=r"""\frac{\partial \eta_i^{(n,k),m}}{\partial w_t^{(r),s}} = \frac{\partial
+                      \alpha_q^{(n,k),m}}{\partial w_t^{(r),s}} \gamma_i^{(k),q}""",
+          condition=STRAIGHT,
+          kind="identity", verdict="conditional", implements=eq.eq_32_deta, uses=("23", "30", "31"))
+def equation_32(rng):
+    return straight_steps(rng, eq.eq_32_deta, reference.eta)
+
+
+def straight_steps(rng, rule, function):
+    """Claims: the rule against complex steps of `function` for ReLU; it must fail for tanh."""
+    return straight_only(rng, "complex steps", rule,
+                         lambda case, n, k, r: case.by_complex_steps(function, r, n, k),
+                         lambda n: [(n, k, r) for k, r in pairs(n)])
+
+
+def straight_only(rng, channel, rule, right, layers):
+    """Claims: the rule against ``right(case, *at)`` for ReLU; it must fail for tanh."""
+    curved = network_case(rng, "tanh")
+    return [*compared(f"ReLU, all pairs of layers, against {channel}", rule, right, layers,
+                      kinds(rng, "relu")),
+            outside("tanh", rule, right, layers(3), curved), curved.live()]
+
+
+@equation(PAPER, "33",
+          statement="Second derivatives of the last layer's outputs: an outer product of two eta "
+                    "and the inputs of the lower layer.",
+          condition=STRAIGHT,
+          kind="identity", verdict="conditional", implements=eq.eq_33_d2v,
+          uses=("24", "30", "32"))
+def equation_33(rng):
+    return straight_only(rng, "jets", eq.eq_33_d2v,
+                         lambda case, k, r: case.second(case.v[3], k, r), pairs)

@@ -1,0 +1,427 @@
+"""The step length, (37), (40)-(43), and what it takes along g, (38), (39)."""
+
+from decimal import Decimal, localcontext
+
+import numpy as np
+
+from .... import exact
+from ....ledger import (AtMost, Case, Counterexample, Equal, Printed, Property, Rate, Stated,
+                        equation)
+from ....ledger.multiplication_counter import counted
+from ....nets import Activation, SquaredError
+from ....optimizers import SGD
+from .. import PAPER
+from .. import eq_37_43_step_length as eq
+from ..eq_01_07_low_rank import number_of_products
+from ..eq_10_26_network import eq_23_eta, every_eta
+from ..layers import fcnn, sample
+from ..method import CubicRegularization
+from . import reference
+from .batch_cases import batch, moved, nested, rows
+from .cases import ACTIVATIONS, CLEAR, kinds, network
+from .conditions import DESCENT, EVERY_ETA, ONE_SAMPLE, STRAIGHT
+from .eq_08_09_cubic_model import model, ray
+
+
+@equation(PAPER, "37",
+          statement="The step length: the positive root, the model's minimum over all lengths.",
+          formula=r"""\alpha = \frac{-\mathbf{g}^T \mathbf{H} \mathbf{g} + \sqrt{(\mathbf{g}^T
+                      \mathbf{H} \mathbf{g})^2 - 2 (\mathbf{g}^T \nabla f)(\sigma
+                      \|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}""",
+          condition=DESCENT,
+          uses=("9",), kind="optimality", verdict="conditional",
+          implements=(eq.eq_37_as_it_stands, eq.eq_37_step_length, eq.step_length))
+def equation_37(rng):
+    claims, values, least = [], [], []
+    for _ in range(4):
+        case = ray(rng)
+        s = eq.step_length(*case)
+        root = np.roots([case[3] * case[2] ** 3 / 2, case[1], case[0]]).real.max()
+        a, h, length, sigma = case
+        claims += [Equal("as it stands, where nothing cancels much, against the larger root",
+                         eq.eq_37_as_it_stands(a, h, sigma * length**3), root, 1e-9),
+                   Equal("without cancellation, against the larger root", s, root, 1e-9)]
+        values.append(model(*case, s))
+        least.append(min(model(*case, s * t) for t in np.geomspace(1e-3, 1e3, 400)))
+    a, h, length, sigma = ray(rng, descent=False)
+    root = eq.eq_37_as_it_stands(*map(complex, (a, abs(h), sigma * length**3)))
+    return [*claims,
+            AtMost("the model there against the model on a grid of lengths", values, least),
+            Property("uphill the package does not step", eq.step_length(a, abs(h), length, sigma),
+                     0.0),
+            Counterexample(AtMost("uphill: 0 against the root, or its real part", 0.0, root.real,
+                                  1e-6, scale=abs(root))),
+            Case(directional_derivative=case[0], curvature=case[1], length=case[2],
+                 sigma=case[3])]
+
+
+@equation(PAPER, "extension-stable-step",
+          where="section 3.1 and (37), in floating point",
+          statement="(37) cancels where curvature dominates; the reciprocal form does not, and "
+                    "the step is the same for every length of the direction.",
+          formula=r"""s = \frac{2 |a|}{h + \sqrt{h^2 + 2 |a| c}} \; (h \ge 0), \quad s
+                      = \frac{-h + \sqrt{h^2 + 2 |a| c}}{c} \; (h < 0), \quad c = \sigma
+                      \|\mathbf{g}\|^3""",
+          kind="algorithm", verdict="holds", ours=True,
+          implements=(eq.eq_37_step_length, eq.step_length), uses=("37",))
+def extension_stable_step(rng):
+    a, h = -rng.uniform(0.5, 1), 10.0 ** rng.uniform(4, 5)
+    length, sigma = rng.uniform(0.01, 0.02), rng.uniform(1, 2)
+    c = sigma * length**3
+    series = -a / h * (1 + a * c / (2 * h**2))  # the next term is below rounding
+    lost = abs(eq.eq_37_as_it_stands(a, h, c) / series - 1)
+    scaled = [k * eq.step_length(k * a, k**2 * h, k * length, sigma)
+              for k in 10.0 ** np.arange(-120.0, 121, 40)]
+    other = ray(rng)
+    root = np.roots([other[3] * other[2] ** 3 / 2, other[1], other[0]]).real.max()
+    raw = eq.eq_37_step_length(*other)
+    # h dominates at one end (and (37) cancels for h > 0), c at the other: 2 |a| c = eps h^2
+    eps, sign = 10.0 ** np.repeat(np.arange(-40.0, 41, 5), 2), np.tile([1.0, -1.0], 17)
+    slopes = -rng.uniform(1, 2, eps.shape) * eps / c
+    curvatures = sign * np.sqrt(2 * np.abs(slopes) * c / eps)
+    in_digits = [with_digits(*numbers, length, sigma) for numbers in zip(slopes, curvatures)]
+    edges = (eq.step_length(-1.0, 1.0, 0.0, 1.0), eq.step_length(-2.0, 4.0, 1.0, 0.0),
+             eq.step_length(-2.0, -4.0, 1.0, 0.0))
+    return [Equal("against the series in c", eq.step_length(a, h, length, sigma), series, 1e-14),
+            AtMost("the printed formula has lost four digits or more", 1e-12, lost),
+            Equal("one step for directions of length 1e-120 to 1e120", scaled, np.full(7, series),
+                  1e-13),
+            Equal("where nothing cancels, against the roots", raw, root, 1e-9),
+            Equal("over (37) with 100 digits, h of either sign, 2 |a| c from 1e-40 h^2 to 1e40 h^2",
+                  [eq.step_length(a, h, length, sigma) / right
+                   for a, h, right in zip(slopes, curvatures, in_digits)], np.ones(34), 1e-14),
+            Property("defined at the edges: no direction, no curvature and no sigma", edges,
+                     (0.0, 0.5, np.inf)),
+            Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
+
+
+def with_digits(a, h, length, sigma):
+    """(37) as it stands, with 100 digits: at most 41 of them cancel."""
+    with localcontext(prec=100):
+        a, h, c = Decimal(a), Decimal(h), Decimal(sigma) * Decimal(length) ** 3
+        return float((-h + (h * h - 2 * a * c).sqrt()) / c)
+
+
+@equation(PAPER, "38",
+          statement="The derivative along the direction, from the pieces omega and phi of the "
+                    "direction.",
+          formula=r"""\mathbf{g}^T \nabla f = \frac{\partial F}{\partial p^i} v^{(n),j}
+                      \omega_j^i + \sum_k \frac{\partial F}{\partial p^l} u_m^l
+                      \eta_i^{(n,k),m} v^{(k-1),j} \phi_j^{(k),i}""",
+          condition=ONE_SAMPLE,
+          kind="identity", verdict="conditional",
+          implements=(eq.eq_38_slope,
+                      Stated(eq.eq_38_39, "0")), uses=("1", "16", "28"))
+def equation_38(rng):
+    claims = []
+    for name, case in kinds(rng, *ACTIVATIONS):
+        pieces = [None, *(rng.normal(size=w.shape) for w in case.ws[1:])]
+        literal = eq.eq_38_slope(case.sample, pieces[-1], pieces[:-1])
+        by_jets = [np.sum(case.first(case.f, k) * pieces[k]) for k in range(1, len(pieces))]
+        claims.append(Equal("one sample: the sum over eta, against jets", literal, sum(by_jets),
+                            case.tolerance, scale=np.abs(by_jets).sum(), case=name))
+    for row in [*rows(rng), nested(batch(rng, "tanh"))]:
+        expected, scale = row.derivative
+        claims.append(Equal("averaged over a batch, against gradient times direction",
+                            eq.eq_38_39(row.at, row.direction)[0], expected,
+                            row.tolerance, scale=scale, case=row.name))
+    row = batch(rng)
+    f_p = row.at.loss_function.gradient(row.at.outputs, row.at.y)
+    outside = f_p.mean(axis=0) @ tangents(row.at, row.direction)[-1].mean(axis=0)
+    return [*claims,
+            Counterexample(Equal("a batch, with dF/dp in front of the mean tangent of p", outside,
+                                 row.derivative[0], CLEAR)),
+            Case(direction=row.direction, x=row.at.x)]
+
+
+def tangents(at, direction, h=1e-6):
+    """Tangents of all layers' outputs along the direction, by differences of the forward pass."""
+    low, high = (moved(at, s * direction).evaluate(at.loss_function, at.x, at.y).saved
+                 for s in (-h, h))
+    return [(b.output - a.output) / (2 * h) for a, b in zip(low, high)]
+
+
+@equation(PAPER, "39",
+          statement="Curvature along g: the print leaves out f_pp between different hidden layers.",
+          condition=(ONE_SAMPLE, STRAIGHT),
+          uses=("3", "4", "5", "16"), kind="identity", verdict="erratum", weight="substance",
+          implements=(eq.eq_39_curvature, eq.eq_39_as_printed, Stated(eq.eq_38_39, "1"),
+                      eq.eq_39_by_layers, Stated(eq.eq_38_39_as_printed, "1")))
+def equation_39(rng):
+    def against_dense(what, value, row, allowed):
+        expected, scale = row.curvature
+        return Equal(what, value, expected, allowed, scale=scale, case=row.name)
+
+    claims = [against_dense("corrected, all pairs of layers, against the dense Hessian",
+                            sum(map(np.sum, eq.eq_39_by_layers(*fcnn(row.at), row.direction)[1:])),
+                            row, row.tolerance) for row in rows(rng)]
+    claims += [against_dense("corrected, by one tangent and A'' of curved activations, against "
+                             "the dense Hessian",
+                             eq.eq_38_39(row.at, row.direction)[1], row, row.tolerance)
+               for row in [*rows(rng, activation="relu"), *rows(rng), nested(batch(rng, "tanh"))]]
+    claims += [against_dense("as printed, what it lacks, and A'' of curved activations, by "
+                             "differences", eq.eq_38_39_as_printed(
+                                 *fcnn(row.at), row.direction)[1]
+                             + hidden_pairs(row) + second_order_terms(row), row, 1e-7)
+               for row in rows(rng) if row.at.network.dtype == "float64"]
+    row = batch(rng, "relu")
+    claims += [against_dense("corrected, line by line, averaged over samples, against the dense "
+                             "Hessian", line_by_line(row, eq.eq_39_curvature), row, row.tolerance)
+               for row in (row, batch(rng, "relu", bias=True))]
+    row = batch(rng)
+    expected, scale = row.curvature
+    printed = eq.eq_38_39_as_printed(*fcnn(row.at), row.direction)[1]
+    return [*claims,
+            Equal("as printed, line by line", line_by_line(row, eq.eq_39_as_printed), printed,
+                  1e-12, scale=scale),
+            Printed(Equal("as printed, averaged over samples", printed, expected, CLEAR)),
+            Equal("as printed plus what it lacks, by differences", printed + hidden_pairs(row),
+                  expected, 1e-7, scale=scale),
+            Case(direction=row.direction, x=row.at.x)]
+
+
+def line_by_line(row, rule):
+    """The mean over samples of (39) with all indices; biases stand in a column behind the weights,
+    and the unit that is always 1 does not move.
+    """
+    net, pieces = row.at.network, [None]
+    for layer, where in zip(net.layers, net.slices):
+        if layer.size:
+            weight, *bias = layer.split(row.direction[where])
+            pieces.append(np.hstack([weight, *(b[:, None] for b in bias)]))
+    samples = [sample(row.at, i) for i in range(row.at.samples)]
+    phi = [None, *(np.vstack([piece, np.zeros((len(w) - len(piece), w.shape[1]))])
+                   for piece, w in zip(pieces[1:], samples[0].w[1:]))]
+    return np.mean([rule(s, pieces[-1], phi) for s in samples])
+
+
+def second_order_terms(row):
+    """E sum over layers of df/dv A''(z) z'^2, z' by differences, below the activation at the
+    output, if there is one.
+    """
+    at, total, along = row.at, 0.0, tangents(row.at, row.direction)
+    for k, (layer, bar) in enumerate(zip(at.network.layers[:-1], at.deltas)):
+        if isinstance(layer, Activation):
+            second_derivative = reference.ACTIVATIONS[layer.function.name][2](at.saved[k].input)
+            total += np.sum(bar * second_derivative * along[k - 1] ** 2)
+    return total / at.samples
+
+
+def hidden_pairs(row):
+    """E sum over k != r of q_k^T f_pp q_r over hidden layers, q_k by differences of the forward
+    pass, f_pp with what stands behind p.
+    """
+    at, along = row.at, []
+    affine = [k for k, layer in enumerate(at.network.layers) if not isinstance(layer, Activation)]
+    last = affine[-1]
+    for k in affine[:-1]:
+        piece = np.zeros_like(row.direction)
+        piece[at.network.slices[k]] = row.direction[at.network.slices[k]]
+        along.append(tangents(at, piece)[last])
+    f_pp = objective_hessian(at, last)
+    return sum(np.einsum("si,sij,sj->", q, f_pp, r) for q in along for r in along
+               if q is not r) / at.samples
+
+
+def objective_hessian(at, last):
+    """Hessians of every sample's f in the output p of layer `last`, by differences of gradients."""
+    p, behind, columns = at.saved[last].output, at.network.layers[last + 1:], []
+
+    def gradient(p):
+        if not behind:
+            return at.loss_function.gradient(p, at.y)
+        y, saved = behind[0].forward(p)
+        return behind[0].backward(saved, at.loss_function.gradient(y, at.y))[0]
+
+    for e in 1e-6 * np.eye(p.shape[1]):
+        columns.append((gradient(p + e) - gradient(p - e)) / 2e-6)
+    return np.stack(columns, axis=2)
+
+
+@equation(PAPER, "extension-tangent",
+          where="(39), whose cost need not grow with the square of the depth",
+          statement="Each sum over eta in (39) is a tangent of a layer's output or a "
+                    "back-propagated gradient: one tangent gives the curvature.",
+          formula=r"""\sum_{r<k} \eta^{(k-1,r)} \phi^{(r)} v^{(r-1)} = \dot{v}^{(k-1)}, \quad
+                      (u \eta^{(n,k)})^T \frac{\partial f}{\partial p} = \delta^k, \quad
+                      \mathbf{g}^T \mathbf{H} \mathbf{g} = E\left[ \dot{p}^T \frac{\partial^2
+                      f}{\partial p^2} \dot{p} + 2 \sum_k \delta^{k T} \phi^{(k)}
+                      \dot{v}^{(k-1)} + \sum_k \frac{\partial f}{\partial v^{(k)}}
+                      \mathcal{A}'' (\dot{z}^{(k)})^2 \right]""",
+          uses=("39",), kind="identity", verdict="holds", ours=True,
+          implements=Stated(eq.eq_38_39, "1"))
+def extension_tangent(rng):
+    claims = []
+    for activation in ("relu", "tanh"):
+        row = batch(rng, activation, (4, 5, 3, 4, 3), bias=True)
+        expected, scale = row.curvature
+        claims += [Equal("against the dense Hessian",
+                         eq.eq_38_39(row.at, row.direction)[1], expected,
+                         1e-13, scale=scale, case=row.name),
+                   Equal("the sums of eta are the tangents of layers", *second_layer_moves(row),
+                         1e-13, scale=1.0, case=row.name)]
+    return [*claims,
+            Case(x=row.at.x, direction=row.direction)]
+
+
+def second_layer_moves(row):
+    """v' of the second hidden layer of sample 0: from explicit eta, and by a complex step along the
+    direction.
+    """
+    s, net = sample(row.at), row.at.network
+    pieces = [net.layers[i].split(row.direction[net.slices[i]]) for i in (0, 2)]
+    moves = [np.append(P @ s.v[k][:-1] + b, 0) for k, (P, b) in enumerate(pieces)]
+    by_eta = sum(eq_23_eta(s, 2, k + 1) @ move for k, move in enumerate(moves))[:-1]
+    step = net.astype("complex128")
+    step.theta = step.theta + 1e-30j * row.direction
+    z = row.at.x[0].astype(complex)
+    for layer in step.layers[:4]:
+        z = layer.forward(z[None])[0][0]
+    return by_eta, np.imag(z) / 1e-30
+
+
+@equation(PAPER, "extension-jet",
+          where="(38)-(39) without a backward pass",
+          statement="Value, derivative and curvature along a direction from forward passes alone.",
+          formula=r"""\ddot{z} = w \ddot{v} + 2 \phi \dot{v}, \quad \ddot{v} = \mathcal{A}'
+                      \ddot{z} + \mathcal{A}'' \dot{z}^2, \quad \mathbf{g}^T \mathbf{H}
+                      \mathbf{g} = E\left[ \dot{p}^T \frac{\partial^2 f}{\partial p^2} \dot{p}
+                      + \frac{\partial f}{\partial p} \ddot{p} \right]""",
+          kind="identity", verdict="holds", ours=True, implements=exact.two_jet, uses=("38", "39"))
+def extension_jet(rng):
+    claims = []
+    for row in [*rows(rng), *rows(rng, {"ReLU": {"activation": "relu"}})]:
+        (a, a_scale), (h, h_scale) = row.derivative, row.curvature
+        value, directional_derivative, second = exact.two_jet(*row.model, row.direction)
+        claims += [Equal("curvature against one tangent and the gradients that come back", second,
+                         eq.eq_38_39(row.at, row.direction)[1],
+                         row.tolerance, scale=h_scale, case=row.name),
+                   Equal("curvature against the dense Hessian", second, h, row.tolerance,
+                         scale=h_scale, case=row.name),
+                   Equal("directional derivative", directional_derivative, a, row.tolerance,
+                         scale=a_scale, case=row.name),
+                   Equal("value", value, row.at.loss, row.tolerance, case=row.name)]
+    return [*claims, Case(x=row.at.x, direction=row.direction)]
+
+
+@equation(PAPER, "u-depth",
+          where="section 4, the second aspect of the cost",
+          statement="The number of matrix products for the quantities of (9) grows with the "
+                    "square of the number of layers.",
+          formula=r"\frac{n(n+1)}{2} \text{ products with weights and } \eta",
+          condition=EVERY_ETA,
+          kind="claim", verdict="conditional", ours=True,
+          implements=(number_of_products, every_eta),
+          uses=("38", "39"))
+def u_depth(rng):
+    depths, every, one, claims = np.array([16, 32, 64]), [], [], []
+    for n in depths:
+        at, log = all_live(rng, n), []
+        s = sample(at)
+        s = s._replace(w=[None, *(counted(w, log, follow=False) for w in s.w[1:])],
+                       u=counted(s.u, log, follow=False))
+        eta = every_eta(s)
+        for k in range(1, n + 1):
+            s.u @ eta[n, k]
+        every.append(len(log))
+        claims.append(Equal("eta^(n,1) against the product of the Jacobians", eta[n, 1],
+                            reference.eta(s.w, s.v[0], "relu", n, 1), 1e-9, case=f"{n} layers"))
+        for layer in at.network.layers[::2]:
+            dict.__setitem__(layer.parameters, "weight", counted(layer.weight, log, follow=False))
+        log.clear()
+        eq.eq_38_39(at, rng.normal(size=at.network.size))
+        one.append(len(log))
+    return [*claims,
+            Equal("products of weights and eta, counted", np.array(every, float),
+                  [number_of_products(n) for n in depths], 1e-12),
+            # n (n + 1) = (n + 1/2)^2 - 1/4: from 16 to 64 layers the order is 2 within 7e-4
+            Rate("every eta: products against depth", depths + 0.5, every, order=2,
+                 tolerance=0.003),
+            Counterexample(Rate("one tangent: products against depth", depths + 0.5, one, order=2,
+                                tolerance=0.003)),
+            Case(depths=depths, every=every, one=one)]
+
+
+def all_live(rng, n):
+    """An evaluation of a narrow ReLU network of n hidden layers in which all units are live."""
+    net = network(rng, "relu", (2,) * (n + 2))
+    for layer in net.layers[::2]:
+        layer.weight = np.abs(layer.weight) / np.abs(layer.weight).sum(axis=1, keepdims=True)
+    return net.evaluate(SquaredError(), rng.uniform(0.5, 1, (3, 2)), rng.normal(size=(3, 2)))
+
+
+@equation(PAPER, "40",
+          statement="The third power of the direction's length.",
+          formula=r"""\|\mathbf{g}\|^3 = \left( \omega_j^i \omega_j^i + \sum_k \phi_j^{(k),i}
+                      \phi_j^{(k),i} \right)^{\frac{3}{2}}""",
+          kind="identity", verdict="holds", implements=eq.eq_40_norm_cubed, uses=())
+def equation_40(rng):
+    pieces = [rng.normal(size=shape) for shape in ((3, 4), (4, 2), (2, 3))]
+    whole = np.concatenate([piece.ravel() for piece in pieces])
+    return [Equal("against the norm of the whole direction",
+                  eq.eq_40_norm_cubed(pieces[0], pieces[1:]), np.linalg.norm(whole) ** 3, 1e-14),
+            Case(direction=whole)]
+
+
+@equation(PAPER, "41",
+          statement="Three limits of the step length. h^2 must be large beside 2 |a| c; the print "
+                    "compares quantities of different dimension. The second limit needs |a| under "
+                    "its root, and no sign of h.",
+          uses=("37",), kind="approximation", verdict="erratum", weight="substance",
+          implements=(eq.eq_41_limits, eq.eq_41_flat_as_printed))
+def equation_41(rng):
+    claims, length, sigma = [], rng.uniform(0.5, 1), rng.uniform(1, 2)
+    c, h = sigma * length**3, rng.uniform(1, 2)
+    for eps in (1e-3, 1e-5):  # 2 |a| c / h^2
+        a = -eps * h**2 / (2 * c)
+        newton, saddle = eq.eq_41_limits(a, h, c)[0], eq.eq_41_limits(a, -h, c)[2]
+        claims += [Equal(f"h > 0, eps = {eps:g}: relative error eps / 4",
+                         eq.step_length(a, h, length, sigma), newton * (1 - eps / 4), eps**2),
+                   Equal(f"h < 0, eps = {eps:g}: relative error of order eps^2",
+                         eq.step_length(a, -h, length, sigma), saddle, eps**2)]
+        a = -(h**2) / (2 * c * eps)
+        flat = eq.eq_41_limits(a, h, c)[1]
+        claims += [Equal(f"flat, eps = {1 / eps:g}, h of either sign: next terms -h / c and "
+                         f"{eps:g} / 2 of it", eq.step_length(a, sign * h, length, sigma),
+                         flat * (1 + eps / 2) - sign * h / c, eps**2) for sign in (1, -1)]
+    a, h, sigma = -1e-14, 1e-8, 1e2  # h = 10^4 |a| c, and yet h^2 = 5e-5 (2 |a| c)
+    newton = eq.eq_41_limits(a, h, sigma)[0]
+    return [*claims, Equal("the printed second case is what it says, for a > 0",
+                           eq.eq_41_flat_as_printed(0.7, 1.0, c),
+                           (1.4 / c) ** 0.5, 1e-14),
+            Property("a < 0: no real root as printed",
+                     bool(np.isnan(eq.eq_41_flat_as_printed(-1.0, h, 1.0)))),
+            Printed(Equal("h ten thousand times |a| c: the first case as printed",
+                          newton, eq.step_length(a, h, 1.0, sigma), 1e-3)),
+            Case(directional_derivative=a, curvature=h, sigma=sigma)]
+
+
+@equation(PAPER, "42", "43",
+          statement="The step: all weights along the direction, by one length.",
+          formula=r"""\begin{aligned} \mathbf{u}_{j+1} &= \mathbf{u}_j + \alpha_j
+                      \boldsymbol{\omega}_j \tag{42} \\
+                      \mathbf{w}_{j+1}^{(k)} &= \mathbf{w}_j^{(k)} + \alpha_j
+                      \boldsymbol{\phi}_j^{(k)} \tag{43} \end{aligned}""",
+          kind="algorithm", verdict="holds",
+          implements=(eq.eq_42_43_step, CubicRegularization.change), uses=("37",))
+def equations_42_and_43(rng):
+    claims, sigma = [], 30.0
+    for row in rows(rng):
+        net, g = row.at.network.copy(), row.g
+        info = CubicRegularization(SGD(net, row.at.loss_function), sigma=sigma).step(*row.model[2:])
+        a, h, length = -g @ g, g @ row.H @ g, np.linalg.norm(g)
+        root = np.roots([sigma * length**3 / 2, h, a]).real.max()
+        before, after = (np.concatenate([layer.weight.ravel() for layer in of.layers if layer.size])
+                         for of in (row.at.network, net))
+        pieces = [-g[where][:layer.weight.size]
+                  for layer, where in zip(net.layers, net.slices) if layer.size]
+        # (42), (43)
+        claims += [Equal("change of all weights against the larger root times -gradient",
+                         after - before, root * np.concatenate(pieces), 100 * row.tolerance,
+                         case=row.name),
+                   Equal("all weights after the step against the formula", after,
+                         before + eq.eq_42_43_step(root, np.concatenate(pieces)),
+                         100 * row.tolerance, case=row.name),
+                   Equal("promised decrease against the model", info["predicted_decrease"],
+                         -model(a, h, length, sigma, root), 100 * row.tolerance, case=row.name)]
+    return [*claims, Case(gradient=g, rate=info["rate"])]

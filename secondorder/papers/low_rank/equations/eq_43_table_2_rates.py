@@ -1,0 +1,151 @@
+"""Rates for every weight, sample and layer: Table 2, and what goes further."""
+
+import numpy as np
+
+from .... import exact
+from ....ledger import AtMost, Case, Equal, Printed, Property, equation
+from .. import PAPER
+from .. import eq_43_table_2_rates as eq
+from .. import section_4_rates_by_layer as by_layer
+from ..eq_37_43_step_length import eq_37_step_lengths, eq_39_by_layers
+from ..layers import fcnn
+from .batch_cases import batch, nested, rows, sample_by_sample
+from .cases import (ACTIVATIONS, CLEAR, all_layers, compared, kinds, network_case, outside,
+                    scale_of_outputs, second_of_objective)
+from .conditions import ONE_SAMPLE, STRAIGHT
+
+
+@equation(PAPER, "table-2",
+          statement="A step length for every weight: its curvature is the diagonal entry, s = i "
+                    "and t = j without a sum; the unit step has to point downhill.",
+          condition=(ONE_SAMPLE, STRAIGHT),
+          uses=("37", "38", "39", "80"), kind="algorithm", verdict="erratum", weight="misprint",
+          implements=(eq.table_2_u, eq.table_2_w, eq.table_2_models, exact.diagonal))
+def table_2(rng):
+    def entries_of(case, *layers):
+        """The diagonal of a block of second derivatives, by jets."""
+        return np.einsum("ijij->ij", second_of_objective(case, *layers, *layers))
+
+    claims, sigma = [], 20.0
+    claims += compared("one sample, output weights, against jets", eq.table_2_u, entries_of,
+                       lambda n: [()], kinds(rng, *ACTIVATIONS), scale_of_outputs)
+    claims += compared("one sample, hidden weights, against jets", eq.table_2_w, entries_of,
+                       all_layers, kinds(rng, "relu"))
+    claims.append(outside("tanh", eq.table_2_w, entries_of, all_layers(3),
+                          network_case(rng, "tanh")))
+    for row in [*rows(rng), *rows(rng, activation="relu"), nested(batch(rng, "tanh"))]:
+        claims.append(Equal("the diagonal that a step takes, against the dense Hessian's",
+                            exact.diagonal(*row.model), np.diag(row.H), row.tolerance,
+                            scale=np.abs(row.H).max(), case=row.name))
+    row = batch(rng)
+    g, h, d = row.g, np.diag(row.H), rng.normal(size=len(row.g))
+    for name, direction in (("unit steps", -np.sign(g)),
+                            ("steps of any length", -np.sign(g) * np.abs(d))):
+        roots = [np.roots([sigma * abs(e) ** 3 / 2, e**2 * h_j, -abs(a * e)]).real.max() if a else 0
+                 for a, h_j, e in zip(g, h, direction)]
+        claims.append(Equal("downhill, against the larger roots",
+                            eq_37_step_lengths(*eq.table_2_models(direction, g, h), sigma),
+                            roots, 1e-9, case=name))
+    last, count = row.at.network.slices[-1], row.at.network.layers[-1].weight.size
+    v, f_pp = row.at.saved[-1].input, row.at.loss_function.hessian(row.at.outputs, row.at.y)
+    summed = np.einsum("bis,bj,bt->ij", f_pp, v, v) / row.at.samples
+    return [*claims,
+            Printed(Equal("output weights, s and t summed as printed", summed.ravel(),
+                          h[last][:count].copy(), CLEAR)),
+            Case(diagonal=h.copy(), gradient=g)]
+
+
+@equation(PAPER, "extension-diagonal",
+          where="section 2, after (7): the diagonal could be taken out",
+          statement="The exact diagonal of a batch is one matrix product a layer. Where A'' = 0, "
+                    "its left factor comes from back-propagating the columns of a root of f_pp.",
+          formula=r"""\frac{\partial^2 F}{\partial (w_j^{(k),i})^2} = E\left[ S_{ii}^k
+                      (v^{(k-1),j})^2 \right], \quad S_{ii}^k = \sum_c \pm (r_c^k)_i^2""",
+          kind="identity", verdict="holds", ours=True,
+          implements=exact.diagonal, uses=("80",))
+def extension_diagonal(rng):
+    claims = []
+    for row in [*rows(rng), *rows(rng, activation="relu"), nested(batch(rng, "tanh"))]:
+        claims.append(Equal("with a penalty, against the dense Hessian",
+                            exact.diagonal(*row.model, l2=0.3), np.diag(row.H) + 0.3,
+                            row.tolerance, scale=np.abs(row.H).max(), case=row.name))
+    return [*claims, Case(x=row.at.x, diagonal=np.diag(row.H).copy())]
+
+
+@equation(PAPER, "extension-per-sample",
+          where="section 3.1, the first two options: a rate for every sample",
+          statement="Along a sample's own gradient the curvature needs one product a layer for "
+                    "the whole batch, and no array of a sample's weights.",
+          formula=r"""\phi_b^{(k)} = -\delta_b^k v_b^{(k-1) T}: \quad \phi_b^{(k)} v_b^{(k-1)}
+                      = -\delta_b^k \|v_b^{(k-1)}\|^2, \quad \delta_b^{k T} \phi_b^{(k)}
+                      \dot{v}_b = -\|\delta_b^k\|^2 \, v_b \cdot \dot{v}_b""",
+          kind="identity", verdict="holds", ours=True, implements=eq.eq_38_39_of_samples,
+          uses=("38", "39", "option-1"))
+def extension_per_sample(rng):
+    claims = []
+    for row in [*rows(rng), *rows(rng, {"ReLU": {"activation": "relu"}})]:
+        alone = sample_by_sample(row)
+        a, h, lengths = eq.eq_38_39_of_samples(*fcnn(row.at))
+        size = max(np.abs(one.g) @ np.abs(one.H) @ np.abs(one.g) for one in alone)
+        claims += [Equal("g . grad f against dense gradients", a,
+                         [-one.g @ one.g for one in alone], row.tolerance, case=row.name),
+                   Equal("curvatures against dense Hessians", h,
+                         [one.g @ one.H @ one.g for one in alone], row.tolerance, scale=size,
+                         case=row.name),
+                   Equal("lengths", lengths, [np.linalg.norm(one.g) for one in alone],
+                         row.tolerance, case=row.name)]
+    return [*claims, Case(x=row.at.x, curvatures=h)]
+
+
+@equation(PAPER, "extension-layer-rates",
+          where="section 4: rates for layers would not be difficult",
+          statement="Rates for layers that minimise one joint model with the products between "
+                    "layers are never worse than a single rate.",
+          formula=r"""\min_s \; a^T s + \frac{1}{2} s^T Q s + \frac{\sigma}{6} \Big( \sum_k
+                      \|g_k\|^2 s_k^2 \Big)^{\frac{3}{2}}, \quad Q_{kr} = g_k^T \mathbf{H} g_r""",
+          kind="optimality", verdict="holds", ours=True,
+          implements=(by_layer.joint_change, by_layer.joint_rates, by_layer.layer_models,
+                      eq_39_by_layers),
+          uses=("8", "9"))
+def extension_layer_rates(rng):
+    sigma, claims = 5.0, []
+    for row in [*rows(rng), batch(rng, "tanh")]:
+        blocks = [where for where in row.at.network.slices if where.stop > where.start]
+        d, g, H = row.direction, row.g, row.H
+        for l2 in (0.2, 0.0):
+            name = f"{row.name}, l2 = {l2}"
+            g_l2, H_l2 = g + l2 * row.at.network.theta, H + l2 * np.eye(len(H))
+            a, Q, norms, spread = by_layer.layer_models(*fcnn(row.at), d, l2,
+                                                        row.at.network.theta)
+            claims += [Equal("Q against the dense Hessian", Q,
+                             [[d[k] @ H_l2[k, r] @ d[r] for r in blocks] for k in blocks],
+                             row.tolerance, scale=row.curvature[1], case=name),
+                       Equal("directional derivatives", a, [d[k] @ g_l2[k] for k in blocks],
+                             row.tolerance, scale=np.abs(d) @ np.abs(g_l2), case=name),
+                       Equal("lengths", norms, [np.linalg.norm(d[k]) for k in blocks],
+                             row.tolerance, case=name),
+                       Equal("every layer's number at its parameters", spread(np.arange(len(a))),
+                             np.concatenate([np.full(b.stop - b.start, k)
+                                             for k, b in enumerate(blocks)]), 1e-15, case=name)]
+
+    def joint(s):
+        return by_layer.joint_change(a, Q, norms, sigma, s)
+
+    def derivative(k, s, h=1e-6):
+        e = np.eye(len(s))[k] * h
+        return (joint(s + e) - joint(s - e)) / (2 * h)
+
+    s = by_layer.joint_rates(a, Q, norms, sigma)
+    single = min(joint(np.full(len(a), t)) for t in np.linspace(-2, 2, 4001))
+    near = [joint(s * (1 + t * rng.normal(size=len(s)))) for t in np.geomspace(1e-3, 1, 100)]
+    alone = [t * a[k] + t**2 * Q[k, k] / 2 + sigma * abs(t * norms[k]) ** 3 / 6
+             for k in range(len(a)) for t in (-1.0, 2.0)]
+    return [*claims, Equal("the joint model where one layer moves, against its own",
+                           [joint(t * e) for e in np.eye(len(a)) for t in (-1.0, 2.0)], alone,
+                           1e-12),
+            AtMost("the joint model there against the best single rate", joint(s), single),
+            AtMost("against points around", joint(s), near),
+            Equal("it is stationary, beside the directional derivatives",
+                  [derivative(k, s) for k in range(len(s))], np.zeros(len(s)), 1e-6, scale=a),
+            Property("rates differ", bool(np.ptp(s) > 1e-3 * np.abs(s).max())),
+            Case(rates=s, directional_derivatives=a)]

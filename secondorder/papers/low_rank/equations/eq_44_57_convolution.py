@@ -1,0 +1,355 @@
+"""The convolution by its patches, (44)-(53), (55), and by cases, (54), (56), (57)."""
+
+import numpy as np
+
+from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, Property, equation
+from ....nets import Conv2d
+from .. import PAPER
+from .. import eq_44_57_convolution as eq
+from . import layer_cases, reference
+from .cases import CLEAR, TOLERANCE, tolerance
+from .conditions import COUNTING
+from .layer_cases import STRIDES, against_convolutions, convolution_case, convolutions
+from .reference import by_loops
+
+
+@equation(PAPER, "44",
+          statement="The layer: an activation of the kernel's sums over patches; the patch lacks "
+                    "the index l, over which the kernel is summed.",
+          formula=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k w_k^l \right)",
+          corrected=r"v_t^s = \mathcal{A}\left( (\tilde{x}_t^s)_k^l w_k^l \right)",
+          kind="definition", verdict="erratum", weight="extraction",
+          implements=eq.eq_44_46_argument, uses=("45",))
+def equation_44(rng):
+    c = convolution_case(rng)
+    without_l = np.einsum("stk,lk->stl", c.z[:, :, 0], c.w)  # a patch without l: its first row
+    right = reference.values(by_loops(c.x, c.w, c.strides))
+    return [*equation_46(rng),
+            PrintedShape("sums over k alone keep l", without_l.shape, right.shape),
+            Printed(Equal("what they give for every l, against loops over outputs and kernel",
+                          without_l, np.repeat(right[:, :, None], c.w.shape[0], axis=2), CLEAR))]
+
+
+@equation(PAPER, "46",
+          statement="The layer: an activation of the kernel's sums over patches.",
+          formula=r"v_t^s = \mathcal{A}(z_{tk}^{sl} w_k^l)",
+          kind="definition", verdict="holds", implements=eq.eq_44_46_argument, uses=("44",))
+def equation_46(rng):
+    claims = []
+    for name, c in convolutions(rng).items():
+        value, allowed = reference.ACTIVATIONS[c.activation][0], tolerance(c.x.dtype)
+        left = value(eq.eq_44_46_argument(c.z, c.w))
+        claims += [Equal("against loops over outputs and kernel", left, reference.values(c.v),
+                         allowed, case=name),
+                   Equal("against Conv2d and Activation", left, c.of_layers().value, allowed,
+                         case=name)]
+    return [*claims, c.live()]
+
+
+@equation(PAPER, "45",
+          statement="What a patch holds; the text that was read lacks the index l on the left.",
+          formula=r"(\tilde{x}_t^s)_k = x_{\tau t+k-1}^{\sigma s+l-1}",
+          corrected=r"(\tilde{x}_t^s)_k^l = x_{\tau t+k-1}^{\sigma s+l-1}",
+          condition=COUNTING,
+          kind="definition", verdict="conditional", weight="extraction",
+          implements=(eq.eq_45_patches, eq.eq_45_as_printed,
+                      eq.places), uses=())
+def equation_45(rng):
+    x, w = rng.normal(size=(7, 8)), rng.normal(size=(3, 2))
+    right = reference.values(by_loops(x, w, STRIDES))
+    cropped = reference.values(by_loops(x[STRIDES[0] - 1 :, STRIDES[1] - 1 :], w, STRIDES))
+    left = eq.eq_44_46_argument(eq.eq_45_as_printed(x, w.shape, *STRIDES), w)
+    stride_one = eq.eq_45_as_printed(x, w.shape, 1, 1)
+    both = tuple(slice(0, min(a, b)) for a, b in zip(left.shape, right.shape))
+    z = eq.eq_45_patches(x, w.shape, *STRIDES)
+    by_index = [x[STRIDES[0] * s + l - 1, STRIDES[1] * t + k - 1]  # l and k from 1
+                for s in range(z.shape[0]) for t in range(z.shape[1])
+                for l in range(1, 4) for k in range(1, 3)]
+    return [Equal("outputs from 0, kernel from 1: index by index", z.ravel(), by_index, 1e-15),
+            Equal("the layer with these patches, against loops", eq.eq_44_46_argument(z, w), right,
+                  TOLERANCE),
+            Equal("the layer, against Conv2d", layer_cases.convolution(x, w, STRIDES,
+                                                                     "identity").value,
+                  right, TOLERANCE),
+            Property("number of outputs", eq.places(x.shape, w.shape, *STRIDES),
+                     right.shape),
+            Equal("all from 1: the same layer on an input without its first rows and columns",
+                  left, cropped, TOLERANCE),
+            Counterexample(Equal("all from 1: the outputs that both have", left[both], right[both],
+                                 CLEAR)),
+            Equal("all from 1, at stride one: nothing is lost", eq.eq_44_46_argument(stride_one, w),
+                  reference.values(by_loops(x, w, (1, 1))), TOLERANCE),
+            Printed(Equal("a left side without l: one row of a patch for all its rows",
+                          np.repeat(z[:, :, :1], 3, axis=2), z, CLEAR)),
+            Case(x=x, w=w)]
+
+
+@equation(PAPER, "47",
+          statement="How outputs change with inputs; w must have z's index as its lower index.",
+          formula=r"""\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l)
+                      w_p^m \frac{\partial z_{tq}^{sm}}{\partial x_j^i}""",
+          corrected=r"""\frac{\partial v_t^s}{\partial x_j^i} = \mathcal{A}'(z_{tk}^{sl} w_k^l)
+                        w_q^m \frac{\partial z_{tq}^{sm}}{\partial x_j^i}""",
+          kind="identity", verdict="erratum", weight="misprint", implements=eq.eq_47_dv_dx,
+          uses=("46",))
+def equation_47(rng):
+    claims = against_convolutions(rng, lambda c: eq.eq_47_dv_dx(c.slope, c.w,
+                                                      c.dz_dx), lambda c: c.first("x"))
+    c = convolution_case(rng)
+    literal = np.einsum("st,mp,stmqij->stij", c.slope, c.w, c.dz_dx)
+    return [*claims, Printed(Equal("as printed, p and q summed each on its own", literal,
+                                   c.first("x"), CLEAR))]
+
+
+@equation(PAPER, "48",
+          statement="A patch holds an input or it does not; the condition names p where the left "
+                    "side has q.",
+          formula=r"""\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i
+                      = \sigma s + m - 1 \text{ and } j = \tau t + p - 1 \\
+                      0 & \text{else} \end{cases}""",
+          corrected=r"""\frac{\partial z_{tq}^{sm}}{\partial x_j^i} = \begin{cases} 1 & i
+                        = \sigma s + m - 1 \text{ and } j = \tau t + q - 1 \\
+                        0 & \text{else} \end{cases}""",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=eq.eq_48_dz_dx, uses=("45",))
+def equation_48(rng):
+    c = convolution_case(rng)
+    places = np.arange(c.x.size).reshape(c.x.shape)
+    z = eq.eq_45_patches(places, c.w.shape, *c.strides)
+    by_place = (z[..., None, None] == places).astype(float)
+    printed = condition_of_48(c, 0)  # indices s, t, m, p, i, j; q does not stand in it
+    for_all_q = np.repeat(printed[:, :, :, None], c.w.shape[1], axis=3)
+    left = np.repeat(c.dz_dx[:, :, :, :, None], c.w.shape[1], axis=4)
+    return [Equal("against the numbers of the inputs in every patch", c.dz_dx, by_place, 1e-15),
+            Equal("q for p, inputs and outputs from 0, kernel from 1", printed, by_place, 1e-15),
+            Property("every entry of a patch is one input",
+                     set(c.dz_dx.sum(axis=(4, 5)).ravel()), {1.0}),
+            Printed(Equal("the printed condition, for every q beside every p", for_all_q, left,
+                          CLEAR)),
+            Counterexample(Equal("q for p, all from 1", condition_of_48(c, 1), by_place, CLEAR)),
+            c.live()]
+
+
+def condition_of_48(c, first):
+    """1 where i = sigma s + m - 1 and j = tau t + p - 1, else 0; s, t, i, j counted from `first`,
+    m and p from 1; indices s, t, m, p, i, j.
+    """
+    result = np.zeros(c.dz_dx.shape)
+    for s, t, m, p, i, j in np.ndindex(result.shape):
+        row = i + first == c.strides[0] * (s + first) + m + 1 - 1
+        result[s, t, m, p, i, j] = row and j + first == c.strides[1] * (t + first) + p + 1 - 1
+    return result
+
+
+@equation(PAPER, "49",
+          statement="How outputs change with the kernel: by the patch that it meets.",
+          formula=r"""\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' (z_{tk}^{sl} w_k^l)
+                      z_{tq}^{sp}""",
+          kind="identity", verdict="holds", implements=eq.eq_49_dv_dw, uses=("46",))
+def equation_49(rng):
+    return against_convolutions(rng, lambda c: eq.eq_49_dv_dw(c.slope, c.z), lambda c: c.first("w"))
+
+
+def inputs_met(c, first):
+    """x at (sigma s + p - 1, tau t + q - 1), indices s, t, p, q, with s, t and x's own counted from
+    `first` and p, q from 1; nan where there is no such input.
+    """
+    result = np.full((*c.v.shape, *c.w.shape), np.nan)
+    for s, t, p, q in np.ndindex(result.shape):
+        i = c.strides[0] * (s + first) + p + 1 - 1 - first
+        j = c.strides[1] * (t + first) + q + 1 - 1 - first
+        if i < c.x.shape[0] and j < c.x.shape[1]:
+            result[s, t, p, q] = c.x[i, j]
+    return result
+
+
+@equation(PAPER, "53",
+          statement="(49) with the inputs themselves.",
+          formula=r"""\frac{\partial v_t^s}{\partial w_q^p} = \mathcal{A}' \left(
+                      (\tilde{x}_t^s)_k^l w_k^l \right) (\tilde{x}_t^s)_q^p = \mathcal{A}'
+                      \left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}""",
+          condition=COUNTING,
+          kind="identity", verdict="conditional",
+          implements=(eq.eq_49_dv_dw, eq.eq_45_patches), uses=("45", "49"))
+def equation_53(rng):
+    def literal(c, first):
+        return c.slope[:, :, None, None] * inputs_met(c, first)
+
+    return by_inputs(rng, lambda c, z: eq.eq_49_dv_dw(c.slope, z), literal,
+                     lambda c: c.first("w"))
+
+
+def by_inputs(rng, rule, literal, right):
+    """Claims: the rule with patches, and ``literal(c, first)`` with the inputs themselves counted
+    from `first`, against jets; from 1 it is wrong.
+    """
+    claims = []
+    for name, c in convolutions(rng).items():
+        scale, allowed = np.abs(reference.firsts(c.v)).max(), tolerance(c.x.dtype)
+        claims += [Equal("inputs and outputs from 0, kernel from 1: against jets", literal(c, 0),
+                         right(c), allowed, scale=scale, case=name),
+                   Equal("the same with patches",
+                         rule(c, eq.eq_45_patches(c.x, c.w.shape, *c.strides)), right(c),
+                         allowed, scale=scale, case=name)]
+    c = convolution_case(rng)
+    shifted = literal(c, 1)
+    there = np.isfinite(shifted)
+    return [*claims, Counterexample(Equal("all from 1, where there are such inputs",
+                                          shifted[there], right(c)[there], CLEAR)), c.live()]
+
+
+@equation(PAPER, "50",
+          statement="Second derivatives in the inputs.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial x_q^p \partial x_j^i}
+                      = \mathcal{A}''(z_{tk}^{sl} w_k^l) w_r^m \frac{\partial
+                      z_{tr}^{sm}}{\partial x_j^i} w_b^a \frac{\partial z_{tb}^{sa}}{\partial
+                      x_q^p}""",
+          kind="identity", verdict="holds", implements=eq.eq_50_dx_dx, uses=("47",))
+def equation_50(rng):
+    return against_convolutions(rng, lambda c: eq.eq_50_dx_dx(c.bend, c.w, c.dz_dx),
+                   lambda c: c.second("x", "x"))
+
+
+@equation(PAPER, "51",
+          statement="Second derivatives in kernel and inputs.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial x_j^i}
+                      = \mathcal{A}'(z_{tk}^{sl} w_k^l) \frac{\partial z_{tq}^{sp}}{\partial
+                      x_j^i} + \mathcal{A}''(z_{tk}^{sl} w_k^l) z_{tq}^{sp} w_r^m
+                      \frac{\partial z_{tr}^{sm}}{\partial x_j^i}""",
+          kind="identity", verdict="holds", implements=eq.eq_51_dw_dx, uses=("47", "49"))
+def equation_51(rng):
+    return against_convolutions(rng, lambda c: eq.eq_51_dw_dx(c.slope, c.bend, c.z, c.w,
+                                                        c.dz_dx), lambda c: c.second("w", "x"))
+
+
+@equation(PAPER, "55",
+          statement="(52) with the inputs themselves.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}''
+                      \left( (\tilde{x}_t^s)_k^l w_k^l \right) x_{\tau t+q-1}^{\sigma s+p-1}
+                      x_{\tau t+b-1}^{\sigma s+a-1}""",
+          condition=COUNTING,
+          kind="identity", verdict="conditional", implements=eq.eq_52_dw_dw,
+          uses=("45", "52"))
+def equation_55(rng):
+    def literal(c, first):
+        met = inputs_met(c, first)
+        return np.einsum("st,stpq,stab->stpqab", c.bend, met, met)
+
+    return by_inputs(rng, lambda c, z: eq.eq_52_dw_dw(c.bend, z), literal,
+                     lambda c: c.second("w", "w"))
+
+
+@equation(PAPER, "52",
+          statement="Second derivatives in the kernel.",
+          formula=r"""\frac{\partial^2 v_t^s}{\partial w_q^p \partial w_b^a} = \mathcal{A}''
+                      (z_{tk}^{sl} w_k^l) z_{tq}^{sp} z_{tb}^{sa}""",
+          kind="identity", verdict="holds", implements=eq.eq_52_dw_dw, uses=("49",))
+def equation_52(rng):
+    return against_convolutions(rng, lambda c: eq.eq_52_dw_dw(c.bend, c.z),
+                   lambda c: c.second("w", "w"))
+
+
+@equation(PAPER, "54",
+          statement="(47) by cases: the kernel's entry that an input meets; the print has no "
+                    "upper bounds, so that it asks for entries beyond the kernel.",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=(eq.eq_54_dv_dx, eq.kernel_on_image), uses=("47", "48"))
+def equation_54(rng):
+    claims = against_convolutions(rng, lambda c: eq.eq_54_dv_dx(c.slope, on_image(c)),
+                     lambda c: c.first("x"))
+    return [*claims, *without_bounds(
+        rng, lambda c, asked: c.slope[:, :, None, None] * asked, lambda c: c.first("x"))]
+
+
+def on_image(c):
+    """The kernel laid on the image."""
+    return eq.kernel_on_image(c.w, c.x.shape, *c.strides)
+
+
+def without_bounds(rng, literal, right):
+    """Claims on cases as printed, which ask for entries beyond the kernel: right if those are 0,
+    wrong if the kernel goes on.
+    """
+    c = convolution_case(rng)
+    scale = np.abs(reference.firsts(c.v)).max()
+    return [PrintedShape("largest index that the print asks of the kernel, and the kernel",
+                         largest_index(c), c.w.shape),
+            Equal("the printed cases with 0 beyond the kernel, by loops",
+                  literal(c, kernel_asked(c, 0.0)), right(c), TOLERANCE, scale=scale),
+            Printed(Equal("the printed cases with a kernel that goes on with ones",
+                          literal(c, kernel_asked(c, 1.0)), right(c), CLEAR, scale=scale))]
+
+
+def largest_index(c):
+    """How far the conditions of (54) and (57) let i + 1 - sigma s and j + 1 - tau t run."""
+    places = np.argwhere(np.isfinite(kernel_asked(c, 1.0)))
+    rows, columns = (places[:, 2 + axis] + 1 - c.strides[axis] * places[:, axis]
+                     for axis in (0, 1))
+    return int(rows.max()), int(columns.max())
+
+
+def kernel_asked(c, beyond):
+    """w at (i + 1 - sigma s, j + 1 - tau t), counted from 1, where both are positive, and `beyond`
+    where the kernel has no such entry; 0 elsewhere; indices s, t, i, j from 0.
+    """
+    result = np.zeros((*c.v.shape, *c.x.shape))
+    for s, t, i, j in np.ndindex(result.shape):
+        m, r = i + 1 - c.strides[0] * s, j + 1 - c.strides[1] * t
+        if m > 0 and r > 0:
+            inside = m <= c.w.shape[0] and r <= c.w.shape[1]
+            result[s, t, i, j] = c.w[m - 1, r - 1] if inside else beyond
+    return result
+
+
+@equation(PAPER, "56",
+          statement="(51) by cases; as printed, entries where one of two indices agrees are 0.",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="substance",
+          implements=(eq.eq_56_dw_dx, eq.eq_56_as_printed),
+          uses=("48", "51"))
+def equation_56(rng):
+    claims = against_convolutions(rng, lambda c: eq.eq_56_dw_dx(
+        c.slope, c.bend, c.z, on_image(c), *c.strides), lambda c: c.second("w", "x"))
+    c = convolution_case(rng)
+    printed = eq.eq_56_as_printed(c.slope, c.bend, c.z, on_image(c), *c.strides)
+    right, (s, t, p, q, i, j) = c.second("w", "x"), np.indices(printed.shape)
+    one_agrees = (i - STRIDES[0] * s == p) != (j - STRIDES[1] * t == q)
+    return [*claims, Printed(Equal("as printed, against jets", printed, right, CLEAR)),
+            Equal("as printed, where both indices agree or neither does", printed[~one_agrees],
+                  right[~one_agrees], TOLERANCE)]
+
+
+@equation(PAPER, "57",
+          statement="(50) by cases; the print has no upper bounds.",
+          condition=COUNTING,
+          kind="identity", verdict="erratum", weight="misprint",
+          implements=eq.eq_57_dx_dx, uses=("48", "50"))
+def equation_57(rng):
+    claims = against_convolutions(rng, lambda c: eq.eq_57_dx_dx(
+        c.bend, on_image(c)), lambda c: c.second("x", "x"))
+    return [*claims, *without_bounds(
+        rng, lambda c, asked: np.einsum("st,stpq,stij->stpqij", c.bend, asked, asked),
+        lambda c: c.second("x", "x"))]
+
+
+@equation(PAPER, "extension-channels",
+          where="appendix B.2.1 has one channel",
+          statement="More channels: the index of the kernel becomes (channel, row, column), and "
+                    "every output channel stands alone.",
+          formula=r"""v_o^{st} = \mathcal{A}\left( \sum_{c,l,k} w_{ck}^{ol} x_c^{\sigma s+l,
+                      \tau t+k} + b_o \right)""",
+          kind="identity", verdict="holds", ours=True,
+          implements=(eq.many_channels, Conv2d.forward),
+          uses=("46",))
+def extension_channels(rng):
+    x, w, b = rng.normal(size=(2, 5, 6)), rng.normal(size=(3, 2, 2, 3)), rng.normal(size=3)
+    by_channel = np.array([sum(reference.values(by_loops(x[c], w[o, c], (2, 1))) for c in range(2))
+                           + b[o] for o in range(3)])
+    layer = Conv2d(2, 3, (2, 3), (2, 1))
+    layer.weight, layer.bias = w, b
+    return [Equal("against loops, channel by channel", eq.many_channels(x, w, b, 2, 1), by_channel,
+                  TOLERANCE),
+            Equal("Conv2d against them", layer.forward(x[None])[0][0], by_channel, TOLERANCE),
+            Case(x=x, w=w, b=b)]

@@ -1,0 +1,127 @@
+"""All blocks at once, biases, and ranks: what goes further than the paper."""
+
+import numpy as np
+
+from .... import exact
+from ....ledger import AtMost, Case, Equal, equation
+from ....nets import SoftmaxCrossEntropy, mlp
+from .. import PAPER, whole_hessian
+from ..eq_01_07_low_rank import eq_3_uu, eq_4_uw
+from ..eq_66_80_any_activation import eq_80_ww
+from ..layers import sample
+from ..whole_hessian import SampleHessian, generic_rank
+from .batch_cases import IN_PARTS, ROWS, rows, with_dense
+from .cases import ACTIVATIONS, compared, kinds, network_case, pairs, second_of_objective
+
+
+@equation(PAPER, "extension-biases",
+          where="section 2, after (7): biases would not change the structure",
+          statement="A bias is the weight of one unit more in every layer, which is always 1: all "
+                    "blocks have their biases, and no formula changes.",
+          formula=r"\bar{v}^{(k)} = \begin{pmatrix} v^{(k)} \\ 1 \end{pmatrix}, \quad "
+                  r"\bar{w}^{(k)} = \begin{pmatrix} w^{(k)} & b^{(k)} \\ 0 & 1 \end{pmatrix}",
+          kind="identity", verdict="holds", ours=True,
+          implements=(sample, eq_80_ww, eq_4_uw, eq_3_uu),
+          uses=("78", "79", "80"))
+def extension_biases(rng):
+    cases = [(name, case) for name, case in kinds(rng, *ACTIVATIONS)
+             if any("bias" in layer.parameters for layer in case.evaluation.network.layers)]
+    claims = compared("all blocks against jets", block, second_of_objective,
+                      lambda n: pairs(n + 1), cases)
+    for name, case in cases:
+        if case.evaluation.samples == 1:
+            claims.append(Equal("the network's own weights and biases among them, against "
+                                "Hessian-vector products", assembled(case),
+                                with_dense(name, case.evaluation, case.evaluation.gradient).H,
+                                case.tolerance, case=name))
+    return [*claims, network_case(rng, bias=True).live()]
+
+
+def block(s, k, r):
+    """The block of layers k and r at a sample; n + 1 is the output."""
+    n = s.n
+    if k == r == n + 1:
+        return eq_3_uu(s)
+    if n + 1 in (k, r):
+        block_of_u = eq_4_uw(s, min(k, r))
+        return block_of_u if k == n + 1 else block_of_u.transpose(2, 3, 0, 1)
+    return eq_80_ww(s, k, r)
+
+
+def assembled(case):
+    """All blocks as a matrix, in the order of theta: a layer's weights, then its biases."""
+    affine = [layer for layer in case.evaluation.network.layers if "weight" in layer.parameters]
+
+    def flat(block, axis, layer):
+        d, m = layer.weight.shape
+        own = np.moveaxis(block, (axis, axis + 1), (0, 1))[:d]
+        parts = [own[:, :m].reshape(d * m, *own.shape[2:])]
+        return np.concatenate(parts + [own[:, m]] * (layer.bias is not None))
+
+    rows = []
+    for k, above in enumerate(affine, start=1):
+        rows.append(np.hstack([
+            flat(flat(block(case.sample, k, r), 2, below), 1, above)
+            for r, below in enumerate(affine, start=1)]))
+    return np.vstack(rows)
+
+
+@equation(PAPER, "extension-blocks",
+          where="(33)-(36) and (66)-(80) in one formula",
+          statement="One formula for all blocks, with the output as a layer. All second "
+                    "derivatives above both layers stand between two outer products; where the "
+                    "layers differ, there is one more.",
+          formula=r"""\frac{\partial^2 f}{\partial w^{(r)} \partial w^{(k)}} = M^{rk} \otimes
+                      v^{(r-1)} v^{(k-1) T} + \delta^r \otimes \eta^{(r-1,k)} \otimes
+                      v^{(k-1)}, \quad M^{rk} = \zeta^{(n+1,r) T} \frac{\partial^2 f}{\partial
+                      p^2} \zeta^{(n+1,k)} + \sum_{q=r}^n \zeta^{(q,r) T} \operatorname{diag}
+                      \left( \mathcal{A}'' \frac{\partial f}{\partial v^{(q)}} \right)
+                      \zeta^{(q,k)}""",
+          kind="identity", verdict="holds", ours=True,
+          implements=(whole_hessian.hessian, SampleHessian.__matmul__, SampleHessian.diagonal),
+          uses=("78", "79", "80"))
+def extension_blocks(rng):
+    claims = []
+    for row in [*rows(rng), *rows(rng, IN_PARTS), *rows(rng, {"ReLU": {"activation": "relu"}})]:
+        claims += [Equal("against Hessian-vector products", whole_hessian.hessian(*row.model),
+                         row.H, row.tolerance, case=row.name),
+                   Equal("with a penalty", whole_hessian.hessian(*row.model, l2=0.3),
+                         row.H + 0.3 * np.eye(len(row.H)), row.tolerance, case=row.name)]
+    for row in rows(rng, {name: ROWS[name] | {"samples": 1} for name in (
+            "middle layer frozen", "biases in some layers", "float32")}):
+        alone = SampleHessian(*row.model)
+        claims += [Equal("one sample's, never formed: a product", alone @ row.direction,
+                         row.H @ row.direction, row.tolerance, scale=row.curvature[1],
+                         case=row.name),
+                   Equal("its diagonal", alone.diagonal(), np.diag(row.H), row.tolerance,
+                         scale=np.abs(row.H).max(), case=row.name)]
+    return [*claims, Case(x=row.at.x, H=row.H)]
+
+
+@equation(PAPER, "extension-rank",
+          where="section 2: low rank for each sample",
+          statement="How large the rank of a sample's Hessian is, with ReLU and cross-entropy: "
+                    "the number of live units decides.",
+          formula=r"""\operatorname{rank} H_b = a_1 + \sum_{k=2}^n (a_k + a_{k-1} - 1) + (C - 1
+                      + a_n - 1)""",
+          kind="identity", verdict="holds", ours=True,
+          implements=(generic_rank, SampleHessian.rank), uses=("claim-low-rank", "11"))
+def extension_rank(rng):
+    claims = []
+    for sizes in ((5, 4, 6, 3), (6, 7, 4), (4, 6, 5, 6, 4)):
+        while True:
+            net = mlp(list(sizes), activation="relu", bias=False, init=1.0, rng=rng)
+            args = net, SoftmaxCrossEntropy(), rng.normal(size=(1, sizes[0])), np.array([1])
+            live = [int((saved.slope > 0).sum()) for saved in net.evaluate(*args[1:]).saved[1::2]]
+            if min(live) >= 2:
+                break
+        H, formula = exact.hessian(*args, method="products"), generic_rank(live, sizes[-1])
+        name = f"live units {live}"
+        claims += [Equal("the formula against the dense matrix", formula,
+                         np.linalg.matrix_rank(H, tol=1e-11 * np.abs(H).max()), 1e-12, case=name),
+                   Equal("from the factors against the formula",
+                         SampleHessian(*args).rank(1e-11), formula, 1e-12, case=name),
+                   AtMost("in float32, with its own tolerance, against the formula",
+                          SampleHessian(net.astype("float32"), *args[1:]).rank(), formula,
+                          case=name)]
+    return [*claims, Case(live_units=np.array(live), rank=formula, weights=net.size)]

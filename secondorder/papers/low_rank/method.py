@@ -1,0 +1,196 @@
+"""Cubic regularisation around another method: the base says which way, the cubic model how far.
+
+There is no formula here. What is called are the paper's displays, in the files of their numbers.
+"""
+
+import math
+
+import numpy as np
+
+from ... import exact
+from ...checks import check_l2, lookup, one_of, positive_number
+from ...exact.curvature import check_vector, evaluate
+from ...nets.evaluation import quiet
+from ...optimizers.first_order import SGD
+from ...optimizers.norms import norm
+from ...optimizers.step import trouble
+from ...optimizers.wrapper import Wrapper
+from .eq_08_09_cubic_model import eq_8_change, option_1, option_2, with_penalty
+from .eq_37_43_step_length import (eq_37_step_length, eq_37_step_lengths, eq_38_39,
+                                   eq_38_39_as_printed, eq_42_43_step)
+from .eq_43_table_2_rates import eq_38_39_of_samples, table_2_models
+from .layers import fcnn, kind_of
+from .section_4_rates_by_layer import joint_change, joint_rates, layer_models
+
+# For each choice of `rates`: slope, curvature, what the model says F changes by, the rates, and the
+# step. e is an evaluation, g the base's direction.
+
+
+def single(e, g, l2, sigma):
+    return along(*with_penalty(*eq_38_39(e, g), l2, e.network.theta, g), g, sigma)
+
+
+def printed(e, g, l2, sigma):
+    return along(*with_penalty(*eq_38_39_as_printed(*fcnn(e), g), l2, e.network.theta, g), g, sigma)
+
+
+def along(a, h, g, sigma):
+    length = norm(g)
+    s = eq_37_step_length(a, h, length, sigma)
+    return a, h, eq_8_change(a, h, length, sigma, s), s, eq_42_43_step(s, g)
+
+
+def by_layer(joint):
+    def rule(e, g, l2, sigma):
+        layers, f_pp = fcnn(e)
+        a, Q, lengths, spread = layer_models(layers, f_pp, g, l2, e.network.theta)
+        if joint:
+            s = joint_rates(a, Q, lengths, sigma)
+            change = joint_change(a, Q, lengths, sigma, s)
+        else:
+            s = eq_37_step_lengths(a, Q.diagonal(), lengths, sigma)
+            change = np.sum(eq_8_change(a, Q.diagonal(), lengths, sigma, s))
+        return np.sum(a), np.sum(Q), change, s, eq_42_43_step(spread(s), g)
+    return rule
+
+
+def by_variable(e, g, l2, sigma):
+    diagonal = exact.diagonal(e.network, e.loss_function, e.x, e.y, l2=l2)
+    a, h, lengths = table_2_models(g, e.objective_gradient(l2), diagonal)
+    s = eq_37_step_lengths(a, h, lengths, sigma)
+    change = np.sum(eq_8_change(a, h, lengths, sigma, s))
+    return np.sum(a), np.sum(h), change, s, eq_42_43_step(s, g)
+
+
+def by_sample(option):
+    def rule(e, g, l2, sigma):
+        a, h, lengths = eq_38_39_of_samples(*fcnn(e))
+        s = eq_37_step_lengths(a, h, lengths, sigma)
+        change = np.mean(eq_8_change(a, h, lengths, sigma, s))
+        return np.mean(a), np.mean(h), change, s, option(s, e, g)
+    return rule
+
+
+RATES = {"single": single, "printed": printed, "layer": by_layer(True), "separate": by_layer(False),
+         "variable": by_variable, "option 1": by_sample(option_1), "option 2": by_sample(option_2)}
+
+
+class CubicRegularization(Wrapper):
+    """Eq. (37), (42)-(43): the base's direction with a step length from the cubic model.
+
+    Along the base's direction g the batch's objective is modelled by
+
+        a s + h s^2 / 2 + sigma |g|^3 s^3 / 6
+
+    with a = g . gradient and h = g^T H g exact; the step is its minimiser times g, nothing where g
+    goes uphill. The base's own learning rate plays no part, unless its direction depends on it. A
+    step costs about one gradient more than the base's by count.
+
+    Parameters
+    ----------
+    base : Optimizer
+        Its direction is taken; it is given the change that is made.
+    sigma : float
+        Weight of the cubic term, positive. Where the objective is flat the step has the length
+        sqrt(2 |a| / (sigma |g|)), so that sigma bounds it.
+    rates : str
+        ``"single"``: one rate by the batch's model, the paper's method (its third way to a batch).
+        ``"printed"``: the same with (39) as it stands in print. ``"layer"``: one rate for every
+        layer, by one joint model; ``"separate"``: each by its own, so that nothing bounds them
+        together. ``"variable"``: one for every parameter (Table 2), by the exact diagonal of the
+        Hessian. ``"option 1"``: the mean of every sample's own step along its own gradient;
+        ``"option 2"``: the mean of the samples' rates times the mean direction. These two are for
+        `SGD` without a penalty. ``"single"`` and ``"variable"`` take any layers, all others chains
+        of `Linear` and `Activation`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Bad arguments; a layer that `rates` does not take.
+    FloatingPointError
+        In a step whose slope, curvature or model is not finite; nothing has changed then.
+
+    Notes
+    -----
+    ``step`` reports ``rate``, which is |change| / |g|, ``slope`` (a), ``curvature`` (h) and
+    ``predicted_decrease``, and ``descent``, whether g goes downhill. Of several rates, slope and
+    curvature are those of g as a whole (for ``"separate"`` and ``"variable"`` the decrease is the
+    sum of the models'); for the two options, means over the samples. The base's numbers stand under
+    its name.
+    """
+
+    def __init__(self, base, sigma=100.0, rates="single"):
+        super().__init__(base)
+        self.sigma = positive_number(sigma, "sigma")
+        lookup(RATES, rates, "rates")
+        self.rates = rates
+        for layer in () if rates in ("single", "variable") else base.network.layers:
+            kind_of(layer)  # refuses what is not fully connected
+        if rates.startswith("option") and (type(base) is not SGD or base.l2):
+            raise ValueError(f"rates={rates!r} needs SGD with l2=0 as base, got {base!r}")
+
+    def change(self, evaluation, direction, rate):
+        """Eq. (42), (43): s g, with s by the cubic model along the base's direction g; `rate` plays
+        no part.
+        """
+        try:
+            a, h, model, s, change = RATES[self.rates](evaluation, direction, self.l2, self.sigma)
+        except np.linalg.LinAlgError as error:
+            raise trouble(self, "the joint model of the layers is not finite") from error
+        told = {"slope": float(a), "curvature": float(h), "predicted_decrease": -float(model)}
+        if not math.isfinite(sum(told.values())):
+            raise trouble(self, f"the model along the direction is not finite: {told}")
+        if np.ndim(s):
+            s = norm(change) / (norm(direction) or 1)
+        self.details.update(told, rate=s, descent=told["slope"] <= 0)
+        return change
+
+    def _taken(self, evaluation):
+        evaluation.deltas  # the gradient is made of them, where they are there before
+        return super()._taken(evaluation)
+
+    def __repr__(self):
+        return f"CubicRegularization({self.base!r}, sigma={self.sigma:g}, rates={self.rates!r})"
+
+
+FORMS = {"exact": eq_38_39, "printed": lambda e, g: eq_38_39_as_printed(*fcnn(e), g)}
+
+
+def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
+    """Eq. (38), (39): direction . gradient and direction^T H direction of the objective.
+
+    Parameters
+    ----------
+    network : Network
+        Of any layers; ``form="printed"`` takes chains of `Linear` and `Activation` layers.
+    loss : Loss
+    x : (S, *input_shape) array
+    y : targets of the loss
+    direction : (P,) array
+    form : {"exact", "printed"}
+        ``"printed"``: Eq. (39) as it stands, which lacks the terms with f_pp between different
+        hidden layers (and knows no activation with a second derivative). The first number is the
+        same.
+    l2 : float
+        Penalty (l2/2)|theta|^2.
+
+    Returns
+    -------
+    (float, float)
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad arguments; a layer that ``"printed"`` does not know.
+    FloatingPointError
+        If one of the numbers is not finite.
+    """
+    one_of(tuple(FORMS), form, "form")
+    l2, g = check_l2(l2), check_vector(network, direction, "direction")
+    evaluation = evaluate(network, loss, x, y)
+    with quiet():
+        a, h = with_penalty(*FORMS[form](evaluation, g), l2, network.theta, g)
+    if not math.isfinite(a + h):
+        raise FloatingPointError("slope and curvature along the direction are "
+                                 f"{(float(a), float(h))}, not finite")
+    return float(a), float(h)

@@ -1,1 +1,0 @@
-"""The paper's formulas with dense matrices: Jacobian, right inverse, steps and flows."""

@@ -1,0 +1,142 @@
+"""Appendix D, the proof of Proposition 4.4: the right inverse with every Jacobian written out.
+
+Displays: (33) to (57); (34), (35), (37), (38), (43) to (46) and (48) to (51) number nothing. (36)
+and (39) stand again as (58), (59) in :mod:`.eq_58_80_appendix_n`, (41) as (60). Jacobians are in
+half order, see :mod:`.eq_12_13_jacobian`; a block b is a `BlockState`, `blocks` a list of them.
+"""
+
+import numpy as np
+
+from .eq_12_13_jacobian import R, back_from_the_end, eq_13_jacobians, vec
+from .eq_58_80_appendix_n import (eq_58_own_jacobian, eq_60_own_right_inverse, eq_61_63_plus,
+                                  eq_66_B, triangle)
+
+
+def eq_33_jacobians(blocks):
+    """Eq. (33): J_l = (d x_L / d x^(1)_l, d x_L / d x^(2)_l) times d (x^(1)_l, x^(2)_l) / d w_l."""
+    return eq_13_jacobians(blocks)
+
+
+def eq_36_39_own_jacobian(b):
+    """Eqs. (36), (39): [[A, 0], [B, C]], with A = S1^T kron I, C = S2^T kron I and
+    B = d x^(2)_l / d w^(1)_l.
+    """
+    return eq_58_own_jacobian(b)
+
+
+def eq_40_triangle(A, B, C):
+    """Eq. (40): [[A, 0], [B, C]]."""
+    return triangle(A, B, C)
+
+
+def eq_41_right_inverse(A_plus, B, C_plus):
+    """Eq. (41): [[A^+, 0], [-C^+ B A^+, C^+]], a right inverse of (40) if A A^+ = I and C C^+ = I.
+    """
+    return triangle(A_plus, -C_plus @ B @ A_plus, C_plus)
+
+
+def eq_42_right_inverses(blocks):
+    """Eq. (42): J_l^-| = [[A^+, 0], [-C^+ B A^+, C^+]] d x_l / d x_L, for l = 1, ..., L."""
+    return [eq_60_own_right_inverse(b) @ back for b, back in zip(blocks, back_from_the_end(blocks))]
+
+
+def eq_47_projection(S, h):
+    """The blocks on the diagonal of (47): [S^+ S]^T kron I, (h n, h n); I for independent columns.
+
+    In print they are `eq_47_as_printed`, which have no place there.
+    """
+    return np.kron((np.linalg.pinv(S) @ S).T, np.eye(h))
+
+
+def eq_47_as_printed(S, h):
+    """[S S^+]^T kron I, (h d', h d')."""
+    return np.kron((S @ np.linalg.pinv(S)).T, np.eye(h))
+
+
+def eq_47_middle(b):
+    """Eq. (47): J_l J_l^-| without the network above and its inverse.
+
+    [[[S1^+ S1]^T kron I, 0], [Lambda, [S2^+ S2]^T kron I]]
+    """
+    h = len(b.W1)
+    return triangle(eq_47_projection(b.S1, h), eq_54_remainder(b), eq_47_projection(b.S2, h))
+
+
+def eq_52_with_identity(outer, back):
+    """Eq. (52): (d x_L / d x_l) [[I, 0], [0, I]] (d x_l / d x_L), for independent features."""
+    one = np.eye(len(back) // 2)
+    return outer @ triangle(one, 0 * one, one) @ back
+
+
+def eq_53_by_halves(outer, back):
+    """Eq. (53): the sum over both halves of (d x_L / d x^(k)_l)(d x^(k)_l / d x_L), which is I."""
+    h = len(back) // 2
+    return outer[:, :h] @ back[:h] + outer[:, h:] @ back[h:]
+
+
+def eq_54_remainder(b):
+    """Eq. (54): Lambda = B A^+ - ([S2^+ S2]^T kron I) B A^+, 0 for independent S2.
+
+    In print the bracket is S2 S2^+, as in (47).
+    """
+    h = len(b.W1)
+    BA_plus = eq_66_B(b) @ eq_61_63_plus(b.S1, h)
+    return BA_plus - eq_47_projection(b.S2, h) @ BA_plus
+
+
+def eq_55_right_inverse(blocks, c=None):
+    """Eq. (55): J^-| = (1/L) (J_1^-|; ...; J_L^-|). Any weights c (L,) of sum 1 do as well."""
+    return np.concatenate([weight * part for weight, part in
+                           zip(weights(blocks, c), eq_42_right_inverses(blocks))])
+
+
+def weights(blocks, c):
+    """c, or 1 / L for all."""
+    return np.full(len(blocks), 1 / len(blocks)) if c is None else c
+
+
+def shortest(squared_lengths):
+    """c_l of the shortest step: |Delta_l|^{-2} / sum_k |Delta_k|^{-2}, from |Delta_l|^2 (L,). Ours.
+    """
+    return 1 / squared_lengths / np.sum(1 / squared_lengths)
+
+
+def eq_56_delta(e1, S1):
+    """Eqs. (16), (56): Delta^(1)_l = e1 S1^+, with e1 = R{(d x^(1)_l / d x_L) eps}."""
+    return e1 @ np.linalg.pinv(S1)
+
+
+def eq_57_delta(e2, b, delta1):
+    """Eqs. (17), (57): Delta^(2)_l = R{vec(e2) - B vec(Delta^(1)_l)} S2^+, e2 like e1 in (56).
+
+    Delta^(1)_l does not contain alpha / L.
+    """
+    brace = vec(e2) - eq_66_B(b) @ vec(delta1)
+    return R(brace, *e2.shape) @ np.linalg.pinv(b.S2)
+
+
+def eq_56_57_deltas(blocks, eps):
+    """[(Delta^(1)_l, Delta^(2)_l), ...] of every block, for eps (d n,) in half order."""
+    pairs = []
+    for b, back in zip(blocks, back_from_the_end(blocks)):
+        e1, e2 = (R(e, *b.X1.shape) for e in np.split(back @ eps, 2))
+        delta1 = eq_56_delta(e1, b.S1)
+        pairs.append((delta1, eq_57_delta(e2, b, delta1)))
+    return pairs
+
+
+def swept_delta(e2_below, S2):
+    """Delta^(2)_l = e^(2)_{l-1} S2^+: (17) for independent S1, where B vec(Delta^(1)_l) is what
+    leads from e^(2)_l to e^(2)_{l-1}. Ours.
+    """
+    return e2_below @ np.linalg.pinv(S2)
+
+
+def eq_56_57_step(blocks, eps, c=None):
+    """(8) with (55), (56), (57): -(1/L) (vec Delta^(1)_1; vec Delta^(2)_1; ...; vec Delta^(2)_L).
+    """
+    return -np.concatenate([weight * vec(delta) for weight, pair in
+                            zip(weights(blocks, c), eq_56_57_deltas(blocks, eps))
+                            for delta in pair])
+
+
