@@ -64,25 +64,6 @@ def test_the_equation_holds_and_its_check_can_fail(papers, wrong):
     assert result.ok == (wrong is None), result.message
 
 
-@pytest.mark.parametrize("wrong", [None, "(value + lowest)"])
-def test_the_paper_is_verified_and_its_check_can_fail(papers, tmp_path, monkeypatch, wrong):
-    folder = tmp_path / "my_folder"
-    folder.mkdir()
-    named = re.findall(r"^`(\w+\.py)` .*?```python\n(.*?)```", SECTIONS["A paper"], re.M | re.S)
-    assert [name for name, _ in named] == ["__init__.py", "eq_1_step_length.py", "equations.py"]
-    for name, example in named:
-        example = example.replace("(value - lowest)", wrong or "(value - lowest)")
-        (folder / name).write_text(example, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    papers(my_paper="my_folder.equations")
-    try:
-        (result,) = so.verify.run("my-paper")
-        assert result.labels == ("1",) and result.ok == (wrong is None), result.message
-    finally:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "my_folder"]:
-            del sys.modules[name]
-
-
 @pytest.mark.parametrize("wrong", [None, "theta * 0.9\n"])
 def test_the_study_is_judged_and_can_fail(wrong, monkeypatch):
     studies = study_registry.Studies({"my-paper": "nowhere.equations"})

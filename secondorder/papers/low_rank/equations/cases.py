@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .... import nets
-from ....ledger import Case, Counterexample, Equal, Property
+from ....ledger import Case, Counterexample, Equal
 from ..eq_10_26_network import Sample
 from ..layers import sample
 from . import reference
@@ -210,27 +210,27 @@ def kinds(rng, *activations, loss=None, **options):
 
 def compared(what, rule, right, layers, cases, scale=None):
     """Claims, case by case: ``rule(sample, *at)`` against ``right(case, *at)`` for all `at` in
-    ``layers(n)``, together, and that shapes agree. `scale` takes a case to the size of what
-    cancels; the scale of the claim is at least this.
+    ``layers(n)``, together. `scale` takes a case to the size of what cancels; the scale of the
+    claim is at least this.
     """
     claims = []
     for name, case in cases:
-        chosen = list(layers(case.sample.n))
-        left = [rule(case.sample, *at) for at in chosen]
-        expected = [right(case, *at) for at in chosen]
-        claims += [
-            Equal(what, stacked(left), stacked(expected), case.tolerance, case=name,
-                  scale=scale and max(np.max(scale(case)), np.abs(stacked(expected)).max())),
-            Property(f"{what}: shapes", [np.shape(a) for a in left],
-                     [np.shape(a) for a in expected], case=name)]
+        left, expected = (at_each(f, of, layers(case.sample.n))
+                          for f, of in ((rule, case.sample), (right, case)))
+        claims.append(Equal(what, left, expected, case.tolerance, case=name, scale=scale and max(
+            np.max(scale(case)), np.abs(stacked(expected.values())).max())))
     return claims
 
 
 def outside(what, rule, right, at, case):
     """Claim: outside a condition the rule, at all `at` together, is not ``right(case, *at)``."""
-    left, expected = (stacked(f(of, *layers) for layers in at)
-                      for f, of in ((rule, case.sample), (right, case)))
+    left, expected = (at_each(f, of, at) for f, of in ((rule, case.sample), (right, case)))
     return Counterexample(Equal(what, left, expected, CLEAR))
+
+
+def at_each(rule, of, places):
+    """What ``rule(of, *at)`` is at all `places`, each array with its own: `(k, l)`."""
+    return {f"({', '.join(map(str, at))})" if at else "": rule(of, *at) for at in places}
 
 
 def jacobian_in_output(case, k, l):

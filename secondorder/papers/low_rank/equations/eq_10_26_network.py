@@ -10,7 +10,7 @@ from .. import eq_10_26_network as eq
 from ..layers import sample
 from . import reference
 from .batch_cases import rows
-from .cases import (ACTIVATIONS, CLEAR, all_layers, compared, jacobian_in_argument,
+from .cases import (ACTIVATIONS, CLEAR, all_layers, at_each, compared, jacobian_in_argument,
                     jacobian_in_output, kinds, network_case, outside, pairs, stacked)
 from .conditions import IN_ORDER
 
@@ -259,10 +259,10 @@ def equation_22(rng):
 def equation_23(rng):
     square = network_case(rng, "tanh", sizes=(4, 4, 4, 4, 3))
     s, below = network_case(rng, "tanh").sample, [(k, l) for k, l in pairs(3) if k > l]
-    printed = stacked(eq.eq_23_as_printed(square.sample, k, l) for k, l in below)
-    literal = stacked(reference.alpha(square.ws, square.sample.v[0], "tanh", k, l)
-                      @ np.diag(square.sample.slope[k]) for k, l in below)
-    right = stacked(jacobian_in_argument(square, k, l) for k, l in below)
+    printed = at_each(eq.eq_23_as_printed, square.sample, below)
+    literal = at_each(lambda of, k, l: reference.alpha(of.ws, of.sample.v[0], "tanh", k, l)
+                      @ np.diag(of.sample.slope[k]), square, below)
+    right = at_each(jacobian_in_argument, square, below)
     claims = compared("corrected, against jets", eq.eq_23_eta, jacobian_in_argument, pairs,
                       kinds(rng, *ACTIVATIONS))
     return [*claims,
