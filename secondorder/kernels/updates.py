@@ -5,15 +5,15 @@ Every kernel takes
 ``total, theta``           (P,) gradient of the sum of the losses, parameters
 ``share, l2, keep, rate``  numbers in their dtype
 
-then the method's own numbers, its memory, and arrays for what is new: first ``moved``, then the
-memory's successors. What comes in stays as it is. With
+then the method's own numbers, other arrays that it works with, its memory, and arrays for what is
+new: first ``moved``, then the memory's successors. What comes in stays as it is. With
 
     g_i = share total_i + l2 theta_i
     moved_i = keep theta_i + rate direction_i
 
 `keep` is 1 for a step. With 0, and the rate 1, ``moved`` is the direction alone. Every kernel
 returns |g|^2, |direction|^2, |moved|^2 and a sum over the new memory, which is not finite if one
-of its entries is not.
+of its entries is not; then what the method wants to be told.
 """
 
 import math

@@ -1,6 +1,7 @@
 """A step that fails or is interrupted has been or has not been: parameters, memory and count."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_no_python_runs_inside_a_loop(name):
     for _ in range(2):
         method.step(X, Y)
     sys.setprofile(lambda frame, event, _: event == "call" and heard.append(
-        (frame.f_globals["__name__"], frame.f_code.co_name)))
+        frame.f_code.co_filename))
     method.step(X, Y)
     sys.setprofile(None)
-    assert heard and not [call for call in heard if call[0].startswith("numba.")]
+    assert heard and not [file for file in heard if "numba" in Path(file).parts]

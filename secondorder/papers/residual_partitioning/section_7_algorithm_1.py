@@ -140,14 +140,12 @@ def update(total, theta, share, l2, keep, rate, own_rate, damping, W_ddot, moved
         What every such loop returns; L(0) - L_1 at dw; how many parameters stay.
     """
     gg = dd = mm = decrease = 0.0
-    idle = 0
+    idle, zero = 0, theta.dtype.type(0)
     for j in range(theta.size):
-        W_dot, step = share * total[j] + l2 * theta[j], theta.dtype.type(0)
-        if W_ddot[j] + damping == 0:
-            idle += 1
-        else:
-            step = minimiser(W_dot, W_ddot[j] + damping + own_rate * l2)
-            decrease -= quadratic(W_dot, W_ddot[j] + l2, own_rate * step)
+        W_dot, stays = share * total[j] + l2 * theta[j], W_ddot[j] + damping == 0
+        step = zero if stays else minimiser(W_dot, W_ddot[j] + damping + own_rate * l2)
+        decrease -= quadratic(W_dot, W_ddot[j] + l2, own_rate * step)
+        idle += stays
         moved[j] = keep * theta[j] + rate * step
         gg += np.float64(W_dot) * W_dot
         dd += np.float64(step) * step
