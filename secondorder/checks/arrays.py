@@ -10,7 +10,7 @@ def all_finite(array):
     overflow.
     """
     if array.dtype.kind == "f":
-        flat = array.reshape(-1)
+        flat = np.asarray(array).reshape(-1)
         if math.isfinite(np.vdot(flat, flat)):  # unlike other products it never warns
             return True
     return bool(np.isfinite(array).all())

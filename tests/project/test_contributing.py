@@ -1,9 +1,12 @@
 """CONTRIBUTING.md: its examples run, its checks pass, and each of them can fail."""
 
+import importlib
 import re
+import sys
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -62,6 +65,29 @@ def test_the_equation_holds_and_its_check_can_fail(papers, wrong):
     run("An equation", *(["np.sum(g**2 / c) / 2", wrong] if wrong else []))
     (result,) = so.verify.run("my-paper", "7")
     assert result.ok == (wrong is None), result.message
+
+
+@pytest.mark.parametrize("wrong", [None, "(value + lowest)"])
+def test_the_paper_is_verified_trains_and_its_check_can_fail(papers, tmp_path, monkeypatch, wrong):
+    (folder := tmp_path / "my_paper").mkdir()
+    named = re.findall(r"^`(\w+\.py)` .*?```python\n(.*?)```", SECTIONS["A paper"], re.M | re.S)
+    for name, example in named:
+        example = example.replace("(value - lowest)", wrong or "(value - lowest)")
+        (folder / name).write_text(example, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    papers(my_paper="my_paper.equations")
+    try:
+        (result,) = so.verify.run("my-paper")
+        assert result.labels == ("1",) and result.ok == (wrong is None), result.message
+        KnownMinimum = importlib.import_module("my_paper").KnownMinimum
+        method = KnownMinimum(so.SGD(so.mlp([3, 5, 2], rng=0), so.SquaredError()))
+        x = np.random.default_rng(0).normal(size=(20, 3))
+        y = so.mlp([3, 5, 2], rng=1)(x)  # so that the least value is 0
+        losses = [method.step(x, y)["loss"] for _ in range(300)]
+        assert losses[-1] < 0.01 * losses[0]
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "my_paper"]:
+            del sys.modules[name]
 
 
 @pytest.mark.parametrize("wrong", [None, "theta * 0.9\n"])

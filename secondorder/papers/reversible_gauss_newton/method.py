@@ -95,12 +95,18 @@ def solver(network, inverse, pseudo_inverse, strength, recompute, rng):
     f = partial(form, **given) if given else form
     if not right:
         return partial(moore_penrose, f=f)
-    for half in network.couplings:
-        if not half.trained.trainable or half.fixed is not None and half.fixed.trainable:
-            raise ValueError("inverse='right' moves W of every half-coupled layer and nothing "
-                             f"else: in {half!r} W is fixed or V is not; inverse='moore-penrose' "
-                             "takes any network")
     return partial(right_inverse, plus=partial(times_pseudo_inverse, f=f))
+
+
+def checked(network, solve):
+    """`solve`, of :func:`solver`; ValueError where (16)-(17) are not of what the network trains."""
+    if solve.func is right_inverse:
+        for half in network.couplings:
+            if not half.trained.trainable or half.fixed is not None and half.fixed.trainable:
+                raise ValueError("inverse='right' moves W of every half-coupled layer and nothing "
+                                 f"else: in {half!r} W is fixed or V is not; "
+                                 "inverse='moore-penrose' takes any network")
+    return solve
 
 
 def solved(evaluation, solve, curvature):
@@ -190,8 +196,8 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="truncate", s
     largest weight; "truncate" and "tikhonov" do not need them.
     """
     l2 = check_l2(l2)
-    solve = solver(network, inverse, pseudo_inverse, strength, boolean(recompute, "recompute"),
-                   generator(rng))
+    solve = checked(network, solver(network, inverse, pseudo_inverse, strength,
+                                    boolean(recompute, "recompute"), generator(rng)))
     evaluation = (RunningEvaluation(network, loss, x, y) if recompute
                   else network.evaluate(loss, x, y))
     d, rank, full, _ = solved(evaluation, solve, curvature)
@@ -240,7 +246,8 @@ class GaussNewton(Optimizer):
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, inverse="right",
                  pseudo_inverse="truncate", strength=None, curvature="identity", recompute=False,
                  measure=True, rng=None):
-        solver(network, inverse, pseudo_inverse, strength, boolean(recompute, "recompute"), None)
+        checked(network, solver(network, inverse, pseudo_inverse, strength,
+                                boolean(recompute, "recompute"), None))
         super().__init__(network, loss, learning_rate, l2)
         self.inverse, self.pseudo_inverse, self.strength = inverse, pseudo_inverse, strength
         lookup(ERRORS, curvature, "curvature")
