@@ -97,7 +97,7 @@ class Coupling(Layer):
         """The linear layer with V, or None."""
         return self.layers[0] if len(self.layers) == 3 else None
 
-    def pieces(self, Delta):
+    def weight_and_bias(self, Delta):
         """Of Delta (d/2, d'), with a column for the bias if there is one: those of W, and of b."""
         W = Delta[:, :self.trained.in_features]
         return (W,) if self.trained.bias is None else (W, Delta[:, -1])

@@ -94,7 +94,7 @@ def eq_55_step(network, deltas):
     """
     d, start = np.empty(network.size, network.dtype), 0
     for half, Delta in zip(network.couplings, [Delta for pair in deltas for Delta in pair]):
-        for piece in half.pieces(Delta.product):
+        for piece in half.weight_and_bias(Delta.product):
             place = d[start:start + piece.size].reshape(piece.shape)
             np.multiply(-1 / len(deltas), piece, out=place)
             start += piece.size
