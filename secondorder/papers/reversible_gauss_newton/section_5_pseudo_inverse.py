@@ -74,7 +74,8 @@ def times_pseudo_inverse(E, S, f=exact):
     r = np.count_nonzero(s > 2 * (max(S.shape) + 32) * np.finfo(S.dtype).eps * s[0])
     f_s, EV = f(s[:r]), E @ Vt[:r].T
     return Fit((EV * f_s @ U[:, :r].T).astype(E.dtype, copy=False),
-               (EV * (f_s * s[:r]) @ Vt[:r]).astype(E.dtype, copy=False), np.count_nonzero(f_s))
+               (EV * (f_s * s[:r]) @ Vt[:r]).astype(E.dtype, copy=False),
+               int(np.count_nonzero(f_s)))
 
 
 def gram_solve(G, E, f=exact):
@@ -100,7 +101,7 @@ def gram_solve(G, E, f=exact):
     used = values > (0 if sure else 2 * (len(G) + 32) * EPS * values[-1])
     s, V = np.sqrt(values[used]), V[:, used]
     f_s = f(s)
-    return V @ ((f_s / s)[:, None] * (V.T @ E)), np.count_nonzero(f_s), sure
+    return V @ ((f_s / s)[:, None] * (V.T @ E)), int(np.count_nonzero(f_s)), sure
 
 
 def noise(E, S, rng, strength=0.1, features=None):
