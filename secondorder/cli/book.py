@@ -3,7 +3,7 @@
 import time
 
 from .own import load, load_here, load_option
-from .parsing import directory, force_option, positive
+from .parsing import force_option, not_empty, positive
 
 EXAMPLES = """\
   secondorder book --out book --open        all papers
@@ -24,7 +24,7 @@ def add(commands):
         "checks.\nWith --single-file one paper becomes one file below 4 MB, with its fonts and "
         "figures inside.", examples=EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="one paper (default: all)")
-    parser.add_argument("--out", type=directory, metavar="DIR", help="a new folder, or the folder "
+    parser.add_argument("--out", type=not_empty, metavar="DIR", help="a new folder, or the folder "
                         "of an earlier book; with --single-file: the file, or its folder (default: "
                         "PAPER.html)")
     parser.add_argument("--single-file", action="store_true",

@@ -35,30 +35,18 @@ def load(places):
     return brought
 
 
-_LOADED = set()  # names of users' files, which may be loaded again
-
-
-def _is_known(path):
-    """Whether a name is that of another module, which a file would stand in the place of."""
-    spec = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
-    return spec is not None and spec.origin != str(path.resolve())
-
-
 def module_of(place):
     """A user's file, run as a module; an error of his is one line."""
     path = Path(place)
     if path.suffix != ".py" or not path.is_file():
         raise FileNotFoundError(f"--load: no such file: {place}")
-    if path.stem not in _LOADED and _is_known(path):
-        raise ValueError(f"--load {place}: Python has a module {path.stem} already; rename the "
-                         "file")
-    _LOADED.add(path.stem)
-    spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
-    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    name = f"own_{path.stem}"  # a file numpy.py does not stand in NumPy's place
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        del sys.modules[path.stem]  # as after an import that failed
+        del sys.modules[name]  # as after an import that failed
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
                  if Path(frame.filename) == path.resolve()]
         said = error

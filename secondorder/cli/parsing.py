@@ -46,23 +46,16 @@ class CommandParser(argparse.ArgumentParser):
         self.add_argument("--traceback", action="store_true", help="show the traceback of an error")
 
 
-def directory(text):
-    """The name of a directory, which has to be something."""
+def not_empty(text):
+    """The name of a file or a directory, which has to be something."""
     if not text:
-        raise argparse.ArgumentTypeError("expected the name of a directory, given ''")
-    return text
-
-
-def file_name(text):
-    """The name of a file, which has to be something."""
-    if not text:
-        raise argparse.ArgumentTypeError("expected the name of a file, given ''")
+        raise argparse.ArgumentTypeError("expected a name, given ''")
     return text
 
 
 def positive_or_all(text):
     """A whole number from 1, or ``all``."""
-    return text if text == "all" else _whole(text, 1, "a whole number or 'all'")
+    return text if text == "all" else positive(text)
 
 
 def column(text):
@@ -73,29 +66,25 @@ def column(text):
         return text
 
 
-def natural(text):
-    """A whole number from 0."""
-    return _whole(text, 0)
+def number(kind, where, fits):
+    """What reads a finite number of a kind, int or float; `where` says which ones `fits` takes."""
+    def read(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and fits(value)):
+            noun = "whole number" if kind is int else "number"
+            raise argparse.ArgumentTypeError(f"expected a {noun} {where}, given {text!r}")
+        return value
+    return read
 
 
-def positive(text):
-    """A whole number from 1."""
-    return _whole(text, 1)
-
-
-def positive_number(text):
-    """A finite number above 0."""
-    return _number(text, lambda value: value > 0, "above 0")
-
-
-def non_negative_number(text):
-    """A finite number from 0."""
-    return _number(text, lambda value: value >= 0, "from 0")
-
-
-def fraction_below_one(text):
-    """A number from 0, below 1."""
-    return _number(text, lambda value: 0 <= value < 1, "from 0 to below 1")
+natural = number(int, "from 0", lambda value: value >= 0)
+positive = number(int, "from 1", lambda value: value >= 1)
+positive_number = number(float, "above 0", lambda value: value > 0)
+non_negative_number = number(float, "from 0", lambda value: value >= 0)
+fraction_below_one = number(float, "from 0 to below 1", lambda value: 0 <= value < 1)
 
 
 def setting(text):
@@ -107,28 +96,6 @@ def setting(text):
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError, MemoryError, RecursionError):  # also of very long texts
         return name, value
-
-
-def _whole(text, smallest, kind="a whole number"):
-    try:
-        value = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected {kind}, given {text!r}") from None
-    if value < smallest:
-        raise argparse.ArgumentTypeError(f"expected a whole number from {smallest}, given {value}")
-    return value
-
-
-def _number(text, fits, where):
-    try:
-        value = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a number, given {text!r}") from None
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"expected a finite number, given {text}")
-    if not fits(value):
-        raise argparse.ArgumentTypeError(f"expected a number {where}, given {text}")
-    return value
 
 
 def checkout(option):

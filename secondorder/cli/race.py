@@ -7,7 +7,7 @@ from secondorder import files
 from secondorder.checks import lookup
 
 from . import own
-from .parsing import directory, force_option, natural, positive_number, tell_written
+from .parsing import force_option, natural, not_empty, positive_number, tell_written
 
 EXAMPLES = """\
   secondorder race                                   all methods on digits, for about a minute
@@ -53,7 +53,7 @@ def add(commands):
                         "so.optimizers.Optimizer: they join; repeatable")
     parser.add_argument("--seed", type=natural, default=1, metavar="N",
                         help="seed of split, weights and batches (default: 1)")
-    parser.add_argument("--out", type=directory, metavar="DIR",
+    parser.add_argument("--out", type=not_empty, metavar="DIR",
                         help="write race.json and race.png there")
     force_option(parser)
     parser.add_argument("--json", action="store_true",

@@ -8,10 +8,9 @@ from secondorder import files
 from secondorder.checks import lookup
 from secondorder.papers import rooms
 
-from .parsing import (add_table_options, directory, file_name, force_option,
-                      fraction_below_one, natural,
-                      non_negative_number, positive, positive_number, positive_or_all, setting,
-                      table_options, tell_written)
+from .parsing import (add_table_options, force_option, fraction_below_one, natural,
+                      non_negative_number, not_empty, positive, positive_number, positive_or_all,
+                      setting, table_options, tell_written)
 
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
@@ -83,9 +82,9 @@ WITH_VALUE = {
     "--seed": {"type": natural, "default": 0,
                "help": "seed of split, weights, batches, and of what the optimizer draws "
                        "(default: 0)"},
-    "--out": {"type": directory, "metavar": "DIR",
+    "--out": {"type": not_empty, "metavar": "DIR",
               "help": "write history, parameters and figure into this directory"},
-    "--checkpoint": {"type": file_name, "metavar": "FILE",
+    "--checkpoint": {"type": not_empty, "metavar": "FILE",
                      "help": "after every epoch, save in this file all that --resume needs"},
 }
 

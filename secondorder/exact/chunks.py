@@ -23,7 +23,8 @@ class Chunks:
     """
 
     def __init__(self, network, loss, x, y, batch_size=None, executor=None, own=False):
-        checks.instance_of(network, Network, "network").require_parameters()
+        if not (isinstance(network, Network) and network.size):
+            checks.instance_of(network, Network, "network").require_parameters()
         self.network, self.loss, self.x, self.y = network, loss, x, y
         self.executor, self.is_whole = checks.executor(executor, batch_size), batch_size is None
         if self.is_whole:  # what evaluates the batch checks it

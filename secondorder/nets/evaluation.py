@@ -1,12 +1,16 @@
 """`Evaluation`: what one forward pass, and on demand one backward pass, leave behind."""
 
 import cmath
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from .. import checks
 from .losses import Loss
+
+
+# what overflows is found by the tests of what comes out; NumPy need not warn
+quiet = partial(np.errstate, over="ignore", invalid="ignore", divide="ignore")
 
 
 class Evaluation:
@@ -105,9 +109,9 @@ class Evaluation:
             network.require_parameters()
         self.require_current()
         with quiet():
-            if "deltas" in self.__dict__:
-                return network.chain.parameter_gradient_from(self.saved, self.deltas)
             out = np.empty(network.size, network.dtype)
+            if "deltas" in self.__dict__:
+                return network.chain.parameter_gradient_from(self.saved, self.deltas, out)
             return network.chain.parameter_gradient(self.saved, self._output_gradient(), out)
 
     @cached_property
@@ -125,11 +129,6 @@ class Evaluation:
         gradient = self.gradient + self.network.dtype.type(l2) * self.network.theta
         gradient.flags.writeable = False
         return gradient
-
-
-def quiet():
-    """What overflows is found by the tests of what comes out; NumPy need not warn."""
-    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 def _own(array, source):

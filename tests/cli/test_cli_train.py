@@ -52,10 +52,10 @@ def test_the_seed_fixes_what_the_method_draws(run, words):
         assert not np.array_equal(theta("--seed", 3), theta("--seed", 3, "--set", "rng=1"))
 
 
-@pytest.mark.parametrize("option, word", [("--checkpoint", "a file"), ("--out", "a directory")])
-def test_an_empty_name_is_refused_by_the_option(run, option, word):
+@pytest.mark.parametrize("option", ["--checkpoint", "--out"])
+def test_an_empty_name_is_refused_by_the_option(run, option):
     status, _, err = run("train", option, "")
-    assert status == 2 and f"{option}: expected the name of {word}" in err
+    assert status == 2 and option in err.splitlines()[-1]
 
 
 @pytest.mark.everyday(3)

@@ -65,12 +65,6 @@ def test_the_next_command_can_be_pasted(desk, run):
     assert status == 0 and program == "secondorder" and run(*words)[0] == 0
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no such folder here")
-def test_a_folder_that_takes_nothing_is_named_before_the_paper_is_read(desk, run):
-    status, _, err = run("edition", "new", "halves", "--tex", "no.tex", "--out", "/proc")
-    assert status == 2 and "cannot make /proc/halves: /proc may not be written to" in err
-
-
 def test_a_new_edition_is_shown_verified_and_counted(desk, run):
     status, out, _ = run("edition", "new", "my-halves", "--tex", "paper.tex")
     assert status == 0 and "2 numbered displays, 1 without a number" in out

@@ -4,7 +4,7 @@ import sys
 
 from secondorder import files
 
-from ..parsing import directory, force_option, natural
+from ..parsing import force_option, natural, not_empty
 
 ABOUT = """\
 Show what the package does, on handwritten digits, offline. The tour
@@ -32,7 +32,7 @@ def add(commands):
         help="check every derivative, draw exact curvature, train on digits (under a minute)",
         examples=EXAMPLES,
         description=ABOUT)
-    parser.add_argument("--out", type=directory, default="secondorder-tour", metavar="DIR",
+    parser.add_argument("--out", type=not_empty, default="secondorder-tour", metavar="DIR",
                         help="directory to write to (default: %(default)s)")
     force_option(parser)
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
