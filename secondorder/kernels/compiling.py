@@ -7,7 +7,6 @@ files behind when it is removed.
 
 import functools
 import hashlib
-import os
 import platform
 import sys
 import tempfile

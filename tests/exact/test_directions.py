@@ -268,3 +268,5 @@ def test_a_layer_of_two_passes_gives_what_linear_gives():
                               ("diagonal", {"kind": "fisher-empirical"})]:
         f = getattr(so.exact, function)
         assert relative(f(mine, *batch, **options), f(other, *batch, **options)) < 1e-12, function
+    K, expected = (so.reversible_gauss_newton.ntk(net, batch[1]) for net in (mine, other))
+    assert relative(K, expected) < 1e-12

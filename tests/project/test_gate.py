@@ -30,8 +30,8 @@ def test_the_gate_runs_what_every_marker_leaves_out():
 
 
 def test_the_top_level_holds_what_it_should():
-    known = {"pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "CITATION.cff",
-             "secondorder", "tests", "tutorials", "data"}
+    known = {"pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE",
+             "CITATION.cff", "secondorder", "tests", "tutorials", "data"}
     ignored = [line.strip("/") for line in (ROOT / ".gitignore").read_text().split()]
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")
              and not any(fnmatch(path.name, pattern) for pattern in ignored)}

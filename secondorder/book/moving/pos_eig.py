@@ -94,8 +94,8 @@ def figure():
              "ellipse. With γ near 1 and little damping α the step goes uphill along the negative "
              "direction; from γ = 0 on it never does.",
         source="The mean Hessian block A of the two hidden biases of a 13-2-3 tanh net on the 178 "
-               "wines, before training. Computed by pos_eig, eq_9_damped and newton_direction of the "
-               "eacg room.",
+               "wines, before training. Computed by pos_eig, eq_9_damped and newton_direction of "
+               "papers/eacg.",
         labels=("pos-eig", "property-1", "8a", "9"),
         sliders=[Slider("γ, Pos-Eig's factor", "", [number_text(gamma) for gamma in GAMMAS], 20),
                  Slider("α, damping", "", [str(alpha) for alpha in ALPHAS], ALPHAS.index(0.1))],

@@ -45,20 +45,20 @@ def seeds(S, C, dtype):
     return np.eye(C, dtype=dtype)[:, None].repeat(S, axis=1)
 
 
-def add(layer, saved, g, K):
-    """Add the part of a layer by its rule, and return the function for the layer below."""
+def add(layer, saved, called, g, K):
+    """Add the part of a layer by its rule, and return the function for the layer below. `called` is
+    the layer as its chain calls it, with what that saved: it has all passes.
+    """
     try:
         rule = rules(layer)
     except TypeError:
-        rule = add_by_gradients
+        return add_by_gradients(*called, g, K)
     return rule(layer, saved, g, K)
 
 
 def below(layer, saved, g):
     """The gradients of all outputs in the inputs of the layer, when they are asked for."""
-    if layer.many_directions:
-        return cache(lambda: layer.input_gradient(saved, g()))
-    return cache(lambda: np.stack([layer.input_gradient(saved, g_c) for g_c in g()]))
+    return cache(lambda: layer.input_gradient(saved, g()))
 
 
 @rules.register(Linear)
@@ -86,8 +86,8 @@ def add_nothing(layer, saved, g, K):
 
 @rules.register(Chain)
 def add_chain(layer, saved, g, K):
-    for inner, own in zip(layer.layers[::-1], saved[::-1]):
-        g = add(inner, own, g, K)
+    for inner, own, called in reversed(list(zip(layer.layers, saved, layer.called(saved)))):
+        g = add(inner, own, called, g, K)
     return g
 
 
