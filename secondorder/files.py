@@ -172,7 +172,7 @@ def outputs(place, names, overwrite):
     return out
 
 
-def refuse_existing(*paths, remedy="--force replaces it"):
+def refuse_existing(*paths, remedy="replaced only with --force (overwrite=True)"):
     """FileExistsError names those of some paths at which something stands."""
     there = [str(path) for path in paths if os.path.lexists(path)]
     if there:

@@ -26,7 +26,8 @@ def opened(out, overwrite):
         raise FileExistsError(f"{place} holds other things ({', '.join(others[:3])}); name a new "
                               "folder, an empty one, or one that holds an earlier book")
     if there and not overwrite:
-        raise FileExistsError(f"{place} holds an earlier book; --force replaces it")
+        raise FileExistsError(f"{place} holds an earlier book: replaced only with --force "
+                              "(overwrite=True)")
     return place
 
 

@@ -155,7 +155,7 @@ def _refuse_earlier_runs(chosen, out, options):
     for study in chosen:
         place = out / study.paper
         files.refuse_existing(*(place / name for name in studies.running.names(study)),
-                              remedy="--resume replaces it; another --out begins anew")
+                              remedy="replaced only with --resume; another --out begins anew")
         if place.is_dir():
             first = study.runs(study.settings(options.quick, options.seeds), studies.Results())
             there = len(studies.Sweep(place).present(study, first))
