@@ -14,6 +14,8 @@ import sys
 import threading
 import warnings
 
+from . import printable
+
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 EPILOG = """\
 Start here:
@@ -37,9 +39,11 @@ def main(arguments=None):
     # small networks: a second thread gains nothing and, on a busy machine, costs tenfold
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
+    with printable.output():
+        return _main(arguments)
+
+
+def _main(arguments):
     command, traceback = "", False
     try:
         with _signals_raise(), _warnings_in_one_line():

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from secondorder import files
 
+from .printable import one_line
 from .parsing import force_option, positive
 
 ABOUT = """\
@@ -83,7 +84,8 @@ def run(options):
     right = True
     for name in options.files:
         verdict = lessons.grade(name, options.seconds)
-        print(f"{name}: " + str(verdict).replace("\n", "\n  "))
+        # no line of a verdict looks like another file's
+        print(f"{one_line(name)}: " + str(verdict).replace("\n", "\n  "))
         if verdict.printed.strip() and not verdict.ok:
             print("\n".join(["  it printed:", *_beginning(verdict.printed)]))
         right = right and verdict.ok
