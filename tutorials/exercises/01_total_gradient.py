@@ -18,11 +18,11 @@ GRADE = ("residual-partitioning", "11", "eq_11_affine")
 
 
 # %%
-def eq_11_affine(y, w, u=None):
+def eq_11_affine(y, w, u=None, y_0=0):
     """Total gradient above an affine layer, (S, out), for w (out, in) and u (S, in).
 
-    y (S, k) has a column of ones in front for the bias; k = 0 where the layer is not trained.
-    Without u nothing below moves.
+    y (S, k) has a column of ones in front for the bias, or comes without it and with y_0 = 1; k = 0
+    where the layer is not trained. Without u nothing below moves.
     """
     return ...
 
