@@ -181,7 +181,7 @@ class Coupling(Layer):
         return (self.inner.backward_tangent_from(saved.inner, moved.left.left, bars,
                                                  y_bar_tangent[..., self.moved], out[0])[1],)
 
-    def flat_backward_tangent(self, saved, moved, y_bar, y_bar_tangent, out, needed):
+    def walk_back_along(self, saved, moved, y_bar, y_bar_tangent, pieces, needed):
         """Both halves, with one pass through F."""
         y_bar_tangent_m = y_bar_tangent[..., self.moved]
         back = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar[:, self.moved],
