@@ -93,3 +93,17 @@ def test_work_counts_products():
     records = [{"epoch": 0}, {"epoch": 2, "cg_iterations": 4.0, "halvings": 0.5}, {"epoch": 3}]
     assert [record["work"] for record in trainings.with_work(records)] == pytest.approx(
         [0, 2 * (1 + 10 + 0.5), 2 * 11.5 + 1])
+
+
+def test_the_tour_may_be_taken_again(run, monkeypatch):
+    from secondorder.cli.tour import running
+
+    def quick(out, seed, say):
+        (out / "tour.json").write_text("{}")
+        return {"ok": True}
+
+    monkeypatch.setattr(running, "run", quick)
+    assert [run("tour")[0] for _ in range(2)] == [0, 0]
+    assert run("tour", "--out", "mine")[0] == 0
+    status, _, err = run("tour", "--out", "mine")
+    assert status == 2 and "mine/tour.json" in err and "--force" in err

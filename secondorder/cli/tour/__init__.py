@@ -24,6 +24,8 @@ EXAMPLES = """\
   secondorder tour --seed 7             another split, other initial weights
 """
 
+OWN = "secondorder-tour"  # the tour's own folder: who names none may take the tour again
+
 
 def add(commands):
     """Add the parser of this command."""
@@ -32,8 +34,9 @@ def add(commands):
         help="check every derivative, draw exact curvature, train on digits (under a minute)",
         examples=EXAMPLES,
         description=ABOUT)
-    parser.add_argument("--out", type=not_empty, default="secondorder-tour", metavar="DIR",
-                        help="directory to write to (default: %(default)s)")
+    parser.add_argument("--out", type=not_empty, metavar="DIR",
+                        help=f"directory to write to (default: {OWN}, where what an earlier tour "
+                        "left is replaced)")
     force_option(parser)
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
                         help="seed of split, weights and batches (default: 0)")
@@ -50,7 +53,7 @@ def run(options):
     def say(text):
         print(text, file=stream, flush=True)
 
-    out = files.outputs(options.out, running.WRITTEN, options.force)
+    out = files.outputs(options.out or OWN, running.WRITTEN, options.force or not options.out)
     results = running.run(out, seed=options.seed, say=say)
     if options.json:
         print(files.to_json(results))
