@@ -196,7 +196,9 @@ def outputs(p, saved, network):
                for i, (layer, own) in enumerate(zip(network.layers, saved.held))]
     for name, y in [*outputs, ("the outputs of the network", p)]:
         if y is not None and y.dtype != network.dtype:
-            raise TypeError(f"{name} must hold {network.dtype} like the network, got {y.dtype}")
+            raise TypeError(f"{name} must hold {network.dtype} like the network, got {y.dtype}: "
+                            "write constants as Python numbers (math.sqrt for np.sqrt) and make "
+                            "arrays with the dtype of the input")
         if y is not None and not np.isfinite(y).all():
             raise FloatingPointError(f"{name} are not finite")
     return p

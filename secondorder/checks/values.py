@@ -136,6 +136,27 @@ def require_bytes(what, shape, dtype, max_bytes, instead=None):
                              if instead is None else f"{max_bytes:,}: {instead}"))
 
 
+class Checked:
+    """An attribute of a class that is checked whenever it is set, by the constructor or later.
+
+    Parameters
+    ----------
+    check : callable
+        ``check(value, name, *arguments)`` returns what is kept, or raises.
+    *arguments
+        What else it takes.
+    """
+
+    def __init__(self, check, *arguments):
+        self.check, self.arguments = check, arguments
+
+    def __set_name__(self, cls, name):
+        self.name = name
+
+    def __set__(self, instance, value):
+        instance.__dict__[self.name] = self.check(value, self.name, *self.arguments)
+
+
 # -- names and kinds -------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from .. import checks
 from .allocation import keep_freed_memory
 from .evaluation import Evaluation, quiet
 from .layers import Chain
+from .layers.base import Settled
 from .summary import text as summary_text
 
 
@@ -44,6 +45,8 @@ class Network:
         Layers that do not fit each other, one layer twice, a layer of another network, unknown
         dtype.
     """
+
+    chain, dtype, input_shape, output_shape = (Settled() for _ in range(4))
 
     def __init__(self, layers, dtype="float64", input_shape=None):
         self.dtype = checks.network_dtype(dtype)
@@ -119,8 +122,11 @@ class Network:
 
     def astype(self, dtype):
         """An independent copy with parameters of another dtype."""
-        return Network([layer.copy() for layer in self.layers], dtype=dtype,
-                       input_shape=self.input_shape)
+        other = self.copy()
+        vars(other)["dtype"] = checks.network_dtype(dtype)
+        other.chain.convert(other.dtype)
+        other._bind()
+        return other
 
     # -- passes ------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import inspect
 import math
 from operator import attrgetter
 
-from ..checks import (check_l2, check_loss, instance_of, memory_names, names_of_its_own,
+from ..checks import (Checked, check_l2, check_loss, instance_of, memory_names, names_of_its_own,
                       positive_number)
 from ..nets import Evaluation, Network
 from .description import given_arguments
@@ -107,12 +107,15 @@ class Optimizer:
         instance._given = given_arguments(cls, positional, named)
         return instance
 
+    loss = Checked(lambda value, name: check_loss(value))
+    l2 = Checked(lambda value, name: check_l2(value))
+
     def __init__(self, network, loss, learning_rate, l2=0.0):
         instance_of(network, Network, "network").require_parameters()
         if network.dtype.kind != "f":
             raise ValueError("network must hold real parameters to be trained, got "
                              f"{network.dtype}")
-        self._network, self.loss, self.l2 = network, check_loss(loss), check_l2(l2)
+        self._network, self.loss, self.l2 = network, loss, l2
         self.learning_rate = learning_rate
         self.steps = 0
         self.details = {}

@@ -9,8 +9,9 @@ import math
 
 import numpy as np
 
-from ..checks import boolean, number_in, positive_number, shown, whole_number
+from ..checks import Checked, boolean, number_in, positive_number, shown, whole_number
 from ..kernels import updates
+from ..nets.layers.base import Settled
 from .base import Optimizer
 from .step import ALONE
 
@@ -53,11 +54,11 @@ class Momentum(Optimizer):
     """
 
     state_names = ("buffer",)
+    momentum, nesterov = Checked(number_in, 0, 1), Checked(boolean)
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, momentum=0.9, nesterov=False):
         super().__init__(network, loss, learning_rate, l2)
-        self.momentum = number_in(momentum, "momentum", 0, 1)
-        self.nesterov = boolean(nesterov, "nesterov")
+        self.momentum, self.nesterov = momentum, nesterov
         self.buffer = np.zeros_like(network.theta)
 
     def direction(self, evaluation, step=ALONE):
@@ -88,12 +89,13 @@ class Adagrad(Optimizer):
     """
 
     state_names = ("total",)
+    initial_accumulator, epsilon = Settled(), Checked(positive_number)
 
     def __init__(self, network, loss, learning_rate=0.01, l2=0.0, initial_accumulator=0.0,
                  epsilon=1e-10):
         super().__init__(network, loss, learning_rate, l2)
         self.initial_accumulator = number_in(initial_accumulator, "initial_accumulator", 0, np.inf)
-        self.epsilon = positive_number(epsilon, "epsilon")
+        self.epsilon = epsilon
         self.total = np.full_like(network.theta, self.initial_accumulator)
 
     def direction(self, evaluation, step=ALONE):
@@ -125,11 +127,11 @@ class Adadelta(Optimizer):
     """
 
     state_names = ("mean_square", "mean_square_change")
+    rho, epsilon = Checked(number_in, 0, 1), Checked(positive_number)
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, rho=0.9, epsilon=1e-6):
         super().__init__(network, loss, learning_rate, l2)
-        self.rho = number_in(rho, "rho", 0, 1)
-        self.epsilon = positive_number(epsilon, "epsilon")
+        self.rho, self.epsilon = rho, epsilon
         self.mean_square = np.zeros_like(network.theta)
         self.mean_square_change = np.zeros_like(network.theta)
 
@@ -142,6 +144,13 @@ class Adadelta(Optimizer):
             updates.adadelta, self, evaluation, (self.rho, 1 - self.rho, self.epsilon),
             [self.mean_square, self.mean_square_change])
         return direction
+
+
+def pair_of_means(value, name):
+    """Return two weights of running means, each from 0 to below 1; TypeError or ValueError."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"{name} must be a pair of numbers, got {shown(value)}")
+    return tuple(number_in(weight, f"{name}[{i}]", 0, 1) for i, weight in enumerate(value))
 
 
 class Adam(Optimizer):
@@ -169,13 +178,11 @@ class Adam(Optimizer):
     """
 
     state_names = ("first", "second", "updates")
+    betas, epsilon = Checked(pair_of_means), Checked(positive_number)
 
     def __init__(self, network, loss, learning_rate=1e-3, l2=0.0, betas=(0.9, 0.999), epsilon=1e-8):
         super().__init__(network, loss, learning_rate, l2)
-        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-            raise TypeError(f"betas must be a pair of numbers, got {shown(betas)}")
-        self.betas = tuple(number_in(beta, f"betas[{i}]", 0, 1) for i, beta in enumerate(betas))
-        self.epsilon = positive_number(epsilon, "epsilon")
+        self.betas, self.epsilon = betas, epsilon
         self.first, self.second = np.zeros_like(network.theta), np.zeros_like(network.theta)
         self.updates = 0
 

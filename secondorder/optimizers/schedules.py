@@ -2,7 +2,7 @@
 
 import sys
 
-from ..checks import boolean, function_of, number_in, positive_number, whole_number
+from ..checks import Checked, boolean, function_of, number_in, positive_number, whole_number
 
 
 class Constant:
@@ -14,8 +14,10 @@ class Constant:
         Positive.
     """
 
+    rate = Checked(lambda value, name: positive_number(value, "learning_rate"))
+
     def __init__(self, rate):
-        self.rate = positive_number(rate, "learning_rate")
+        self.rate = rate
 
     def __call__(self, step):
         """Learning rate after `step` steps."""
@@ -52,11 +54,11 @@ class ExponentialDecay:
     (0.1, 0.1, 0.05)
     """
 
+    rate, factor = Checked(positive_number), Checked(positive_number)
+    every, staircase = Checked(whole_number, 1), Checked(boolean)
+
     def __init__(self, rate, factor, every, staircase=False):
-        self.rate = positive_number(rate, "rate")
-        self.factor = positive_number(factor, "factor")
-        self.every = whole_number(every, "every", 1)
-        self.staircase = boolean(staircase, "staircase")
+        self.rate, self.factor, self.every, self.staircase = rate, factor, every, staircase
 
     def __call__(self, step):
         """Learning rate after `step` steps."""

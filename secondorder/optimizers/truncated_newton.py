@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import all_finite, boolean, number_in, one_of, positive_number, whole_number
+from ..checks import Checked, all_finite, boolean, number_in, one_of, positive_number, whole_number
 from ..exact.conjugate_gradients import conjugate_gradients, dot
 from ..exact.curvature import gauss_newton_product_at, hessian_vector_product_at
 from .base import Optimizer
@@ -76,20 +76,21 @@ class TruncatedNewton(Optimizer):
     """
 
     state_names = ("damping",)
+    curvature = Checked(lambda value, name: one_of(CURVATURES, value, name))
+    damping, tolerance = Checked(number_in, 0, np.inf), Checked(number_in, 0, 1)
+    max_cg, max_halvings = Checked(whole_number, 1), Checked(whole_number, 0)
+    adapt_damping, smallest_damping = Checked(boolean), Checked(positive_number)
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, curvature="hessian", damping=1.0,
                  max_cg=50, tolerance=0.5, adapt_damping=True, smallest_damping=None,
                  max_halvings=10):
         super().__init__(network, loss, learning_rate, l2)
-        self.curvature = one_of(CURVATURES, curvature, "curvature")
-        self.damping = number_in(damping, "damping", 0, np.inf)
-        self.max_cg = whole_number(max_cg, "max_cg", 1)
-        self.tolerance = number_in(tolerance, "tolerance", 0, 1)
-        self.adapt_damping = boolean(adapt_damping, "adapt_damping")
+        self.curvature, self.damping, self.max_cg = curvature, damping, max_cg
+        self.tolerance, self.adapt_damping = tolerance, adapt_damping
         largest = self.damping or np.inf
         self.smallest_damping = min(SMALLEST_DAMPING, largest) if smallest_damping is None \
             else positive_number(smallest_damping, "smallest_damping", largest)
-        self.max_halvings = whole_number(max_halvings, "max_halvings", 0)
+        self.max_halvings = max_halvings
 
     def direction(self, evaluation):
         """What the damped Newton system gives, after at most `max_cg` products."""

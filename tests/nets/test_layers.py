@@ -383,8 +383,10 @@ def test_what_decides_shapes_is_not_set_afterwards_and_all_else_is_taken():
     for layer, name in ((conv, "padding"), (conv, "stride"), (conv, "kernel_size"),
                         (conv, "strides"), (pool, "kernel_size"), (pool, "stride"),
                         (norm, "shape"), (Linear(2, 3), "in_features"),
-                        (Recurrent(2, 3, rng=0), "hidden_size")):
-        with pytest.raises(AttributeError, match=f"{name} of .* decides shapes"):
+                        (Recurrent(2, 3, rng=0), "hidden_size"), (so.Chain([norm]), "layers"),
+                        (so.Skip([norm]), "layers"), (so.Reshape(4, (2, 2)), "input_shape"),
+                        (so.mlp([2, 2]), "dtype"), (so.mlp([2, 2]), "input_shape")):
+        with pytest.raises(AttributeError, match=f"{name} of .* stays what it was"):
             setattr(layer, name, 2)
     x = np.random.default_rng(0).normal(size=(4, 3))
     norm.epsilon = 0.5

@@ -239,3 +239,15 @@ def test_what_methods_may_rely_on():
     drawn = loss.sample_targets(p, 0)
     assert np.array_equal(loss.prepare_target(drawn, p.shape, p.dtype), drawn)
     assert (drawn > 0.9 * math.exp(LIMIT)).all()
+
+
+@pytest.mark.parametrize("made, name, value, bad", [
+    (so.BinaryCrossEntropy, "pos_weight", np.array([2.0, 3.0]), np.nan),
+    (so.Huber, "delta", 0.3, -1), (so.TukeyBiweight, "c", 0.7, 0),
+    (so.BoundedCriterion, "delta", 2.0, -1), (so.BoundedCriterion, "epsilon", 0.4, "much")])
+def test_a_number_set_is_checked_and_used(made, name, value, bad):
+    loss, p = made(), np.array([[0.5, -1.0], [2.0, 0.1]])
+    setattr(loss, name, value)
+    with pytest.raises((TypeError, ValueError), match=f"{name} must be"):
+        setattr(loss, name, bad)
+    assert np.array_equal(loss.gradient(p, np.eye(2)), made(**{name: value}).gradient(p, np.eye(2)))

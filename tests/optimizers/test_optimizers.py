@@ -392,3 +392,24 @@ def test_norm_is_finite_wherever_float64_can_hold_it(dtype, sizes):
     # one large entry among many that are lost beside it, and the other way round
     many = np.full(10_000, 1e-170) if dtype == "float64" else np.full(10_000, 1e-20, dtype)
     assert norm(many) == pytest.approx(100 * float(many[0]), rel=1e-12)
+
+
+@pytest.mark.parametrize("made, name, value, bad", [
+    (so.Momentum, "momentum", 0.5, 1.5), (so.Adam, "betas", (0.5, 0.5), (2, 0)),
+    (so.Adadelta, "rho", 0.5, 2), (so.TruncatedNewton, "curvature", "gauss-newton", "printed"),
+    (so.SGD, "l2", 0.5, -1), (so.EACG, "momentum", 0.5, 1.5),
+    (so.ResidualPartitioning, "negative_curvature", "max", "min"),
+    (so.ResidualPartitioning, "output", "jensen", "printed")])
+def test_a_setting_that_is_set_is_checked_and_used(made, name, value, bad):
+    def optimizer(**given):
+        return made(so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy(), learning_rate=0.1, **given)
+
+    x = np.random.default_rng(0).normal(size=(6, 3))
+    changed, other = optimizer(), optimizer(**{name: value})
+    setattr(changed, name, value)
+    with pytest.raises((TypeError, ValueError), match=name):
+        setattr(changed, name, bad)
+    for _ in range(3):
+        changed.step(x, np.arange(6) % 2)
+        other.step(x, np.arange(6) % 2)
+    assert np.array_equal(changed.network.theta, other.network.theta)

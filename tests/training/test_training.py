@@ -285,6 +285,11 @@ def test_what_is_meant_is_said():
     for call, words in (
             (lambda: so.train(optimizer.network, optimizer.loss, x, y),
              r"in so.train\(so.Adam\(network, loss\), x, y\), got .*Network"),
+            (lambda: so.train(optimizer.network, optimizer.loss, x, y, epochs=5),
+             r"in so.train\(so.Adam\(network, loss\), x, y\), got .*Network"),
+            (lambda: so.train(optimizer, optimizer.loss, x, y, epochs=5),
+             r"holds the network and the loss, then x and y, .*: multiple values .*'epochs'"),
+            (lambda: so.train(optimizer, x), "then x and y, .*: missing .* 'y'"),
             (lambda: so.train(optimizer, x, y, lr=0.1),
              r"train takes no 'lr': the optimizer does, SGD\(network, loss, learning_rate=...\)"),
             (lambda: so.train(optimizer, x, y, epoch=3), "no 'epoch': did you mean 'epochs'"),

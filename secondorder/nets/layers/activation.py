@@ -4,6 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...checks import Checked
 from ...kernels import activations as kernels
 from .activation_functions import activation_function, value_and_slope
 from .base import Layer, shaped
@@ -33,10 +34,11 @@ class Activation(Layer):
     """
 
     many_directions = True
+    function = Checked(lambda value, name: activation_function(value))
 
     def __init__(self, function):
         super().__init__(trainable=False)
-        self.function = activation_function(function)
+        self.function = function
 
     def forward(self, x):
         """y_sj = s(x_sj), with slope_sj = s'(x_sj)"""

@@ -61,7 +61,7 @@ def parameter(name):
 
 
 class Settled:
-    """An attribute that decides the shapes of a layer: the constructor alone sets it."""
+    """An attribute that the constructor alone sets, such as one that decides shapes."""
 
     def __set_name__(self, cls, name):
         self.name = name
@@ -75,8 +75,8 @@ class Settled:
 
     def __set__(self, layer, value):
         if self.name in layer.__dict__:
-            raise AttributeError(f"{self.name} of {layer!r} decides shapes and stays what it was "
-                                 "made with: make another layer")
+            raise AttributeError(f"{self.name} of {layer!r} stays what it was made with: make "
+                                 "another one")
         layer.__dict__[self.name] = value
 
 

@@ -30,6 +30,13 @@ def _row(pieces, k):
     return [None if piece is None else piece[k] for piece in pieces]
 
 
+def _doubled(a):
+    """An array, or how a layer moves, in float64: differences of float32 are mostly rounding."""
+    if isinstance(a, Moved):
+        return Moved(_doubled(a.x_tangent), tuple(map(_doubled, a.theta_tangents)), a.left)
+    return a.astype(np.float64) if a.dtype == np.float32 else a
+
+
 class OneDirection(Flat):
     """The methods by which a network calls a layer; what is saved is `Held`."""
 
@@ -42,7 +49,8 @@ class OneDirection(Flat):
         """A pass of the layer, or what stands for one that it does not have."""
         if name not in self.missing:
             return getattr(self.layer, name)(held.saved, *arguments)
-        found = getattr(self.numerical, name)(held.saved, *arguments, x=held.input)
+        x, *arguments = map(_doubled, (held.input, *arguments))
+        found = getattr(self.numerical, name)(held.saved, *arguments, x=x)
         if isinstance(found, np.ndarray):
             return found.astype(held.output.dtype, copy=False)
         return [part.astype(held.output.dtype, copy=False) for part in found]

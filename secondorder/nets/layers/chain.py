@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import checks
-from .base import Layer, Layout, Moved
+from .base import Layer, Layout, Moved, Settled
 from .between import Held, part
 
 STILL = Moved(None, ())  # of a layer whose input and parameters do not move
@@ -44,6 +44,7 @@ class Chain(Layer):
     """
 
     many_directions = True
+    layers, children = Settled(), Settled()
 
     def __init__(self, layers):
         super().__init__(trainable=True)
@@ -307,6 +308,7 @@ class Skip(Layer):
     """
 
     keeps_shape = many_directions = True
+    layers, children, inner = (Settled() for _ in range(3))
 
     def __init__(self, layers):
         super().__init__(trainable=True)

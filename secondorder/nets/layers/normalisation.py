@@ -1,7 +1,6 @@
 """`LayerNorm`: every sample, or every row at the end of it, with mean 0 and variance 1."""
 
 import math
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +50,7 @@ class LayerNorm(Layer):
 
     many_directions = True
     shape = Settled()
+    epsilon = checks.Checked(checks.positive_number)
 
     def __init__(self, shape, epsilon=1e-5, trainable=True):
         super().__init__(trainable)
@@ -59,12 +59,6 @@ class LayerNorm(Layer):
         self.axes, self.entries = tuple(range(-len(self.shape), 0)), math.prod(self.shape)
         self.declare("weight", np.ones(self.shape))
         self.declare("bias", np.zeros(self.shape))
-
-    epsilon = property(attrgetter("_epsilon"))
-
-    @epsilon.setter
-    def epsilon(self, value):
-        self._epsilon = checks.positive_number(value, "epsilon")
 
     weight = parameter("weight")
     bias = parameter("bias")

@@ -102,7 +102,8 @@ class Recurrent(Layer):
         if has_bias:
             self.declare("bias", draw(init, (h,), h, h, rng))
 
-    steps, activation = map(property, map(attrgetter, ("_steps", "_activation")))
+    steps, activation, function = (property(attrgetter(name))
+                                   for name in ("_steps", "_activation", "_function"))
 
     @steps.setter
     def steps(self, value):
@@ -110,7 +111,7 @@ class Recurrent(Layer):
 
     @activation.setter
     def activation(self, value):
-        self.function, self._activation = activation_function(value), value
+        self._function, self._activation = activation_function(value), value
 
     weight_ih = parameter("weight_ih")
     weight_hh = weight = parameter("weight_hh")

@@ -85,7 +85,7 @@ class Reshape(Flatten):
         If something is not a shape, or the numbers of entries differ.
     """
 
-    made_shape = Settled()
+    input_shape, made_shape = Settled(), Settled()
 
     def __init__(self, input_shape, output_shape):
         super().__init__()

@@ -41,9 +41,10 @@ class BinaryCrossEntropy(DiagonalLoss):
     """
 
     convex = True
+    pos_weight = checks.Checked(checks.positive_weights, LARGEST)
 
     def __init__(self, pos_weight=1.0):
-        self.pos_weight = checks.positive_weights(pos_weight, "pos_weight", LARGEST)
+        self.pos_weight = pos_weight
 
     def prepare_target(self, target, shape, dtype):
         if np.ndim(self.pos_weight) and len(self.pos_weight) != shape[1]:
@@ -98,9 +99,10 @@ class Huber(DiagonalLoss):
     """
 
     convex = True
+    delta = checks.Checked(checks.positive_number, LARGEST)
 
     def __init__(self, delta=1.0):
-        self.delta = checks.positive_number(delta, "delta", LARGEST)
+        self.delta = delta
 
     def _residual(self, p, target):
         """r, |r|, and |r| or delta where that is smaller."""

@@ -155,9 +155,11 @@ class BoundedCriterion(_ClassTargets):
     v^T).
     """
 
+    delta = checks.Checked(checks.positive_number, LARGEST)
+    epsilon = checks.Checked(checks.real_number)
+
     def __init__(self, delta=5.0, epsilon=0.2):
-        self.delta = checks.positive_number(delta, "delta", LARGEST)
-        self.epsilon = checks.real_number(epsilon, "epsilon")
+        self.delta, self.epsilon = delta, epsilon
 
     def _parts(self, p, target):
         t = self._weights(p, target)

@@ -45,8 +45,10 @@ class TukeyBiweight(DiagonalLoss):
         Where outliers begin, in units of the residual; positive.
     """
 
+    c = checks.Checked(checks.positive_number, LARGEST)
+
     def __init__(self, c=4.685):
-        self.c = checks.positive_number(c, "c", LARGEST)
+        self.c = c
 
     def _parts(self, p, target):
         """r, and min(u^2, 1)."""

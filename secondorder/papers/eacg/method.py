@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ...checks import check_l2, fraction, lookup, number_in, whole_number
+from ...checks import Checked, check_l2, fraction, lookup, number_in, whole_number
 from ...checks.randomness import generator
 from ...exact.curvature import check_network
 from ...exact.dense import fisher_scores
@@ -342,6 +342,7 @@ class EACG(Optimizer):
     """
 
     state_names = ("buffer", "seed", "draws")
+    momentum = Checked(number_in, 0, 1)
 
     def __init__(self, network, loss, learning_rate=0.1, l2=0.0, curvature="pch-1", solver="ea-cg",
                  alpha=0.02, max_cg=20, tolerance=1e-2, momentum=0.0, rng=None):
@@ -349,7 +350,7 @@ class EACG(Optimizer):
         checked(curvature, solver, alpha, max_cg, tolerance)
         self.curvature, self.solver, self.alpha = curvature, solver, alpha
         self.max_cg, self.tolerance = max_cg, tolerance
-        self.momentum = number_in(momentum, "momentum", 0, 1)
+        self.momentum = momentum
         for layer in network.chain.sublayers():
             kind_of(layer)
         if curvature in ("fisher-sampled", "fisher-exact"):
@@ -367,8 +368,7 @@ class EACG(Optimizer):
         d, reports = direction_at(evaluation, *settings, self.l2, rng)
         iterations, residuals = zip(*reports)
         self.details.update(cg_iterations=sum(iterations), cg_residual=max(residuals))
-        momentum = number_in(self.momentum, "momentum", 0, 1)
-        if momentum:
-            d = d if self.buffer is None else momentum * self.buffer + d
+        if self.momentum:
+            d = d if self.buffer is None else self.momentum * self.buffer + d
             self.buffer = d
         return d

@@ -4,11 +4,12 @@ There is no formula here. What is called are the paper's displays, in the files 
 """
 
 import math
+from operator import attrgetter
 
 import numpy as np
 
 from ... import exact
-from ...checks import check_l2, lookup, one_of, positive_number
+from ...checks import Checked, check_l2, lookup, one_of, positive_number
 from ...exact.curvature import check_vector, evaluate
 from ...nets.evaluation import quiet
 from ...optimizers.first_order import SGD
@@ -119,15 +120,23 @@ class CubicRegularization(Wrapper):
     its name.
     """
 
+    sigma = Checked(positive_number)
+
     def __init__(self, base, sigma=100.0, rates="single"):
         super().__init__(base)
-        self.sigma = positive_number(sigma, "sigma")
+        self.sigma, self.rates = sigma, rates
+
+    rates = property(attrgetter("_rates"))
+
+    @rates.setter
+    def rates(self, rates):
+        base = self.base
         lookup(RATES, rates, "rates")
-        self.rates = rates
         for layer in () if rates in ("single", "variable") else base.network.layers:
             kind_of(layer)  # refuses what is not fully connected
         if rates.startswith("option") and (type(base) is not SGD or base.l2):
             raise ValueError(f"rates={rates!r} needs SGD with l2=0 as base, got {base!r}")
+        self._rates = rates
 
     def change(self, evaluation, direction, rate):
         """Eq. (42), (43): s g, with s by the cubic model along the base's direction g; `rate` plays

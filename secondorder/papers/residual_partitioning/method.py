@@ -4,12 +4,13 @@ No formula stands here: `direction` runs Algorithm 1, `bound` gives what it make
 """
 
 import math
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from ...checks import (all_finite, boolean, check_l2, lookup, number_in, promised, real_array,
-                       require_real)
+from ...checks import (Checked, all_finite, boolean, check_l2, lookup, number_in, one_of, promised,
+                       real_array, require_real)
 from ...exact.curvature import check_network, evaluate
 from ...optimizers.base import Optimizer
 from ...optimizers.step import ALONE, own_evaluation
@@ -79,16 +80,22 @@ class ResidualPartitioning(Optimizer):
     """
 
     added = {"safeguard": False}
+    cross, safeguard = Checked(boolean), Checked(boolean)
+    damping = Checked(number_in, 0, np.inf)
+    negative_curvature = Checked(lambda value, name: one_of(NEGATIVE_CURVATURE, value, name))
+    output = property(attrgetter("_output"), doc="The name in `OUTPUTS` of the output's rule.")
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
                  negative_curvature="abs", cross=False, damping=0.0, safeguard=False):
-        self.output = checked(network, loss, output)
-        self.correct = lookup(NEGATIVE_CURVATURE, negative_curvature, "negative_curvature")
-        self.cross = boolean(cross, "cross")
-        self.damping = number_in(damping, "damping", 0, np.inf)
-        self.safeguard = boolean(safeguard, "safeguard")
-        rate = LEARNING_RATES[self.output] if learning_rate is None else learning_rate
+        rate = LEARNING_RATES[checked(network, loss, output)] if learning_rate is None \
+            else learning_rate
         super().__init__(network, loss, rate, l2)
+        self.output, self.negative_curvature = output, negative_curvature
+        self.cross, self.damping, self.safeguard = cross, damping, safeguard
+
+    @output.setter
+    def output(self, value):
+        self._output = checked(self.network, self.loss, value)
 
     @property
     def depends_on_rate(self):
@@ -99,7 +106,8 @@ class ResidualPartitioning(Optimizer):
         """Algorithm 1: the minimiser of the bound, parameter by parameter, over lambda."""
         own_evaluation(self, evaluation)
         with np.errstate(over="ignore", invalid="ignore"):
-            W_ddot = algorithm_1(evaluation, self.output, self.correct, self.cross).W_ddot
+            W_ddot = algorithm_1(evaluation, self.output,
+                                 NEGATIVE_CURVATURE[self.negative_curvature], self.cross).W_ddot
         direction, decrease, idle = step.run(update, self, evaluation,
                                              (self.learning_rate, self.damping), given=[W_ddot])
         if not math.isfinite(decrease):  # with a curvature of inf the step is 0, and looks right

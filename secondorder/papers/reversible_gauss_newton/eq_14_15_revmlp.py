@@ -189,14 +189,6 @@ class RevMLP(Network):
     def readout(self):
         return self.layers[-1].weight if len(self.layers) > self._end else None
 
-    def astype(self, dtype):
-        """An independent copy with parameters of another dtype."""
-        other = self.copy()
-        other.dtype = np.dtype(dtype)
-        other.chain.convert(other.dtype)
-        other._bind()
-        return other
-
     def features(self, x):
         """x_L (S, width), what the last block makes of a batch x (S, d).
 

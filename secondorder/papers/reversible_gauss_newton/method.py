@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ...checks import boolean, check_l2, instance_of, lookup, positive_number
+from ...checks import Checked, boolean, check_l2, instance_of, lookup, positive_number
 from ...checks.randomness import generator
 from ...nets import Network
 from ...optimizers.base import Optimizer
@@ -242,6 +242,7 @@ class GaussNewton(Optimizer):
     """
 
     state_names = ("seed",)
+    measure, recompute = Checked(boolean), Checked(boolean)
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, inverse="right",
                  pseudo_inverse="truncate", strength=None, curvature="identity", recompute=False,
@@ -252,7 +253,7 @@ class GaussNewton(Optimizer):
         self.inverse, self.pseudo_inverse, self.strength = inverse, pseudo_inverse, strength
         lookup(ERRORS, curvature, "curvature")
         self.curvature, self.recompute = curvature, recompute
-        self.measure = boolean(measure, "measure")
+        self.measure = measure
         self.seed = int(generator(rng).integers(2**53))
         self._warned = False
 
