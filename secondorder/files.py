@@ -6,11 +6,13 @@ only where that is asked for (`outputs`).
 """
 
 import contextlib
+import glob
 import gzip
 import io
 import json
 import os
 import platform
+import shutil
 import sys
 import uuid
 import zipfile
@@ -44,13 +46,39 @@ def write_bytes(path, raw):
     and no other one is left.
     """
     target = require_writable(path)
-    temporary = target.with_name(f".{target.name[:60]}.{uuid.uuid4().hex}.tmp")
+    temporary = hidden_neighbour(target)
     try:
         with naming(path):
             temporary.write_bytes(raw)
             os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def hidden_neighbour(target):
+    """A new hidden path beside `target`, for a file or folder that is renamed when it is whole.
+
+    What killed processes of this machine left there is removed: its name has the process in it.
+    """
+    start = f".{target.name[:60]}."
+    for left in target.parent.glob(f"{glob.escape(start)}*-{'[0-9a-f]' * 32}.tmp"):
+        process = left.name[len(start):].partition("-")[0]
+        if process.isdigit() and not _runs(int(process)):
+            with contextlib.suppress(OSError):
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+    return target.with_name(f"{start}{os.getpid()}-{uuid.uuid4().hex}.tmp")
+
+
+def _runs(process):
+    """Whether there is a process of this number; where the system is not asked so, True."""
+    try:
+        if os.name == "posix":
+            os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # it belongs to someone else
+        pass
+    return True
 
 
 @contextlib.contextmanager

@@ -172,6 +172,10 @@ def _reproduce(study, out, executor, options):
     known = records.runs(study) if options.recorded else {}
     sweep = studies.Sweep(place, executor, lambda line: print(line, file=sys.stderr), known)
     print(f"{study.paper} {study.key}: {study.shows}", file=sys.stderr)
+    if options.quick:
+        told = [f"{name} {value}" for name, value in study.settings(True, options.seeds).items()
+                if isinstance(value, (int, float, str))]
+        print(f"  quick setting: {', '.join(told) or 'fewer runs'}", file=sys.stderr)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)
     if options.record:
         for change in records.changes(record):

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import uuid
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,7 +114,7 @@ def _texts(key, source, reading, pairs, unread):
 @contextlib.contextmanager
 def _whole(target):
     """A hidden folder that gets its name when the block ends well, and goes again if not."""
-    place = target.parent / f".{target.name}.secondorder-{uuid.uuid4().hex}"
+    place = files.hidden_neighbour(target)
     place.mkdir()
     try:
         yield place

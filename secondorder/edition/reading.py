@@ -44,6 +44,7 @@ def read(path, numbers=None):
         if usable:
             reading.doubts, reading.engine = [], numbers.engine
         elif numbers is not None:
-            reading.doubts.insert(0, f"{numbers.engine} could not set the paper: {numbers.error}")
+            reading.doubts.insert(0, f"{numbers.engine} could not set the paper: "
+                                  + numbers.error.rstrip("."))
         return reading
     return read_markdown(text_of(path), path.name)

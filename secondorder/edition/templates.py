@@ -121,9 +121,9 @@ def displays(source, pairs):
 def report(key, source, reading, pairs, unnumbered, unread):
     """`READING.md`: what was read of a paper, and what could not be."""
     lines = [f"# What was read of {source}", "",
-             f"{len(pairs)} numbered displays, {len(unnumbered)} without a number, "
-             f"{len(reading.theorems)} theorems and the like; {len(unread)} things could not be "
-             "read or need a look.", "",
+             f"Displays with a number: {len(pairs)}; without one: {len(unnumbered)}; theorems and "
+             f"the like: {len(reading.theorems)}; not read, or in need of a look: {len(unread)}.",
+             "",
              *([f"The numbers are those that {reading.engine} prints.", ""]
                if reading.engine else []),
              *([f"Numbers may be others than TeX's: {'; '.join(reading.doubts)}.", ""]

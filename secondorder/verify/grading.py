@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ..checks import shown, whole_number
 from ..ledger import registry
 from ..ledger.claims import Case
-from ..ledger.labels import heading
+from ..ledger.labels import asked_for, heading
 from ..ledger.registry import qualified_name, short_name, underlying
 from ..ledger.runner import run_equation
 from ..ledger.sabotage import replaced
@@ -134,7 +134,8 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
         hint = answers.known_mistake(calls, hints)
     elif not calls:
         message = f"the check of {label} never called {name}"
-    return Grade(not message, entry.paper, entry.labels[0], name, seeds, claims, message, hint,
+    asked = asked_for(label, entry.labels) or entry.labels
+    return Grade(not message, entry.paper, asked[0], name, seeds, claims, message, hint,
                  calls, recorded.wraps)
 
 

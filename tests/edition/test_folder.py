@@ -291,7 +291,7 @@ def test_one_number_400_times(desk):
 
 @pytest.mark.parametrize("words", [
     'A "quoted" word is', "It ends in \\", 'a """', "{0} {x} %s", "\\N{x} \\u12 \\alpha is",
-    "a\x07b\u2028c", '\\"{o} and "\\x"'])
+    "a\u202eb\u2028c", '\\"{o} and "\\x"'])
 def test_sentences_that_python_would_read_otherwise(desk, words):
     """They stand in the files as texts, and come back as they were."""
     (desk / "odd.md").write_text(f"# {words}\n\n{words}\n\n$$a \\tag{{1}}$$")

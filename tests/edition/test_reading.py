@@ -433,6 +433,12 @@ def test_a_class_and_a_style_beside_the_paper(tmp_path):
     assert shown(found) == [("1.1", "x")] and found.title == "T" and found.doubts == []
 
 
+def test_control_characters_of_a_paper_become_blanks(tmp_path):
+    found = of("\\title{A\x1b[2J}\n\nSo\x07\t\\[ a\x1b = \x9bb \\tag{1\x7f} \\]\r\n$$c$$", tmp_path)
+    assert found.title == "A [2J" and shown(found) == [("1", "a=b"), (None, "c")]
+    assert [display.line for display in found.displays] == [3, 4]
+
+
 def test_latin_1_and_what_no_sentence_is(tmp_path):
     (tmp_path / "paper.tex").write_bytes(
         "\\title{Über}Größe ist\n\\begin{table}\\caption{No. Sentence}a & b\\end{table} $$x$$"

@@ -110,6 +110,8 @@ def test_what_is_wrong_is_shown_with_ratios():
     assert "shape" in found.message
     found = so.verify.equation("ea-cg", "4b", lambda *_: 1 / 0)
     assert "ZeroDivisionError" in found.message
+    found = so.verify.equation("low-rank", "eq. 7", lambda *_: ..., implementation="eq_7_a")
+    assert found.label == "7" and "Equation (7)" in str(found)  # of (4), (6), (7), (35)
 
 
 def test_a_function_may_call_the_one_whose_place_it_has():

@@ -7,10 +7,13 @@ from .stream import ReadingError
 
 LARGEST = 8_000_000  # bytes of a paper with all that it inputs
 DEEPEST = 20
+CONTROLS = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f]")  # but for the tab and the line feed
 
 
 def text_of(path):
     """The text of a file, in UTF-8 or else in Latin-1; ReadingError if it is too large or binary.
+
+    Control characters become blanks: nothing in an edition's files steers a terminal.
     """
     path = Path(path)
     if path.is_dir():
@@ -27,7 +30,7 @@ def text_of(path):
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 class Outside(ReadingError):
