@@ -206,6 +206,7 @@ def _hints(left, right, allowed, names, at):
                                    <= np.max(allowed)).all():
         yield "{0} has the same entries in another order: it is right after a permutation"
     yield from _places(left, right, allowed, wrong)
+    yield from _factors(left, right, allowed)
     if _square(right) and _symmetric(right, allowed) and not _symmetric(left, allowed):
         yield "{0} is not symmetric, {1} is"
     if gap.ndim == 2 and min(gap.shape) > 2 and np.isfinite(allowed).all():
@@ -244,6 +245,23 @@ def _terms(gap, allowed, at):
         if (np.abs(gap - c * term) <= 10 * allowed).all():
             told = f"{_known(abs(c), allowed[judged].max() / size)} times {name}"
             yield f"{{0}} has {told} too much" if c > 0 else f"a term is lost: {told}"
+
+
+INDICES = ("first index", "second index", "third index", "fourth index")
+
+
+def _factors(left, right, allowed):
+    """A factor for each value of one index, the same for all others."""
+    for axis, index in zip(range(left.ndim), INDICES):
+        others = tuple(k for k in range(left.ndim) if k != axis)
+        if not others or min(left.shape) < 2 or not np.isfinite(allowed).all():
+            continue
+        size = (right * right).sum(axis=others, keepdims=True)
+        c = (left * right).sum(axis=others, keepdims=True) / np.where(size, size, 1)
+        if (np.abs(left - c * right) <= 10 * allowed).all():
+            factors = ", ".join(f"{one:.4g}" for one in c.ravel()[:4])
+            yield (f"a factor is wrong that depends on the {index} alone: the ratio is {factors}"
+                   + (", ..." if c.size > 4 else ""))
 
 
 def _known(c, error):
@@ -299,8 +317,7 @@ def _how(mine, true, slack):
 
 def _shared_index(wrong):
     """``index 3`` or ``second index 1`` where all wrong entries share it; else empty."""
-    words = ("index",) if wrong.ndim == 1 else ("first index", "second index", "third index",
-                                                "fourth index")
+    words = ("index",) if wrong.ndim == 1 else INDICES
     for word, along, length in zip(words, np.argwhere(wrong).T, wrong.shape):
         places = np.unique(along)
         if len(places) == 1 < length:

@@ -151,6 +151,7 @@ SLIPS = {
     "one entry": (f, lambda x: gradient(x) * [1, 1, 0.7, 1], "only entries with index 2 differ"),
     "a row": (g, lambda x: jacobian(x) * np.array([[1], [0.9], [1]]), "with first index 1 differ"),
     "a column": (g, lambda x: jacobian(x) * np.array([1, 1, 1, 0]), "with second index 3 differ"),
+    "columns": (g, lambda x: jacobian(x) * np.array([1, 2, 3, 0.5]), "on the second index alone"),
     "outer product": (lambda x: f(x) + (V @ x) ** 2 / 2, hessian, "one outer product"),
     "missing": (f, lambda x: 0 * x, "a term is missing"),
     "shape": (f, lambda x: jacobian(x), r"shape \(3, 4\), expected \(4,\)")}

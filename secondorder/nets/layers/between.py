@@ -49,6 +49,9 @@ class OneDirection(Flat):
         """A pass of the layer, or what stands for one that it does not have."""
         if name not in self.missing:
             return getattr(self.layer, name)(held.saved, *arguments)
+        if held.output.dtype.kind == "c":
+            raise TypeError(f"{self.layer!r}: {name} is not written by hand, and differences stand "
+                            "for it in real networks alone")
         x, *arguments = map(_doubled, (held.input, *arguments))
         found = getattr(self.numerical, name)(held.saved, *arguments, x=x)
         if isinstance(found, np.ndarray):

@@ -59,8 +59,8 @@ def test_settings_that_are_changed_are_taken_or_refused():
     for name, value in {"curvature": "hessian", "solver": "none", "alpha": 1.0, "max_cg": 0,
                         "tolerance": -1.0, "momentum": 1.0}.items():
         opt = so.EACG(net, loss)
-        setattr(opt, name, value)
         with pytest.raises(ValueError, match=name):
+            setattr(opt, name, value)
             opt.step(x, y)
         with pytest.raises(ValueError, match=name):
             so.EACG(net, loss, **{name: value})

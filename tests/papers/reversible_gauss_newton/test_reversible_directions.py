@@ -44,8 +44,11 @@ def partly_fixed(net, place=2, what="trained", value=False):
     """The same reversible network with W of one of its half-coupled layers fixed."""
     layers = [layer.copy() for layer in net.layers]
     getattr(layers[place], what).trainable = value
-    so.Network.__init__(net, layers)
-    return net
+    fixed = object.__new__(type(net))
+    so.Network.__init__(fixed, layers)
+    vars(fixed).update({name: value for name, value in vars(net).items()
+                        if name not in vars(fixed)})
+    return fixed
 
 
 SHAPES = {"small": (4, 2, 6, 3),
