@@ -1,4 +1,4 @@
-"""Literal passes make every array anew; glibc would give large ones back to the system each time.
+"""Passes make every array anew; glibc would give large ones back to the system each time.
 
 Every page of them is then filled with zeros at its first touch: half the time of a wide network.
 """

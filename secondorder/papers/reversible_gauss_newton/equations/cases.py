@@ -309,7 +309,7 @@ def quietly():
 
 
 def fast_direction(at, single=False, **options):
-    """The fast path's direction for the half squared error, of a `Small` or a `Row`, exact unless
+    """The method's direction for the half squared error, of a `Small` or a `Row`, exact unless
     the options say otherwise; `single`: of the same network in float32.
     """
     net = at.net.astype("float32") if single else at.net
