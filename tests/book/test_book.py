@@ -15,6 +15,7 @@ from secondorder.formulas.latex import parse, to_latex
 from secondorder.ledger import Equal, Property
 from secondorder.ledger.claims import Printed
 from secondorder.ledger.displays import displays
+from secondorder.ledger.pages.page import page as page_of
 from secondorder.ledger.registration import Equation
 from secondorder.ledger.registry import REGISTRY
 
@@ -42,7 +43,7 @@ def test_a_formula_is_mathml_with_its_letters_named():
 
 def test_what_changed_is_marked_on_both_sides():
     one = replace(entry("1", bottom), formula="a_i + b", corrected="a_j + b")
-    (printed,), (corrected,) = numbered.shown(one, (), "", articles.Blocks("low-rank", [one]))
+    (printed,), (corrected,) = numbered.shown(page_of(one), (), articles.Blocks("low-rank", [one]))
     for side, letter in ((printed.math, "i"), (corrected.math, "j")):
         (marked,) = [element for element in ElementTree.fromstring(side).iter()
                      if element.get("class") == "changed"]

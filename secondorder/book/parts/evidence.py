@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from ...ledger.claims import Case, Printed, PrintedShape, Property
-from ...ledger.comparisons import CLEAR_MARGIN, Comparison, named
+from ...ledger.comparisons import CLEAR_MARGIN, Comparison
 from ...ledger.pages import both_sides, folding
 from ...ledger.registry import REGISTRY
 from ...ledger.runner import run_equation
@@ -46,7 +46,7 @@ def gathered(paper, label, seeds=None):
             break
         results.append(run_equation(entry, seed))
     return Evidence(rows(results), not any(result.failed for result in results),
-                    numbers_of(results[0]), live_case(results[0]), len(results))
+                    both_sides.shown(results[0].claims), live_case(results[0]), len(results))
 
 
 def samples():
@@ -57,19 +57,6 @@ def samples():
             (ruler([3e-3, 2e-2, 6e-2, 3e-1, 9e-1], 1e-10, True),
              "What must fail, a printed slip or a case outside the condition: every dot is right "
              "of the tick, with a clear distance.")]
-
-
-def numbers_of(result):
-    """Lines of the comparison that tells most, and of the printed form."""
-    blocks = []
-    claim = both_sides.featured(result.claims)
-    if claim is not None:
-        blocks.append((named(claim), both_sides.table(claim)))
-    failure = both_sides.featured_failure(result.claims, Printed)
-    if failure is not None:
-        blocks.append((f"as printed, fails: {named(failure)}",
-                       both_sides.table(failure, ("printed", "check"), 2)))
-    return blocks
 
 
 def rows(results):
