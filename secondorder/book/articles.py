@@ -57,8 +57,13 @@ def article(entry, evaluated, symbols, blocks):
         rows=[row | {"text": typeset(row["text"])} for row in evaluated.rows],
         ok=evaluated.ok, both=evaluated.both, live=evaluated.live,
         code=blocks.here(entry), elsewhere=blocks.elsewhere(entry),
-        other=blocks.other_side(entry), seeds=evaluated.seeds,
+        other=blocks.other_side(entry), seeds=evaluated.seeds, snippet=_coloured(evaluated.snippet),
         topic=entry.check.__module__.rpartition(".")[2].replace("_", " "))
+
+
+def _coloured(text):
+    """Lines of Python for the template, one a line of text."""
+    return "\n".join(code.coloured(text.rstrip().splitlines(), {}))
 
 
 class Blocks:

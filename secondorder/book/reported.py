@@ -64,22 +64,23 @@ def related(entries, some):
 def findings(papers):
     """What was found in some papers, the firmest first; see `studies.findings`."""
     titles = {paper["key"]: paper["known"].title for paper in papers}
-    return [one | {"title": titles[one["row"]["paper"]]} for one in written.findings()
-            if one["row"]["paper"] in titles]
+    found = []
+    for one in written.findings():
+        row = one["row"]
+        if row["paper"] in titles:
+            head, dot, rest = one["says"].partition(". ")
+            found.append(one | {"title": titles[row["paper"]], "head": head + dot.strip(),
+                                "rest": rest,
+                                "anchor": f"{row['paper']}-{row['key']}-{row['claim']}"})
+    return found
 
 
 def source(paper, key):
     """Where the figure of a study stands beside the pages."""
-    return f"figures/{paper}-{key}.png"
-
-
-def panel(picture):
-    """The first panel of a picture, or all of it: what is seen of it when it is small."""
-    whole = 0, 0, picture.width, picture.height
-    return next((part for part in picture.parts if part[3] > 0.4 * picture.height), whole)
+    return f"figures/{paper}-{key}.{pictures.KIND}"
 
 
 def figures(some):
     """File name -> bytes of the figures of recorded studies, by paper."""
-    return {source(paper, study["key"]): study["picture"].png
+    return {source(paper, study["key"]): study["picture"].raw
             for paper, ones in some.items() for study in ones if study["picture"] is not None}

@@ -239,8 +239,8 @@ def test_recorded_figures_and_claims_stand_in_articles_and_on_the_page_of_claims
         assert "it is faster" in shown and "fewer steps" in shown
     assert "figure-1" not in second.partition('id="reported"')[0]
     assert "It is far from faster." in page.with_name("findings.html").read_text("utf-8")
-    assert 'href="figures/low-rank-figure-1.png"' in text
-    image = Image.open(page.parent / "figures" / "low-rank-figure-1.png")
+    assert 'href="figures/low-rank-figure-1.webp"' in text
+    image = Image.open(page.parent / "figures" / "low-rank-figure-1.webp")
     assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
     assert 'href="claims-low-rank.html#study-figure-1"' in table and "<use" not in table
     assert "low-rank.html#study-figure-1" in (page.with_name("search.js")).read_text("utf-8")

@@ -160,7 +160,9 @@ def check_with_reference(rng):
 
 
 def test_code_of_the_check_comes_with_the_helpers_it_calls_and_without_docstrings():
-    text = "\n".join(source.reference_code(check_with_reference))
+    text = "\n".join(
+        line for one in source.check_and_helpers(check_with_reference)
+        for line in source.code_of(one, one.__name__))
     assert "return x + x" in text and "reference(2.0)" in text
     assert "The other side" not in text and "calls a helper" not in text
     assert "2 * x" not in text, "the side under test is shown as what implements it"

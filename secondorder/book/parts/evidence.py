@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...ledger.claims import Case, Printed, PrintedShape, Property
 from ...ledger.comparisons import CLEAR_MARGIN, Comparison
-from ...ledger.pages import both_sides, folding
+from ...ledger.pages import both_sides, folding, snippet
 from ...ledger.registry import REGISTRY
 from ...ledger.runner import run_equation
 
@@ -23,7 +23,7 @@ class Evidence:
 
     `rows` has a dict a claim; `ok` says whether no seed came out otherwise than the verdict says.
     `both` is what is compared with both sides' numbers, and `live` the arrays, of the first of the
-    `seeds`.
+    `seeds`; `snippet` runs the display with other numbers.
     """
 
     rows: list
@@ -31,6 +31,7 @@ class Evidence:
     both: list
     live: list
     seeds: int
+    snippet: str
 
 
 def gathered(paper, label, seeds=None):
@@ -46,7 +47,8 @@ def gathered(paper, label, seeds=None):
             break
         results.append(run_equation(entry, seed))
     return Evidence(rows(results), not any(result.failed for result in results),
-                    both_sides.shown(results[0].claims), live_case(results[0]), len(results))
+                    both_sides.shown(results[0].claims), live_case(results[0]), len(results),
+                    snippet.snippet(entry))
 
 
 def samples():
