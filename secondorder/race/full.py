@@ -14,7 +14,6 @@ import numpy as np
 from secondorder import __version__, files
 
 from .methods import METHODS, obstacle
-from .problems import PROBLEMS
 from .run import loss_at, run
 from .tuning import beyond, search
 
@@ -23,6 +22,7 @@ TUNED_ON, JUDGED_ON = (101, 102, 103), tuple(range(1, 11))
 MARKS = 14  # looks of a judged run on the way to each limit
 RULES = ("seconds", "work")
 ADAM = "adam"
+TINY = 1e-30  # a loss whose logarithm is taken
 
 
 def version():
@@ -78,10 +78,10 @@ def raced(problem, folder, seconds=SECONDS, tuned_on=TUNED_ON, judged_on=JUDGED_
     -------
     dict
         The record of the problem: ``seconds`` is T, ``work`` is what Adam's best makes in T;
-        ``methods`` has by key the ``points`` that were tried (numbers, median losses by
-        the clock and by work) and for each rule the chosen ``numbers``, the names of those that
-        the cap left at an end (``at_end``), and the ``runs`` of the judged seeds; ``left_out``
-        says why a method could not run.
+        ``methods`` has by key the ``points`` that were tried (numbers, median losses by the clock
+        and by work) and for each rule the chosen ``numbers`` in words, the names of those that the
+        cap left at an end (``at_end``), and the ``runs`` of the judged seeds; ``left_out`` says
+        why a method could not run.
 
     Raises
     ------
@@ -134,12 +134,12 @@ def adams_work(adam, best, runs, seconds, seeds):
 
 def told(method, scores, winners):
     """The points of a search and its winners as plain numbers, still without runs."""
-    record = {"points": [[*method.numbers(point), *map(float, pair)]
+    record = {"title": method.title, "points": [[*method.numbers(point), *map(float, pair)]
                          for point, pair in scores.items()]}
     for rule, winner in zip(RULES, winners):
         ends = [] if winner is None else beyond(method, scores, winner)
         names = (method.first, method.second)
-        record[rule] = {"numbers": None if winner is None else method.numbers(winner),
+        record[rule] = {"numbers": None if winner is None else method.told(method.numbers(winner)),
                         "at_end": [names[axis] for axis in range(2)
                                    if any(point[axis] != winner[axis] for point in ends)],
                         "runs": []}
@@ -150,11 +150,28 @@ def judged(method, winners, runs, seed, seconds, work):
     """Rule -> its run of a seed: one run for both where they chose one point."""
     limits = ((seconds, work), (seconds, work)) if winners[0] == winners[1] else (
         (seconds, 0.0), (0.0, work))
-    return {rule: brief(runs.of(method, winner, seed, *limit, MARKS), rule)
-            for rule, winner, limit in zip(RULES, winners, limits) if winner is not None}
+    return {rule: brief(runs.of(method, winner, seed, *limit, MARKS), rule, own)
+            for rule, winner, limit, own in zip(RULES, winners, limits, (seconds, work))
+            if winner is not None}
 
 
-def brief(record, rule):
-    """What is kept of a judged run: the curve over seconds or work, and the steps."""
-    return {"at": record[rule], "loss": record["loss"], "steps": record["steps"]} | {
-        name: record[name] for name in ("held_out", "diverged") if name in record}
+def brief(record, rule, limit):
+    """What is kept of a run: the ``loss`` at a limit of seconds or work and the ``steps`` it took,
+    the ``curve`` up to there at `marks_of`, the ``held_out`` loss at the run's end; of a run that
+    diverged before ``diverged``, and no loss.
+    """
+    at, logs = record[rule], np.log(np.maximum(record["loss"], TINY))
+    marks = marks_of(limit)
+    curve = np.where(marks <= at[-1], np.exp(np.interp(marks, at, logs)), np.inf)
+    kept = {"curve": [float(f"{loss:.5g}") for loss in curve]}
+    loss = loss_at(record, rule, limit)
+    if np.isinf(loss):
+        return kept | {"diverged": record.get("diverged", "")}
+    steps = record["steps"][record["loss"].index(loss)]
+    return kept | {"loss": loss, "steps": steps} | {
+        name: record[name] for name in ("held_out",) if name in record}
+
+
+def marks_of(limit):
+    """Where a curve has its values: every mark is sqrt(2) further than the one before."""
+    return limit * 2.0 ** (-np.arange(MARKS - 1, -1, -1) / 2)

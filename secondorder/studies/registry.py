@@ -163,8 +163,8 @@ class Studies:
                 else lookup(known, key, f"study of {paper}") for key in keys] or [*known.values()]
 
 
-#: The papers, and the race between their methods, which is no paper's.
-STUDIES = Studies({**PAPERS, "race": "secondorder.race.studies"})
+#: The papers.
+STUDIES = Studies(PAPERS)
 
 
 def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="", ours=(),
