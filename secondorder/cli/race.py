@@ -84,13 +84,13 @@ def live(options):
     """Race, and tell what came in; also where it is interrupted."""
     from secondorder.race import live as racing
     from secondorder.race.methods import METHODS
-    from secondorder.race.problems import PROBLEMS, where
+    from secondorder.race.problems import PROBLEMS, stand_in
 
     problem = named(PROBLEMS, options.problem or "classifier", "problem")
     methods = [named(METHODS, name, "method") for name in options.methods or METHODS]
     for place in options.load:
         methods += racing.own_methods(own.module_of(place))
-    title = problem.title + ("" if where() else "; digits in the place of MNIST")
+    title = problem.title + "; digits in the place of MNIST" * stand_in()
     out = files.outputs(options.out, WRITTEN, options.force)
     seconds = racing.seconds_of(options.minutes, len(methods))
     record = {"title": title, "seconds": seconds, "methods": {}}
@@ -144,12 +144,12 @@ def full(options):
     """Make the runs that are missing, problem by problem, and bring them together."""
     from secondorder.race import page
     from secondorder.race.full import raced
-    from secondorder.race.problems import PROBLEMS, where
+    from secondorder.race.problems import PROBLEMS, stand_in
 
     if options.out is None:
         raise ValueError("--full needs --out DIR, for its runs")
-    if where() is None:
-        raise FileNotFoundError("the race in full needs MNIST: secondorder data mnist")
+    if stand_in():
+        raise FileNotFoundError("the race in full needs MNIST: secondorder data --download mnist")
     problems = [named(PROBLEMS, options.problem, "problem")] if options.problem else [
         *PROBLEMS.values()]
     top = checkout("--record") if options.record else None

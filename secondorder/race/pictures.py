@@ -3,6 +3,7 @@
 import numpy as np
 
 from secondorder import plots
+from secondorder.studies.pictures import legend_below
 
 from .full import marks_of
 from .methods import METHODS
@@ -32,9 +33,8 @@ def draw(record, figure):
         panel.set(xscale="log", yscale="log", xlabel=LABELS[rule])
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("training loss")
-    handles, labels = panels[0].get_legend_handles_labels()
-    if labels:
-        figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
+    if panels[0].lines:
+        legend_below(figure, panels[0], rows=2)
     seeds = max((len(entry["seconds"]["runs"]) for entry in record["methods"].values()), default=0)
     figure.suptitle(f"{record['title']}; {TRAINED} images" +
                     (f", median of {seeds} seeds" if seeds > 1 else ""), fontsize=9)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import secondorder as so
+from secondorder.studies.data import images
 
 TRAINED, HELD_OUT = 6000, 2000
-FOLDERS = ("mnist", "mnist-subset")  # under which a user may have it
-SIDE = 28
 GAIN = 4.0  # of Xavier's weights below sigmoids: without it the network stays on a plateau
 
 
@@ -43,48 +42,25 @@ class Problem:
     def parts(self, seed):
         """(x, y) to train on and (x, y) held out, drawn by the seed; x (S, 784) in float32."""
         parts = []
-        for (x, labels), count in zip(images(self.lowest), (TRAINED, HELD_OUT)):
+        for (x, labels), count in zip(pictures(self.lowest), (TRAINED, HELD_OUT)):
             rows = np.random.default_rng([seed, 1]).permutation(len(x))[:count]
             parts.append((x[rows], x[rows] if self.repeats else labels[rows]))
         return parts
 
 
 @functools.lru_cache(maxsize=2)
-def images(lowest):
+def pictures(lowest):
     """(x, labels) of MNIST's training and test part, in float32 from `lowest` to 1.
 
-    Where there is no MNIST, digits with 8 x 8 pixels, enlarged, stand in its place.
+    Where there is no MNIST, digits stand in its place.
     """
-    folder = where()
-    if folder is None:
-        return stand_in(lowest)
-    parts = [so.datasets.scale(so.datasets.load(f"idx:{folder}", part), (lowest, 1.0))
-             for part in ("train", "test")]
-    return [(part.inputs.astype("float32"), part.targets) for part in parts]
+    parts = [images("mnist", part, (lowest, 1.0)) for part in ("train", "test")]
+    return [(part.inputs.astype("float32"), part.labels) for part in parts]
 
 
-def stand_in(lowest):
-    """The same of digits: 1400 to train on, 397 held out."""
-    digits = so.datasets.scale(so.datasets.load_digits(), (lowest, 1.0))
-    x = enlarged(digits.inputs.astype("float32"))
-    return [(x[rows], digits.targets[rows]) for rows in (slice(1400), slice(1400, None))]
-
-
-def where():
-    """The folder of MNIST, as `secondorder.datasets` finds it, or None."""
-    for folder in FOLDERS:
-        try:
-            so.datasets.find_directory(folder)
-        except OSError:
-            continue
-        return folder
-    return None
-
-
-def enlarged(x):
-    """Images with 8 x 8 pixels (S, 64) at MNIST's size, (S, 784): pixels are repeated."""
-    at = np.arange(SIDE) * 8 // SIDE
-    return x.reshape(-1, 8, 8)[:, at][:, :, at].reshape(len(x), -1)
+def stand_in():
+    """Whether there is no MNIST."""
+    return images("mnist").stand_in
 
 
 def dense(sizes, activation, **options):

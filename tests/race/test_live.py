@@ -9,7 +9,8 @@ import secondorder as so
 from secondorder import cli
 from secondorder.race import full, live, problems
 from secondorder.race.methods import METHODS, Method
-from secondorder.race.problems import PROBLEMS, enlarged
+from secondorder.race.problems import PROBLEMS
+from secondorder.studies import data
 
 OWN = """
 import numpy as np
@@ -30,10 +31,12 @@ SHORT = ["race", "--minutes", "0.002", "--methods", "adam", "ea-cg"]
 def without_images(tmp_path, monkeypatch):
     """Digits stand in the place of MNIST, here as for most users."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(problems, "where", lambda: None)
-    problems.images.cache_clear()
+    monkeypatch.setattr(data, "where", lambda name: None)
+    for kept in (problems.pictures, data.images):
+        kept.cache_clear()
     yield
-    problems.images.cache_clear()
+    for kept in (problems.pictures, data.images):
+        kept.cache_clear()
 
 
 @pytest.fixture
@@ -124,7 +127,7 @@ def test_an_interrupt_tells_what_came_in(monkeypatch, capsys):
 
 def test_runs_of_a_race_in_full_are_kept_only_where_that_is_asked_for(tmp_path, monkeypatch,
                                                                      capsys):
-    monkeypatch.setattr(problems, "where", lambda: "mnist")
+    monkeypatch.setattr(problems, "stand_in", lambda: False)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "one.json").write_text("{}")
     assert cli.main(["race", "--full", "--out", "runs"]) == 2
@@ -141,8 +144,11 @@ def test_a_default_rate_is_read():
     assert live.default_rate(so.ResidualPartitioning) == 0.01  # None there
 
 
-def test_enlarged_digits_repeat_pixels():
-    (x, _), _ = PROBLEMS["classifier"].parts(1)
-    assert x.shape == (1400, 784) and x.dtype == "float32"
-    one = enlarged(x[:1, :64])[0].reshape(28, 28)
-    assert {*one[:, 0]} == {*x[0, :64:8]} and one[0, 3] == x[0, 0] and one[0, 4] == x[0, 1]
+def test_images_and_targets():
+    for problem in PROBLEMS.values():
+        (x, y), (x_held, _) = problem.parts(1)
+        assert x.shape == (1400, 784) and len(x_held) == 397 and x.dtype == "float32"
+        assert (x.min(), x.max()) == (problem.lowest, 1.0)
+        assert (y is x or (y == x).all()) if problem.repeats else {*y} == {*range(10)}
+        other, _ = problem.parts(2)[0]
+        assert (other != x).any()
