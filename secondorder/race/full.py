@@ -39,6 +39,8 @@ def version():
 class Runs:
     """The runs of one problem, in a folder: read where they are there, else made and written.
 
+    ``made_by`` has by version of the code what the runs say of their environment.
+
     Parameters
     ----------
     folder : Path
@@ -49,7 +51,7 @@ class Runs:
 
     def __init__(self, folder, problem, say=print):
         self.folder, self.problem, self.say = Path(folder), problem, say
-        self.version, self.told = version(), {}
+        self.version, self.made_by = version(), {}
 
     def of(self, method, point, seed, seconds, work, marks=1):
         """What `run` returns."""
@@ -58,16 +60,19 @@ class Runs:
                          *(f"{number:g}" for number in numbers if number is not None),
                          f"seed{seed}", f"{seconds:g}s", f"{work:g}w"])
         path = self.folder / f"{name}.json"
-        if path.is_file():
-            told = files.read_json(path, "a run of the race", "remove it to make the run again")
-        else:
+        there = path.is_file()
+        told = files.read_json(path, "a run of the race", "remove it to make the run again") \
+            if there else {"version": self.version, "environment": files.environment()}
+        self.made_by[told["version"]] = told["environment"]
+        if len(self.made_by) > 1:
+            raise ValueError(f"{self.folder}: the runs of {self.problem.key} come from several "
+                             f"versions of the code: {', '.join(self.made_by)}")
+        if not there:
             record = run(self.problem, method, numbers, seed, seconds, work, marks)
-            told = {"version": self.version, "environment": files.environment(),
-                    "record": record}
-            files.write_text(path, json.dumps(told) + "\n")
+            files.write_text(path, json.dumps(told | {"record": record}) + "\n")
             self.say(f"{time.strftime('%H:%M:%S')} {name}: {record['steps'][-1]} steps, loss "
                      f"{record['loss'][-1]:g} {record.get('diverged', '')}")
-        self.told[name] = told["version"]
+            return record
         return told["record"]
 
 
@@ -86,7 +91,7 @@ def raced(problem, folder, seconds=SECONDS, tuned_on=TUNED_ON, judged_on=JUDGED_
     Raises
     ------
     ValueError
-        If the runs come from more than one version of the code.
+        If the runs come from more than one version of the code, or would.
     """
     runs = Runs(folder, problem, say)
     left_out = {key: why for key, method in METHODS.items() if (why := obstacle(method, problem))}
@@ -103,13 +108,9 @@ def raced(problem, folder, seconds=SECONDS, tuned_on=TUNED_ON, judged_on=JUDGED_
             for rule, record in judged(method, found[method.key][1], runs, seed, seconds,
                                        work).items():
                 methods[method.key][rule]["runs"].append({"seed": seed} | record)
-    versions = sorted(set(runs.told.values()))
-    if len(versions) != 1:
-        raise ValueError(f"{folder}: the runs of {problem.key} come from several versions of the "
-                         f"code: {', '.join(versions)}")
+    (by, environment), = runs.made_by.items()
     return {"problem": problem.key, "title": problem.title, "seconds": seconds, "work": work,
-            "version": versions[0], "environment": files.environment(), "methods": methods,
-            "left_out": left_out}
+            "version": by, "environment": environment, "methods": methods, "left_out": left_out}
 
 
 def tuned(method, runs, seconds, work, seeds):

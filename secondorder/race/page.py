@@ -4,6 +4,7 @@ import gzip
 import importlib.resources
 import json
 import textwrap
+from math import isnan
 from pathlib import Path
 
 from secondorder import files
@@ -28,7 +29,8 @@ of steps; evaluation is not counted. A run whose loss is not finite, or above 10
 start's, has diverged. Every method is tuned at the full time on seeds {tuned}, by the
 median of the losses, with twelve to {most} points half decades apart; a number that wins at an end
 of its grid extends that grid. A second choice is made from the same runs, by the loss after the
-work that Adam's best makes in that time. Work counts the multiplications of matrix products, in
+work that Adam's best makes in that time. A loss is read at the first step that reaches the limit.
+Work counts the multiplications of matrix products, in
 gradients of the problem's batch. Both choices then run on {judged} other seeds. SGD, EA-CG and KFI
 have momentum 0.9. KFI takes both its factors from one batch, without the running averages and the
 adapted damping of KFAC. Truncated Newton works on Gauss-Newton with batches of 1000.
@@ -112,7 +114,8 @@ def line(row):
     if row["key"] == ADAM:
         cells += ["", "", ""]
     else:
-        cells += [f"{row['median']:+.2f} ({row['least']:+.2f} to {row['most']:+.2f})",
+        cells += ["" if isnan(row["median"]) else
+                  f"{row['median']:+.2f} ({row['least']:+.2f} to {row['most']:+.2f})",
                   f"{row['leads']} of {row['seeds']}", row["verdict"]]
     if row["diverged"]:
         cells[-1] += f" {row['diverged']} diverged"

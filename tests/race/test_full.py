@@ -108,6 +108,16 @@ def test_runs_of_two_versions_make_no_record(raced):
         raced(judged_on=(1,))
 
 
+def test_no_run_is_added_to_those_of_another_version(raced, monkeypatch):
+    raced(judged_on=(1,))
+    monkeypatch.setattr(full, "version", lambda: "newer")
+    assert raced(judged_on=(1,))["version"] != "newer", "all runs are there"
+    raced.made.clear()
+    with pytest.raises(ValueError, match="newer"):
+        raced(judged_on=(1, 2))
+    assert not raced.made
+
+
 def test_what_is_kept_of_a_run():
     kept = full.brief(curve(1.0), "seconds", T)
     assert kept["loss"] == 1.0 and kept["steps"] == 100 and kept["held_out"] == 1.0

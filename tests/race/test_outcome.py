@@ -78,6 +78,13 @@ def test_the_page(tmp_path, monkeypatch, capsys):
     assert [row["key"] for row in told["classifier"]["work"]] == ["ea-cg", "adam", "cubic"]
 
 
+def test_a_method_that_diverges_everywhere_has_a_row():
+    never = entry("Never", [])
+    never["seconds"]["numbers"] = None
+    text = page.section(record(never=never))
+    assert "| Never | diverges at every point | 0 | inf |  | 0 of 0 | behind |" in text
+
+
 def test_the_page_of_the_repository_is_what_the_records_tell():
     path = page.Path(page.__file__).with_name(page.PAGE)
     records = page.recorded()
