@@ -84,5 +84,5 @@ def standing(rows):
                                             f" {'is' if len(level) == 1 else 'are'} level with Adam"
                                             ))
     if len(ahead) + len(level) < len(others):
-        parts.append("the others behind" if parts else "all others are behind Adam")
+        parts.append("the others behind" if parts else "all are behind Adam")
     return ", ".join(parts)

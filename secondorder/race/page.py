@@ -83,10 +83,12 @@ def markdown(records, pictures=""):
     """The page, with the pictures in a folder of that name."""
     if not records:
         return "# The race\n\nNothing is recorded yet.\n"
-    text = HEAD.format(sentence=textwrap.fill(sentence(records), 100), trained=TRAINED, most=MOST,
+    text = HEAD.format(sentence=sentence(records), trained=TRAINED, most=MOST,
                        seconds=records[0]["seconds"], judged=len(JUDGED_ON),
                        tuned=", ".join(map(str, TUNED_ON)))
-    return text + "".join(map(section, records, [pictures] * len(records)))
+    text = "\n\n".join(textwrap.fill(part, 100, break_on_hyphens=False)
+                       for part in text.split("\n\n"))
+    return f"{text}\n" + "".join(map(section, records, [pictures] * len(records)))
 
 
 def section(record, pictures=""):
@@ -118,5 +120,5 @@ def line(row):
                   f"{row['median']:+.2f} ({row['least']:+.2f} to {row['most']:+.2f})",
                   f"{row['leads']} of {row['seeds']}", row["verdict"]]
     if row["diverged"]:
-        cells[-1] += f" {row['diverged']} diverged"
+        cells[-1] += f"{', ' * bool(cells[-1])}{row['diverged']} diverged"
     return f"| {' | '.join(map(str, cells))} |\n"

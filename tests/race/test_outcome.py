@@ -68,7 +68,7 @@ def test_the_page(tmp_path, monkeypatch, capsys):
     text = (tmp_path / "out" / "RACE.md").read_text()
     assert capsys.readouterr().out.startswith(text)
     assert "rate 0.1 (alpha at an end: no points left)" in text
-    assert "| -0.69 (-0.69 to -0.69) | 9 of 10 | ahead 1 diverged |" in text
+    assert "| -0.69 (-0.69 to -0.69) | 9 of 10 | ahead, 1 diverged |" in text
     assert "| +1.10 (+1.10 to +1.10) | 0 of 10 | behind |" in text
     assert "on the classifier EA-CG, PCH-1 is ahead of Adam, the others behind." in text.replace(
         "\n", " ")
@@ -96,7 +96,7 @@ def test_the_page_of_the_repository_is_what_the_records_tell():
 @pytest.mark.parametrize("verdicts, told", [
     ("ab", "A is ahead of Adam, the others behind"),
     ("aab", "A and B are ahead of Adam, the others behind"),
-    ("al", "A is ahead of Adam, B level with it"), ("bb", "all others are behind Adam"),
+    ("al", "A is ahead of Adam, B level with it"), ("bb", "all are behind Adam"),
     ("lbl", "A and C are level with Adam, the others behind")])
 def test_the_sentence(verdicts, told):
     words = {"a": "ahead", "b": "behind", "l": "level"}
