@@ -8,7 +8,7 @@ from harness.pictures import faults
 from matplotlib.figure import Figure
 
 from secondorder import studies
-from secondorder.papers.residual_partitioning.studies import curves as residual
+from secondorder.papers.residual_partitioning.figures import curves as residual
 from secondorder.studies.crops import shares
 
 RNG = np.random.default_rng

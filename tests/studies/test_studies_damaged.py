@@ -10,8 +10,8 @@ import pytest
 
 from secondorder import cli
 from secondorder.datasets import places
-from secondorder.papers.eacg.studies import networks
-from secondorder.papers.reversible_gauss_newton.studies import training
+from secondorder.papers.eacg.figures import networks
+from secondorder.papers.reversible_gauss_newton.figures import training
 from secondorder.studies import data
 
 ROWS = 12

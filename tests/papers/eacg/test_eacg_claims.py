@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.eacg_trainings import LOST, falling, flat, judged
-from secondorder.papers.eacg.studies import memory, plateau
+from secondorder.papers.eacg.figures import memory, plateau
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 
 

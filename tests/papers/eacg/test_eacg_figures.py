@@ -8,7 +8,7 @@ import pytest
 import secondorder as so
 from harness import made_up
 from harness.eacg_trainings import LOST, as_printed, contrary, falling, flat, judged, timed_too
-from secondorder.papers.eacg.studies import clock, networks, training
+from secondorder.papers.eacg.figures import clock, networks, training
 from secondorder.studies import DEPENDS, DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED, Verdict
 
 

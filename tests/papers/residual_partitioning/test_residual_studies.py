@@ -7,7 +7,7 @@ import pytest
 import secondorder as so
 from harness import made_up
 from secondorder.papers.residual_partitioning.section_3_what_is_bounded import bounded_product
-from secondorder.papers.residual_partitioning.studies import (curves, loose_bound, memory,
+from secondorder.papers.residual_partitioning.figures import (curves, loose_bound, memory,
                                                               networks, promised_decrease, saddle)
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED, Results
 

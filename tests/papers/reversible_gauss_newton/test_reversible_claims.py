@@ -9,7 +9,7 @@ from harness import made_up
 from harness.made_up import verdicts
 from harness.reversible_trainings import (CLEAR, LOST, WORSE, by_excess, generalising, judged,
                                           lost_where, run, tolerances, without)
-from secondorder.papers.reversible_gauss_newton.studies import (batch_overfit, compared, cost,
+from secondorder.papers.reversible_gauss_newton.figures import (batch_overfit, compared, cost,
                                                                 lazy_explains, poor_generalisation,
                                                                 training)
 from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, UNDECIDED,

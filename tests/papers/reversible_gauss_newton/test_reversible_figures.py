@@ -9,11 +9,11 @@ from harness.made_up import verdicts
 from harness.reversible_trainings import (CLEAR, HIGH, LAZY, LOST, PAPER, at_rates,
                                           falling, flat, forms, judged, long_runs, lost_where,
                                           moving, regressions, run, slow, taken_over, turned)
-from secondorder.papers.reversible_gauss_newton.studies import (compared, figure_1, figure_8,
+from secondorder.papers.reversible_gauss_newton.figures import (compared, figure_1, figure_8,
                                                                 figure_15)
-from secondorder.papers.reversible_gauss_newton.studies.figure_11 import Figure11, between
-from secondorder.papers.reversible_gauss_newton.studies.figure_2 import saturation_of
-from secondorder.papers.reversible_gauss_newton.studies.training import weighted
+from secondorder.papers.reversible_gauss_newton.figures.figure_11 import Figure11, between
+from secondorder.papers.reversible_gauss_newton.figures.figure_2 import saturation_of
+from secondorder.papers.reversible_gauss_newton.figures.training import weighted
 from secondorder.studies import (DEPENDS, DID_NOT_HOLD, HELD, HELD_BY_RULE, STUDIES, TAKEN_OUT,
                                  UNDECIDED, Results, Verdict)
 
