@@ -40,8 +40,7 @@ def add(commands):
     parser = commands.add_parser(
         "race", help="race the papers' methods, SGD, Adam and your own, live",
         description="Every method tries five rates and then runs, all for the same CPU seconds of "
-        "steps.\nA table and a picture stand at the end. The judged race, with tuning and five "
-        "seeds, is\nsecondorder reproduce race.", examples=EXAMPLES)
+        "steps.\nA table and a picture stand at the end.", examples=EXAMPLES)
     parser.add_argument("--problem", default="digits", metavar="NAME",
                         help="one of the problems below (default: digits)")
     parser.add_argument("--minutes", type=positive_number, default=1.0, metavar="M",

@@ -5,7 +5,7 @@ import numpy as np
 from secondorder import plots
 from secondorder.studies import LINE_STYLES, legend_below, over_seeds
 
-from .claims import FLOOR, loss_at
+from . import tuning
 from .entrants import ENTRANTS
 from .problems import PROBLEMS
 
@@ -15,10 +15,19 @@ COLOURS = (plots.BLACK, plots.BLUE, plots.VERMILION, plots.GREEN, plots.SKY, plo
 LOOKS = {key: (COLOURS[k % len(COLOURS)], LINE_STYLES[k // len(COLOURS) * 2])
          for k, key in enumerate(ENTRANTS)}
 POINTS = 40
+FLOOR = 1e-4  # losses below count as this
 SHORT = {"momentum": "SGD, momentum", "adam": "Adam", "partitioning": "res. partitioning",
          "cubic-sgd": "cubic, SGD", "cubic-adam": "cubic, Adam", "ea-cg": "EA-CG",
          "gauss-newton": "Gauss-Newton", "kfac": "KFAC", "truncated-newton": "tr. Newton",
          "square-root": "cubic, h = 0", "unit": "g / |g|"}
+
+
+def loss_at(result, name, value, read="loss"):
+    """The loss at so many seconds, so much work or so many steps; of a run that diverged before,
+    the loss that it began with.
+    """
+    loss = tuning.at(result, name, value, read)
+    return max(loss if np.isfinite(loss) else result[read][0], FLOOR)
 
 
 def draw_problem(field, figure, seeds):

@@ -33,7 +33,8 @@ def seeds_text(count):
 
 def outcome(row):
     """What came out: number, spread, seeds, and what a reader should know beside them."""
-    return "; ".join(filter(None, (effect_text(row), seeds_text(row["seeds"]), row["because"])))
+    seeds = "" if f"of {row['seeds']} seeds" in row["because"] else seeds_text(row["seeds"])
+    return "; ".join(filter(None, (effect_text(row), seeds, row["because"])))
 
 
 def page(paper):
@@ -72,7 +73,8 @@ def _table(table, ours):
     lines = [f"| {' | '.join(head)} |", "| --- | --- | --- | --- | --- |"]
     for row in table:
         if row["ours"] == ours:
-            where = row["where"].replace(row["key"], f"[{row['key']}](#{row['key']})", 1)
+            where = row["where"].replace(row["key"], f"[{row['key']}](#{row['key']}) "
+                                         f"({row['claim']})", 1)
             cells = (row["statement"], where, row["setting"], outcome(row), f"**{row['verdict']}**")
             lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ")
                                            for cell in cells) + " |")

@@ -239,7 +239,7 @@ def first_decides(told):
         for other, one in others))
 
 
-def readings(told, decides=None):
+def readings(told, decides=None, because="it hangs on the reading"):
     """One claim of a sentence that can be read in several ways: as printed and as corrected, say.
 
     Parameters
@@ -248,10 +248,12 @@ def readings(told, decides=None):
         Name of the reading, "as printed" -> Verdict.
     decides : str, optional
         The reading whose verdict is the claim's. Without it the claim is undecided where the
-        readings differ: what is missing is which of them the authors mean.
+        readings differ.
+    because : str
+        What is missing where they do.
     """
     kinds = {one.verdict for one in told.values()}
     first = told[decides] if decides else next(iter(told.values()))
     if decides or len(kinds) == 1:
         return replace(first, readings=dict(told))
-    return replace(first, verdict=UNDECIDED, readings=dict(told), because="it hangs on the reading")
+    return replace(first, verdict=UNDECIDED, readings=dict(told), because=because)

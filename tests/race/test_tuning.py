@@ -6,8 +6,6 @@ import pytest
 from secondorder.race import tuning
 from secondorder.race.entrants import ENTRANTS
 from secondorder.race.tuning import Budget, Point
-from secondorder.studies import Results
-from secondorder.studies.registry import STUDIES
 
 LIMITS = Budget(4.0, 400.0)
 
@@ -48,12 +46,6 @@ def test_a_winner_at_the_edge_moves_the_grid_by_two_points(losses, expected):
     assert tuning.beyond(trials(losses), range(3), LIMITS) == expected
 
 
-def test_every_method_has_twelve_trials():
-    settings = STUDIES.of("race")["digits"].settings()
-    assert {len(tuning.points(entrant, settings)) for entrant in ENTRANTS.values()} == {12}
-    assert all(0 in entrant.places for entrant in ENTRANTS.values())
-
-
 def test_rates_are_half_decades_around_the_default():
     adam = ENTRANTS["adam"]
     assert adam.first(0) == 0.001
@@ -68,34 +60,6 @@ def test_one_run_serves_both_rules_where_they_agree():
     assert one[0].name == one[1].name and one[0].arguments["work"] == 400
     apart = [tuning.judged("digits", adam, rule, 1, two, LIMITS).arguments for rule in "SG"]
     assert [(run["seconds"], run["work"]) for run in apart] == [(4.0, 0.0), (0.0, 400.0)]
-
-
-def test_the_clock_comes_first():
-    settings = STUDIES.of("race")["digits"].settings()
-    (run,) = tuning.stages("digits", settings, Results())
-    assert run.function is tuning.course.measure and run.arguments["firsts"][0] == 0.001
-
-
-def test_the_methods_that_are_compared_run_on_further_seeds(monkeypatch):
-    """Adam and cubic steps around Adam have the least losses of their kinds here."""
-    # which methods can run is asked of the images, which are not needed here
-    monkeypatch.setattr(tuning, "left_out", lambda problem: dict.fromkeys(ENTRANTS, ""))
-    least, results = {"adam": 0.2, "cubic-adam": 0.1}, Results()
-    study, settings = STUDIES.of("race")["plateau"], STUDIES.of("race")["plateau"].settings()
-    while missing := [run for run in study.runs(settings, results) if run not in results]:
-        for run in missing:
-            given = run.arguments
-            result = {"seconds": 4.0, "work": 400.0}
-            if "method" in given:  # the less, the nearer to the default
-                far = abs(np.log(given["first"] / ENTRANTS[given["method"]].default))
-                result = record(least.get(given["method"], 0.5) + far / 100
-                                + 1e-3 * (given["second"] or 0))
-            results.add(run.name, {"arguments": given, "result": result, "seconds": 1.0})
-    seeds = {key: {run["seed"] for run in results.arguments(method=key)} - {tuning.TRIAL_SEED}
-             for key in ENTRANTS}
-    assert seeds["adam"] == seeds["cubic-adam"] == set(range(1, 16))
-    assert seeds["cubic-sgd"] == seeds["square-root"] == set(range(1, 36))
-    assert seeds["momentum"] == seeds["unit"] == seeds["ea-cg"] == set(range(1, 6))
 
 
 @pytest.mark.parametrize("problem, method, word", [

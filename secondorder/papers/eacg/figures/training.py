@@ -248,7 +248,9 @@ def by_selection(judge, criterion, settings, results, kind=Chosen):
     The paper does not say how it selected. Where the selections differ the claim is undecided.
     """
     L, A = (judge(kind(selection, criterion, settings, results)) for selection in SELECTIONS)
-    return L if L.verdict == A.verdict else readings({"by least loss": L, "by best accuracy": A})
+    return L if L.verdict == A.verdict else readings(
+        {"rates by least loss": L, "by best accuracy": A},
+        because="the paper does not say how it chose its rates")
 
 
 # -- what is read off a run ------------------------------------------------------------------------
