@@ -4,8 +4,8 @@ from textwrap import fill
 
 import numpy as np
 
-from secondorder.studies import (alike, both, counted, diverged, exactly, legend_below, study,
-                                 undecided)
+from secondorder.studies import (alike, both, counted, diverged, exactly, first_decides,
+                                 legend_below, study, undecided)
 
 from .. import PAPER
 from . import clock, training
@@ -18,8 +18,7 @@ FREE = (0.5, 1.0, 2.0, 4.0)  # rates of SGD beyond the paper's grid
 @study(PAPER, "claim-sgd",
        shows="EA-CG with PCH-1 against SGD with momentum, also at rates beyond the paper's grid",
        claims={
-           "loss": "the final training loss is at most 1.1 times SGD's, at SGD's printed rates "
-                   "and at rates up to 4",
+           "loss": "the final training loss is at most 1.1 times SGD's, at SGD's printed rates",
            "loss-timed": "the training loss at equal seconds is at most 1.1 times SGD's",
            "accuracy": "the accuracy is at most 2 points below SGD's, at the printed rates",
            "tests-timed": "the same at equal seconds"},
@@ -60,8 +59,9 @@ class Sgd:
             return clock.timed(lambda chosen: chosen.compared(
                 *self.methods, number, measure, -margin), "cross-entropy", settings, results)
 
-        return {"loss": both(*(against(grid, lower_loss, loss, np.log(1.1))
-                               for grid in (settings, free))),
+        return {"loss": first_decides({
+                    told: against(grid, lower_loss, loss, np.log(1.1)) for told, grid in (
+                        ("at SGD's printed rates", settings), ("at its rates up to 4", free))}),
                 "loss-timed": at_equal_seconds(
                     clock.at_equal_seconds, loss.replace("final loss", "loss at equal seconds"),
                     np.log(1.1)),
