@@ -1,6 +1,7 @@
 """Pages of claims: CLAIMS.md of a paper, FINDINGS.md, a study and a table on a terminal."""
 
 import importlib.resources
+import math
 import textwrap
 import tomllib
 
@@ -14,16 +15,27 @@ FINDINGS = "secondorder/studies/FINDINGS.md"  # from the project's root
 
 
 def effect_text(row):
-    """Effect and spread as a table shows them; of several readings each."""
+    """Effect and spread as a table shows them, a logarithm as the factor; of several readings
+    each.
+    """
     if row.get("readings"):
         return "; ".join(f"{name}: {one['verdict']}" + (f", {effect_text(one)}"
                          if effect_text(one) else "") for name, one in row["readings"].items())
     if row["effect"] is None:
         return ""
-    spread, text = row["spread"], number(row["effect"])
-    if spread and number(spread[0]) != number(spread[1]):
-        text += f" ({number(spread[0])} to {number(spread[1])})"
-    return f"{row['measure']}: {text}" if row["measure"] else text
+    measure, spread, told, times = row["measure"], row["spread"], number, ""
+    if measure.startswith(("log of ", "log ratio")):  # a reader wants the factor
+        measure = measure.removeprefix("log of ").removeprefix("log ")
+        told, times = factor, " times"
+    text = told(row["effect"]) + times
+    if spread and told(spread[0]) != told(spread[1]):
+        text += f" ({told(spread[0])} to {told(spread[1])})"
+    return f"{measure}: {text}" if measure else text
+
+
+def factor(logarithm):
+    """The number of which this is the natural logarithm."""
+    return number(math.exp(logarithm))
 
 
 def seeds_text(count):

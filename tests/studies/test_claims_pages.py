@@ -52,6 +52,9 @@ def test_a_row_tells_where_at_which_setting_and_what_came_out():
     assert pages.outcome(row) == "ratio: 1.23 (0.5 to 2.25); 3 seeds; at the best rates: held"
     assert pages.outcome(row | {"because": "in 3 of 3 seeds"}) == (
         "ratio: 1.23 (0.5 to 2.25); in 3 of 3 seeds")
+    assert pages.effect_text(row | {"measure": "log of the loss over Adam's", "effect": 0.0,
+                                    "spread": (-1.0, 1.0)}) == (
+        "the loss over Adam's: 1 times (0.368 to 2.72)")
     both = {name: {"verdict": verdict, "effect": effect, "spread": None, "measure": "rate"}
             for name, verdict, effect in (("printed", "held", 0.05), ("exact", "undecided", None))}
     assert pages.effect_text(row | {"readings": both}) == (

@@ -52,7 +52,7 @@ class Sgd:
             return training.by_selection(judge, "cross-entropy", settings, results)
 
         free = self.free(settings) if settings["trial"] else settings
-        loss = "log of SGD's final loss over ours; it may be -log 1.1"
+        loss = "log of SGD's final loss over ours; it may be 1 / 1.1"
         accuracy = "accuracy less SGD's; it may be -0.02"
 
         def at_equal_seconds(number, measure, margin):
