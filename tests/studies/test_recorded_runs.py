@@ -63,7 +63,7 @@ def test_the_quickest_run_of_every_method_is_as_recorded(paper):
     for (name, *_), (study, run) in found.items():
         if name in TIMED or data.missing(study.needs):
             continue
-        asked = study.runs(study.settings(), known(study, study.settings()))
+        asked = study.runs(recorded(study), known(study, recorded(study)))
         function = next(one.function for one in asked if one.function.__name__ == name)
         made = function(**run["arguments"])
         made = json.loads(json.dumps(study.packed(made, run["arguments"])))
@@ -79,8 +79,7 @@ def test_the_quickest_run_of_every_method_is_as_recorded(paper):
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_study_judges_its_recorded_runs_as_recorded(paper, tmp_path):
     for study in STUDIES.select(paper):
-        record = records.recorded(paper, study.key)
-        settings = study.settings(seeds=len(record["settings"]["seeds"]))
+        record, settings = records.recorded(paper, study.key), recorded(study)
         sweep = running.Sweep(tmp_path, say=pytest.fail, known=records.runs(study))
         verdicts = study.judge(sweep.complete(study, settings), settings)
         for claim in record["claims"]:
@@ -98,10 +97,14 @@ def test_every_study_draws_its_recorded_runs(paper):
     from matplotlib.figure import Figure
 
     for study in STUDIES.select(paper):
-        record = records.recorded(paper, study.key)
-        settings = study.settings(seeds=len(record["settings"]["seeds"]))
+        settings = recorded(study)
         study.draw(known(study, settings), figure := Figure(figsize=(9, 4.5)), settings)
         assert figure.axes or figure.texts, study.key
+
+
+def recorded(study):
+    """The settings of a record: it may have other seeds than the full ones."""
+    return study.settings(seeds=len(records.recorded(study.paper, study.key)["settings"]["seeds"]))
 
 
 def known(study, settings):
