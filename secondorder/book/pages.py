@@ -53,7 +53,7 @@ def write(out, paper=None, seeds=None, say=print, jobs=None, overwrite=False):
     require_extra()
     papers = REGISTRY.rooms() if paper is None else [REGISTRY.key(paper)]
     place, contents = folder.opened(out, overwrite), folder.static()
-    claims = reported.studies(papers if paper else [*papers, "race"])
+    claims = reported.studies(papers)
     pages = gathered(papers, claims, seeds, jobs, say)
     lessons = run_tutorials(jobs, say) if paper is None else []
     contents |= rendered(pages, claims, lessons) | reported.figures(claims)
@@ -182,13 +182,10 @@ def rendered(pages, claims, lessons=(), single=False):
     papers = list(pages.values())
     found = [] if single else reported.findings(papers)
     asked = {f"{paper['key']}.html": ("paper", {"paper": paper}) for paper in papers}
-    environment.globals["raced"] = "race" in claims
     if not single:
         asked |= {f"claims-{paper['key']}.html": ("claims_of_paper", {"paper": paper})
                   for paper in papers if paper["studies"]}
         asked |= {f"{name}.html": (name, {}) for name in ("index", "errata", "claims")}
-        if "race" in claims:
-            asked["race.html"] = "race", {"studies": claims["race"]}
         if lessons:
             asked["tutorials.html"] = "tutorials", {}
         asked |= {lesson["file"]: ("tutorial", {"lesson": lesson}) for lesson in lessons}

@@ -40,7 +40,7 @@ def rows(papers, lessons, findings, single):
         found.append(_row(lesson["title"], lesson["file"], "tutorial", "✎", lesson["question"]))
         found += [_row(head, f"{lesson['file']}#{address}", "tutorial", "✎", lesson["title"])
                   for address, head in lesson["heads"]]
-    found += [_row("finding", f"findings.html#{one['anchor']}", one["row"]["paper"], "★",
+    found += [_row(one["title"], f"findings.html#{one['anchor']}", one["row"]["paper"], "★",
                    one["says"]) for one in findings]
     for letter, meanings in symbols.collected().items():
         told = [f"{paper}: {symbols.cell(some)}" for paper, some in meanings.items() if some]
