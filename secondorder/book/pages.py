@@ -175,7 +175,8 @@ def rendered(pages, claims, lessons=(), single=False):
         joined=join(pages), caption=short, glyphs=articles.GLYPHS,
         meanings=articles.MEANINGS, noun=counts.noun,
         symbol=docstrings.symbol, typeset=docstrings.typeset,
-        anchor=articles.anchor, axis=evidence.axis, axis_again=evidence.axis_again,
+        spoken=symbols.name, anchor=articles.anchor, axis=evidence.axis,
+        axis_again=evidence.axis_again,
         rulers=evidence.samples(), source=reported.source, lessons=lessons,
         named=tutorials.by_display(lessons), cited=bibliography.bibtex,
         open="#study-{1}".format if single else reported.source, single=single)

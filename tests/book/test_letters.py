@@ -24,7 +24,7 @@ def test_the_page_of_the_book_has_the_same_cells():
     templates = jinja2.Environment(loader=jinja2.PackageLoader("secondorder.book"))
     page = templates.get_template("letters.html").render(
         papers=[], letters=symbols.collected(), names=symbols.papers(), cell=symbols.cell,
-        typeset=docstrings.typeset)
+        typeset=docstrings.typeset, spoken=symbols.name)
     rows = symbols.markdown().splitlines()[2:]
     assert re.findall(r"<th scope=.row.><i>(.)</i>", page) == [row[2] for row in rows]
     cells = [docstrings.typeset(symbols.cell(meanings[paper]))

@@ -23,6 +23,7 @@ def html_of(parts, linked):
 
     templates = Environment(loader=PackageLoader("secondorder.book"), trim_blocks=True,
                             lstrip_blocks=True, autoescape=True)
+    templates.globals["spoken"] = str
     macro = templates.get_template("macros.html").module.displays
     return str(macro(parts, "formula", linked))
 
