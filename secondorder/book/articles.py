@@ -63,7 +63,8 @@ def article(entry, evaluated, symbols, blocks):
 
 def _coloured(text):
     """Lines of Python for the template, one a line of text."""
-    return "\n".join(code.coloured(text.rstrip().splitlines(), {}))
+    lines = code.coloured(text.rstrip().splitlines(), {})
+    return re.sub(r"<b class=m>(.*?)</b>", r"\1", "\n".join(lines))  # numbers stay plain
 
 
 class Blocks:

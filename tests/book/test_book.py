@@ -164,8 +164,7 @@ def test_of_a_long_block_the_beginning_is_seen():
 
 def test_texts_over_several_lines_keep_their_colour_and_signs_are_escaped():
     assert code.coloured(["x = \"\"\"a", "<b>\"\"\" < y"], {}) == [
-        'x = <b class=s>"""</b><b class=s>a</b>',
-        '<b class=s>&lt;b&gt;</b><b class=s>"""</b> &lt; y']
+        'x = <b class=s>"""a</b>', '<b class=s>&lt;b&gt;"""</b> &lt; y']
 
 
 def shared(x):

@@ -169,7 +169,7 @@ def test_search_finds_words(page, book):
 def test_a_tutorial_and_the_displays_that_it_names_lead_to_each_other(page, book):
     open_page(page, book, "tutorials.html")
     page.click("text=10 ")
-    assert page.locator(".lesson .printed").count() > 3 and page.locator(".lesson math").count()
+    assert page.locator(".lesson .output").count() > 3 and page.locator(".lesson math").count()
     page.locator(".lesson a[href^='residual-partitioning.html#22']").first.click()
     page.wait_for_url("**/residual-partitioning.html#22")
     back = page.locator("article[id='22'] footer a[href^='tutorial-10']")
