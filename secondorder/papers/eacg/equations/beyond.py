@@ -23,17 +23,15 @@ def layer(rng, n=4, m=5, S=7):
     return B, X, deltas, sum(np.outer(g, h) for g, h in zip(deltas, X)) / S
 
 
-@equation("extension-closed-11b",
-          statement="The system with (11b) has a closed form: one small system along the mean "
-                    "input, the gradient over alpha across it.",
-          formula=r"""\begin{aligned}
-                  ((1-\alpha) q B + \alpha I) \mathbf{u} &= -G \mathbf{m}, \quad
-                  q = |\mathbf{m}|^2 \\
-                  D = -\tfrac{1}{\alpha}(G + (1-\alpha) B \mathbf{u} \mathbf{m}^T)
-                  &= -\tfrac{1}{\alpha} (G - \tfrac{1}{q} G \mathbf{m} \mathbf{m}^T) + \tfrac{1}{q}
-                  \mathbf{u} \mathbf{m}^T \end{aligned}""",
-          kind="identity", verdict="holds", ours=True,
-          implements=Stated(beyond.closed_form, "x"), uses=("10b", "11b"))
+@equation(
+    "extension-closed-11b", kind="identity", verdict="holds", ours=True, uses=("10b", "11b"),
+    statement="The system with (11b) has a closed form: one small system along the mean input, the "
+              "gradient over alpha across it.",
+    formula=r"""\begin{aligned} ((1-\alpha) q B + \alpha I) \mathbf{u} &= -G \mathbf{m}, \quad q =
+        |\mathbf{m}|^2 \\ D = -\tfrac{1}{\alpha}(G + (1-\alpha) B \mathbf{u} \mathbf{m}^T) &=
+        -\tfrac{1}{\alpha} (G - \tfrac{1}{q} G \mathbf{m} \mathbf{m}^T) + \tfrac{1}{q}
+        \mathbf{u} \mathbf{m}^T \end{aligned}""",
+    implements=Stated(beyond.closed_form, "x"))
 def extension_closed_11b(rng):
     B, X, _, G = layer(rng)
     m = X.mean(axis=0)
@@ -47,15 +45,13 @@ def extension_closed_11b(rng):
     yield Case(B=B, G=G, m=m)
 
 
-@equation("extension-exact-11a",
-          statement="The system with (11a) is solved exactly by the eigenvectors of both factors.",
-          formula=r"""\begin{aligned}
-                  D &= -U \left[ (U^T G V) \oslash ((1-\alpha) \mathbf{b} \mathbf{a}^T + \alpha)
-                  \right] V^T, \\
-                  A &= V \operatorname{diag}(\mathbf{a}) V^T, \quad
-                  B = U \operatorname{diag}(\mathbf{b}) U^T \end{aligned}""",
-          kind="identity", verdict="holds", ours=True,
-          implements=Stated(beyond.exact_form, "x"), uses=("10b", "11a"))
+@equation(
+    "extension-exact-11a", kind="identity", verdict="holds", ours=True, uses=("10b", "11a"),
+    statement="The system with (11a) is solved exactly by the eigenvectors of both factors.",
+    formula=r"""\begin{aligned} D &= -U \left[ (U^T G V) \oslash ((1-\alpha) \mathbf{b} \mathbf{a}^T
+        + \alpha) \right] V^T, \\ A &= V \operatorname{diag}(\mathbf{a}) V^T, \quad B = U
+        \operatorname{diag}(\mathbf{b}) U^T \end{aligned}""",
+    implements=Stated(beyond.exact_form, "x"))
 def extension_exact_11a(rng):
     B, X, _, G = layer(rng)
     A = reference.second_moment(X)
@@ -65,14 +61,13 @@ def extension_exact_11a(rng):
     yield Case(A=A, B=B, G=G)
 
 
-@equation("extension-gram-11a",
-          statement="Where inputs are wider than the batch, the Gram matrix of the instances "
-                    "replaces their second moment. A penalty's part of the gradient goes the "
-                    "same way.",
-          formula=r"D = C X, \quad (1-\alpha) B C K + \alpha C = -\tfrac{1}{S} \Delta^T, \quad K "
-                  r"= \tfrac{1}{S} X X^T",
-          kind="identity", verdict="holds", ours=True,
-          implements=Stated(beyond.exact_form, "x"), uses=("10b", "11a"))
+@equation(
+    "extension-gram-11a", kind="identity", verdict="holds", ours=True, uses=("10b", "11a"),
+    statement="Where inputs are wider than the batch, the Gram matrix of the instances replaces "
+              "their second moment. A penalty's part of the gradient goes the same way.",
+    formula=r"""D = C X, \quad (1-\alpha) B C K + \alpha C = -\tfrac{1}{S} \Delta^T, \quad K =
+        \tfrac{1}{S} X X^T""",
+    implements=Stated(beyond.exact_form, "x"))
 def extension_gram_11a(rng):
     B, X, deltas, G = layer(rng, n=3, m=8, S=4)
     A, W, l2 = reference.second_moment(X), rng.normal(size=G.shape), 0.1
@@ -87,16 +82,13 @@ def extension_gram_11a(rng):
     yield Case(X=X, deltas=deltas, B=B)
 
 
-@equation("extension-loewner",
-          statement="PCH-1 is at least PCH-2, which is at least (6) and the Gauss-Newton "
-                    "recursion from the same top. Per-instance clipping is at least the exact "
-                    "mean.",
-          formula=r"B_{\text{PCH-1}} \succeq B_{\text{PCH-2}} \succeq B_{(6)}, \quad "
-                  r"B_{\text{PCH-2}} \succeq B_{\text{GN}}, \quad \mathbb{E}_i[H_i^+] \succeq "
-                  r"\mathbb{E}_i[H_i]",
-          kind="inequality", verdict="holds", ours=True,
-          implements=(pch, expectation, gauss_newton, clipped, beyond.clipped_step),
-          uses=("6", "8b", "u-kfra"))
+@equation(
+    "extension-loewner", kind="inequality", verdict="holds", ours=True, uses=("6", "8b", "u-kfra"),
+    statement="PCH-1 is at least PCH-2, which is at least (6) and the Gauss-Newton recursion from "
+              "the same top. Per-instance clipping is at least the exact mean.",
+    formula=r"""B_{\text{PCH-1}} \succeq B_{\text{PCH-2}} \succeq B_{(6)}, \quad B_{\text{PCH-2}}
+        \succeq B_{\text{GN}}, \quad \mathbb{E}_i[H_i^+] \succeq \mathbb{E}_i[H_i]""",
+    implements=(pch, expectation, gauss_newton, clipped, beyond.clipped_step))
 def extension_loewner(rng):
     usual = cases.variety(rng)
     for case in usual:
@@ -137,13 +129,14 @@ def twice_negative(case):
     return reference.absolute(mean) - mean
 
 
-@equation("extension-sgd-directions",
-          statement="In every input direction across the mean input, EA-CG's exact direction is "
-                    "the gradient over alpha: plain gradient descent at rate eta / alpha.",
-          formula=r"D \mathbf{z} = -\tfrac{1}{\alpha} G \mathbf{z} \quad \text{for } \mathbf{z} "
-                  r"\perp \mathbf{m}",
-          kind="identity", verdict="holds", ours=True,
-          implements=direction, uses=("extension-closed-11b",))
+@equation(
+    "extension-sgd-directions", kind="identity", verdict="holds", ours=True,
+    uses=("extension-closed-11b",),
+    statement="In every input direction across the mean input, EA-CG's exact direction is the "
+              "gradient over alpha: plain gradient descent at rate eta / alpha.",
+    formula=r"""D \mathbf{z} = -\tfrac{1}{\alpha} G \mathbf{z} \quad \text{for } \mathbf{z} \perp
+        \mathbf{m}""",
+    implements=direction)
 def extension_sgd_directions(rng):
     for case in cases.variety(rng):
         step = direction(*case.model, "pch-1", "ea-closed", ALPHA)
@@ -158,13 +151,13 @@ def extension_sgd_directions(rng):
     yield Case(D=D, G=G)
 
 
-@equation("extension-two-coefficients",
-          statement="Conjugate gradients on (11b) stay in the span of the gradient and of u m^T. "
-                    "They can run on one number and one vector, with the same iterates.",
-          formula=r"D_j = s_j G + \mathbf{w}_j \mathbf{m}^T",
-          kind="identity", verdict="holds", ours=True,
-          implements=(Stated(eq.eq_10b_ea_cg, "x", "residual"),
-                      Stated(eq.eq_10b_ea_cg_as_printed, "x", "residual")), uses=("10b", "11b"))
+@equation(
+    "extension-two-coefficients", kind="identity", verdict="holds", ours=True, uses=("10b", "11b"),
+    statement="Conjugate gradients on (11b) stay in the span of the gradient and of u m^T. They "
+              "can run on one number and one vector, with the same iterates.",
+    formula=r"D_j = s_j G + \mathbf{w}_j \mathbf{m}^T",
+    implements=(Stated(eq.eq_10b_ea_cg, "x", "residual"),
+                Stated(eq.eq_10b_ea_cg_as_printed, "x", "residual")))
 def extension_two_coefficients(rng):
     B, X, _, G = layer(rng)
     m, g = X.mean(axis=0), reference.vec(G)
@@ -183,14 +176,14 @@ def extension_two_coefficients(rng):
     yield Case(B=B, G=G, m=m)
 
 
-@equation("extension-expectation-error",
-          statement="With exact means in place of expectations (pch-mean) the metric's error is "
-                    "zero by construction. What remains of PCH's error is the expectation step "
-                    "and the signs, and (6) stands at the expectation step.",
-          formula=r"B^t = \text{Pos-Eig}(\mathbb{E}_i[H_i^t])",
-          kind="claim", verdict="holds", ours=True,
-          implements=(mean_of_instances, layer_error),
-          uses=("6", "pos-eig", "u-metric"))
+@equation(
+    "extension-expectation-error", kind="claim", verdict="holds", ours=True,
+    uses=("6", "pos-eig", "u-metric"),
+    statement="With exact means in place of expectations (pch-mean) the metric's error is zero by "
+              "construction. What remains of PCH's error is the expectation step and the signs, "
+              "and (6) stands at the expectation step.",
+    formula=r"B^t = \text{Pos-Eig}(\mathbb{E}_i[H_i^t])",
+    implements=(mean_of_instances, layer_error))
 def extension_expectation_error(rng):
     parts = cases.unusual(rng, ("eleven instances", "middle layer frozen", "chains in chains"))
     for case in [*cases.variety(rng), *parts]:

@@ -28,10 +28,11 @@ def strictly_convex(rng):
     return value, x
 
 
-@equation("1",
-          statement="A convex and twice differentiable function is to be minimised.",
-          formula=r"\min_{\boldsymbol{\theta}} f(\boldsymbol{\theta})",
-          kind="definition", verdict="definition", implements=newton.eq_1_minimiser, uses=())
+@equation(
+    "1", kind="definition", verdict="definition", uses=(),
+    statement="A convex and twice differentiable function is to be minimised.",
+    formula=r"\min_{\boldsymbol{\theta}} f(\boldsymbol{\theta})",
+    implements=newton.eq_1_minimiser)
 def equation_1(rng):
     value, x = strictly_convex(rng)
     others = rng.normal(size=(50, 4))
@@ -43,11 +44,11 @@ def equation_1(rng):
     yield Case(theta=x)
 
 
-@equation("2",
-          statement="At the minimiser the gradient is zero.",
-          formula=r"\nabla f(\boldsymbol{\theta}^*) = 0",
-          kind="claim", verdict="conditional", condition=CONVEX, implements=newton.eq_2_solution,
-          uses=("1",))
+@equation(
+    "2", kind="claim", verdict="conditional", condition=CONVEX, uses=("1",),
+    statement="At the minimiser the gradient is zero.",
+    formula=r"\nabla f(\boldsymbol{\theta}^*) = 0",
+    implements=newton.eq_2_solution)
 def equation_2(rng):
     value, x = strictly_convex(rng)
     others = x + rng.normal(size=(50, 4))
@@ -70,13 +71,11 @@ def equation_2(rng):
     yield Case(theta=x)
 
 
-@equation("3",
-          statement="The gradient after a step d, to first order: setting it to zero is Newton's "
-                    "system.",
-          formula=r"\nabla f(\boldsymbol{\theta}^j) + \nabla^2 f(\boldsymbol{\theta}^j) "
-                  r"\mathbf{d}^j = 0",
-          kind="approximation", verdict="holds",
-          implements=(newton.eq_3_linearised_gradient, hessian_vector_product_at), uses=("2",))
+@equation(
+    "3", kind="approximation", verdict="holds", uses=("2",),
+    statement="The gradient after a step d, to first order: setting it to zero is Newton's system.",
+    formula=r"\nabla f(\boldsymbol{\theta}^j) + \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d}^j = 0",
+    implements=(newton.eq_3_linearised_gradient, hessian_vector_product_at))
 def equation_3(rng):
     case = cases.case(rng, "tanh", "softmax")
     H, d = hessian(*case.model), rng.normal(size=case.theta.size)
@@ -97,18 +96,16 @@ def equation_3(rng):
     yield Case(theta=case.theta, d=d)
 
 
-@equation("u-newton",
-          where="below (3)",
-          statement="The minimiser of the quadratic model is the Newton direction; it is added "
-                    "times the step size.",
-          formula=r"\begin{gathered} \min_{\mathbf{d}} f(\boldsymbol{\theta}^j + \mathbf{d}) "
-                  r"\approx f(\boldsymbol{\theta}^j) + \nabla f(\boldsymbol{\theta}^j)^T "
-                  r"\mathbf{d} + \frac{1}{2} \mathbf{d}^T \nabla^2 f(\boldsymbol{\theta}^j) "
-                  r"\mathbf{d} \\ \mathbf{d}^j = -\nabla^2 f(\boldsymbol{\theta}^j)^{-1} \nabla "
-                  r"f(\boldsymbol{\theta}^j) \\ \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j "
-                  r"+ \eta \mathbf{d}^j \end{gathered}",
-          kind="algorithm", verdict="holds", uses=("3",),
-          implements=(newton.newton_direction, newton.quadratic_model, hessian))
+@equation(
+    "u-newton", where="below (3)", kind="algorithm", verdict="holds", uses=("3",),
+    statement="The minimiser of the quadratic model is the Newton direction; it is added times the "
+              "step size.",
+    formula=r"""\begin{gathered} \min_{\mathbf{d}} f(\boldsymbol{\theta}^j + \mathbf{d}) \approx
+        f(\boldsymbol{\theta}^j) + \nabla f(\boldsymbol{\theta}^j)^T \mathbf{d} + \frac{1}{2}
+        \mathbf{d}^T \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d} \\ \mathbf{d}^j = -\nabla^2
+        f(\boldsymbol{\theta}^j)^{-1} \nabla f(\boldsymbol{\theta}^j) \\
+        \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j + \eta \mathbf{d}^j \end{gathered}""",
+    implements=(newton.newton_direction, newton.quadratic_model, hessian))
 def u_newton(rng):
     net, x, y = mlp([3, 2], rng=rng), rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
     H, one = hessian(net, SquaredError(), x, y), net.evaluate(SquaredError(), x, y)
@@ -130,15 +127,15 @@ def u_newton(rng):
     yield Case(theta=net.theta + d, H=H)
 
 
-@equation("property-1",
-          statement="Restricted to the eigenvectors with negative eigenvalues, the quadratic "
-                    "model is concave.",
-          formula=r"\begin{gathered} g(\mathbf{k}) = f(\boldsymbol{\theta}^j) + \nabla "
-                  r"f(\boldsymbol{\theta}^j)^T \mathbf{v} + \frac{1}{2} \mathbf{v}^T \nabla^2 "
-                  r"f(\boldsymbol{\theta}^j) \mathbf{v} \\ \mathbf{v} = k_1 \mathbf{v}_1 + \dots "
-                  r"+ k_s \mathbf{v}_s \end{gathered}",
-          kind="claim", verdict="holds", implements=(newton.property_1_model, hessian),
-          uses=("u-newton",))
+@equation(
+    "property-1", kind="claim", verdict="holds", uses=("u-newton",),
+    statement="Restricted to the eigenvectors with negative eigenvalues, the quadratic model is "
+              "concave.",
+    formula=r"""\begin{gathered} g(\mathbf{k}) = f(\boldsymbol{\theta}^j) + \nabla
+        f(\boldsymbol{\theta}^j)^T \mathbf{v} + \frac{1}{2} \mathbf{v}^T \nabla^2
+        f(\boldsymbol{\theta}^j) \mathbf{v} \\ \mathbf{v} = k_1 \mathbf{v}_1 + \dots + k_s
+        \mathbf{v}_s \end{gathered}""",
+    implements=(newton.property_1_model, hessian))
 def property_1(rng):
     case = cases.case(rng, "sin", "bounded")
     H = hessian(*case.model)
@@ -166,14 +163,14 @@ def property_1(rng):
     yield Case(H=H, V=negative)
 
 
-@equation("pos-eig",
-          where="below Property 1",
-          statement="Negative eigenvalues are multiplied by gamma <= 0, the others are kept.",
-          formula=r"\text{Pos-Eig}(A) = Q^T \begin{bmatrix} \gamma\lambda_1 & & & & & \\ & \ddots "
-                  r"& & & & \\ & & \gamma\lambda_s & & & \\ & & & \lambda_{s+1} & & \\ & & & & "
-                  r"\ddots & \\ & & & & & \lambda_n \end{bmatrix} Q",
-          kind="definition", verdict="conditional", condition=ROWS, uses=("property-1",),
-          implements=(newton.pos_eig, newton.positive, newton.pos_eig_as_printed))
+@equation(
+    "pos-eig", where="below Property 1", kind="definition", verdict="conditional", condition=ROWS,
+    uses=("property-1",),
+    statement="Negative eigenvalues are multiplied by gamma <= 0, the others are kept.",
+    formula=r"""\text{Pos-Eig}(A) = Q^T \begin{bmatrix} \gamma\lambda_1 & & & & & \\ & \ddots & & &
+        & \\ & & \gamma\lambda_s & & & \\ & & & \lambda_{s+1} & & \\ & & & & \ddots & \\ & & & &
+        & \lambda_n \end{bmatrix} Q""",
+    implements=(newton.pos_eig, newton.positive, newton.pos_eig_as_printed))
 def definition_pos_eig(rng):
     V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])
     A = V @ np.diag(eigenvalues) @ V.T
@@ -192,15 +189,14 @@ def definition_pos_eig(rng):
     yield Case(A=A, V=V)
 
 
-@equation("u-escape",
-          where="below Pos-Eig",
-          statement="With gamma < 0 the iteration escapes from saddle points and maxima, and with "
-                    "gamma = 0 it converges to none. Both need a gradient along the negative "
-                    "curvature. With gamma = 0 it then ends where the gradient is not zero.",
-          formula=r"\gamma \leq 0: \; \boldsymbol{\theta}^j \not\to "
-                  r"\boldsymbol{\theta}_{\text{saddle}}",
-          kind="claim", verdict="conditional", condition=ALONG_NEGATIVE, ours=True,
-          implements=newton.pos_eig, uses=("pos-eig", "u-newton"))
+@equation(
+    "u-escape", where="below Pos-Eig", kind="claim", verdict="conditional",
+    condition=ALONG_NEGATIVE, ours=True, uses=("pos-eig", "u-newton"),
+    statement="With gamma < 0 the iteration escapes from saddle points and maxima, and with gamma "
+              "= 0 it converges to none. Both need a gradient along the negative curvature. With "
+              "gamma = 0 it then ends where the gradient is not zero.",
+    formula=r"\gamma \leq 0: \; \boldsymbol{\theta}^j \not\to \boldsymbol{\theta}_{\text{saddle}}",
+    implements=newton.pos_eig)
 def u_escape(rng):
     turn, curvatures = np.linalg.qr(rng.normal(size=(2, 2)))[0], np.array([1.0, -1.0])
     A = turn @ np.diag(curvatures) @ turn.T  # f = x^2 / 2 - y^2 / 2 in turned coordinates

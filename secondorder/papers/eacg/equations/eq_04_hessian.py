@@ -14,14 +14,14 @@ from .cases import HARD, equation
 DIFFERENCES = 1e-8  # of second derivatives from fourth-order differences
 
 
-@equation("u-loss",
-          where="Fully-Connected Neural Networks",
-          statement="Training minimises the sum of the instances' losses, a criterion of the "
-                    "softmax of the outputs; (9) has its mean, and so has everything here.",
-          formula=r"\min_{\theta} \sum_{i=1}^l \xi(\mathbf{h}_i^k | \mathbf{y}_i) \equiv "
-                  r"\min_{\theta} \sum_{i=1}^l C(\hat{\mathbf{y}}_i | \mathbf{y}_i)",
-          kind="definition", verdict="definition", uses=(),
-          implements=(eq.total_loss, mean_gradient))
+@equation(
+    "u-loss", where="Fully-Connected Neural Networks", kind="definition", verdict="definition",
+    uses=(),
+    statement="Training minimises the sum of the instances' losses, a criterion of the softmax of "
+              "the outputs; (9) has its mean, and so has everything here.",
+    formula=r"""\min_{\theta} \sum_{i=1}^l \xi(\mathbf{h}_i^k | \mathbf{y}_i) \equiv \min_{\theta}
+        \sum_{i=1}^l C(\hat{\mathbf{y}}_i | \mathbf{y}_i)""",
+    implements=(eq.total_loss, mean_gradient))
 def u_loss(rng):
     for case in cases.various(rng):
         one, S = case.evaluation, len(case.x)
@@ -34,16 +34,14 @@ def u_loss(rng):
     yield Case(x=case.x, y=case.y, theta=case.theta)
 
 
-@equation("u-block",
-          where="PCH Matrix",
-          statement="The blocks of weights and biases of every layer stand on the diagonal; what "
-                    "couples layers, or weights and bias of one layer, is dropped.",
-          formula=r"\text{diag}(\mathbb{E}_i[\nabla_{\mathbf{W}^1}^2 \xi_i], "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{W}^k}^2 \xi_i], "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])",
-          kind="definition", verdict="definition", uses=("u-loss",),
-          implements=(block_diagonal, eq_5_mean_weight_hessian))
+@equation(
+    "u-block", where="PCH Matrix", kind="definition", verdict="definition", uses=("u-loss",),
+    statement="The blocks of weights and biases of every layer stand on the diagonal; what couples "
+              "layers, or weights and bias of one layer, is dropped.",
+    formula=r"""\text{diag}(\mathbb{E}_i[\nabla_{\mathbf{W}^1}^2 \xi_i],
+        \mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, \mathbb{E}_i[\nabla_{\mathbf{W}^k}^2
+        \xi_i], \mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])""",
+    implements=(block_diagonal, eq_5_mean_weight_hessian))
 def u_block(rng):
     case = cases.case(rng, "tanh", "bounded")
     t, H = 2, case.exact()[1]
@@ -63,19 +61,16 @@ def u_block(rng):
     yield Case(whole=whole)
 
 
-@equation("u-backprop", "b-i", "b-iii",
-          where="Layer-wise Equations; Supplement B",
-          statement="Gradients of one instance's loss in biases and weights, from the last layer "
-                    "down.",
-          formula=r"""\begin{aligned}
-                  \nabla_{\mathbf{b}^k} \xi_i &= \nabla_{\mathbf{h}_i^k} \xi_i \\
-                  \nabla_{\mathbf{b}^{t-1}} \xi_i &= \text{diag}(\mathbf{h}_i^{(t-1)'})
-                  \mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i \\ \nabla_{\mathbf{W}^t} \xi_i &=
-                  \nabla_{\mathbf{b}^t} \xi_i \otimes \mathbf{h}_i^{(t-1)T}
-                  \end{aligned}""",
-          kind="identity", verdict="holds", uses=("b-ii", "u-loss"),
-          implements=(eq.bias_gradient_below, eq.weight_gradient, Linear.input_gradient,
-                      Activation.input_gradient))
+@equation(
+    "u-backprop", "b-i", "b-iii", where="Layer-wise Equations; Supplement B", kind="identity",
+    verdict="holds", uses=("b-ii", "u-loss"),
+    statement="Gradients of one instance's loss in biases and weights, from the last layer down.",
+    formula=r"""\begin{aligned} \nabla_{\mathbf{b}^k} \xi_i &= \nabla_{\mathbf{h}_i^k} \xi_i \\
+        \nabla_{\mathbf{b}^{t-1}} \xi_i &= \text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT}
+        \nabla_{\mathbf{b}^t} \xi_i \\ \nabla_{\mathbf{W}^t} \xi_i &= \nabla_{\mathbf{b}^t}
+        \xi_i \otimes \mathbf{h}_i^{(t-1)T} \end{aligned}""",
+    implements=(eq.bias_gradient_below, eq.weight_gradient, Linear.input_gradient,
+                Activation.input_gradient))
 def u_backprop(rng):
     for case in cases.various(rng, HARD):
         for t in (1, 2, 3):
@@ -92,11 +87,11 @@ def u_backprop(rng):
     yield Case(x=case.x, theta=case.theta)
 
 
-@equation("4a", "c-i",
-          statement="The Hessian in the last bias is the one in the outputs (the logits).",
-          formula=r"\nabla_{\mathbf{b}^k}^2 \xi_i = \nabla_{\mathbf{h}_i^k}^2 \xi_i",
-          kind="identity", verdict="holds", implements=eq.eq_4a_output_hessian,
-          uses=("u-backprop",))
+@equation(
+    "4a", "c-i", kind="identity", verdict="holds", uses=("u-backprop",),
+    statement="The Hessian in the last bias is the one in the outputs (the logits).",
+    formula=r"\nabla_{\mathbf{b}^k}^2 \xi_i = \nabla_{\mathbf{h}_i^k}^2 \xi_i",
+    implements=eq.eq_4a_output_hessian)
 def equation_4a(rng):
     for case in cases.various(rng, HARD):
         yield case.equal("differences in b^k", case.top(), reference.bias_hessians(case, 3),
@@ -104,15 +99,15 @@ def equation_4a(rng):
     yield Case(x=case.x, theta=case.theta)
 
 
-@equation("4b",
-          statement="The Hessian in a bias from the Hessian in the bias above, instance by "
-                    "instance; the last term is a diagonal matrix.",
-          formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i =
-                  \text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i
-                  \mathbf{W}^t \text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(
-                  \mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)""",
-          kind="identity", verdict="holds",
-          implements=(eq.eq_4b_hidden_hessian, eq.bias_hessians), uses=("u-backprop", "c-ii"))
+@equation(
+    "4b", kind="identity", verdict="holds", uses=("u-backprop", "c-ii"),
+    statement="The Hessian in a bias from the Hessian in the bias above, instance by instance; the "
+              "last term is a diagonal matrix.",
+    formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i = \text{diag}(\mathbf{h}_i^{(t-1)'})
+        \mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t
+        \text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}( \mathbf{h}_i^{(t-1)''}) \odot
+        (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)""",
+    implements=(eq.eq_4b_hidden_hessian, eq.bias_hessians))
 def equation_4b(rng):
     for case in cases.various(rng, HARD):
         exact = case.exact()
@@ -126,15 +121,15 @@ def equation_4b(rng):
     yield Case(x=case.x, theta=case.theta)
 
 
-@equation("4c", "c-iii",
-          where="Supplement C (iii) differentiates through h^t, which needs an invertible "
-                "activation; through z^t it needs none",
-          statement="The Hessian in the weights, columns one below the other, is the Kronecker "
-                    "product of the inputs' outer product and the Hessian in the bias.",
-          formula=r"\nabla_{\mathbf{W}^t}^2 \xi_i = (\mathbf{h}_i^{t-1} \otimes "
-                  r"\mathbf{h}_i^{(t-1)T}) \otimes \nabla_{\mathbf{b}^t}^2 \xi_i",
-          kind="identity", verdict="holds", implements=eq.eq_4c_weight_hessian,
-          uses=("u-backprop",))
+@equation(
+    "4c", "c-iii", kind="identity", verdict="holds", uses=("u-backprop",),
+    where="Supplement C (iii) differentiates through h^t, which needs an invertible activation; "
+          "through z^t it needs none",
+    statement="The Hessian in the weights, columns one below the other, is the Kronecker product "
+              "of the inputs' outer product and the Hessian in the bias.",
+    formula=r"""\nabla_{\mathbf{W}^t}^2 \xi_i = (\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T})
+        \otimes \nabla_{\mathbf{b}^t}^2 \xi_i""",
+    implements=eq.eq_4c_weight_hessian)
 def equation_4c(rng):
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
         h, H = case.layer(t).h[0], case.exact()[t - 1][0]
@@ -144,14 +139,14 @@ def equation_4c(rng):
     yield Case(h=h, H=H)
 
 
-@equation("u-c-iii",
-          where="Supplement C (iii), the last lines",
-          statement="A column of the Hessian in the weights has the layer's own input as its "
-                    "factor. The print has the instance's index in the exponent.",
-          formula=r"[\mathbf{h}_i^{t-i}]_s [\nabla_{\mathbf{b}^t}^2 \xi_i]_{\cdot q}",
-          corrected=r"[\mathbf{h}_i^{t-1}]_s [\nabla_{\mathbf{b}^t}^2 \xi_i]_{\cdot q}",
-          kind="proof-step", verdict="erratum", weight="misprint",
-          implements=eq.eq_4c_weight_hessian, uses=("4c",))
+@equation(
+    "u-c-iii", where="Supplement C (iii), the last lines", kind="proof-step", verdict="erratum",
+    weight="misprint", uses=("4c",),
+    statement="A column of the Hessian in the weights has the layer's own input as its factor. The "
+              "print has the instance's index in the exponent.",
+    formula=r"[\mathbf{h}_i^{t-i}]_s [\nabla_{\mathbf{b}^t}^2 \xi_i]_{\cdot q}",
+    corrected=r"[\mathbf{h}_i^{t-1}]_s [\nabla_{\mathbf{b}^t}^2 \xi_i]_{\cdot q}",
+    implements=eq.eq_4c_weight_hessian)
 def u_c_iii(rng):
     case = cases.case(rng, "tanh", "softmax", sizes=(3, 3, 3, 3))
     t, i = 3, 1  # for the second instance t - i is t - 2

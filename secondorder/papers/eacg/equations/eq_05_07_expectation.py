@@ -15,18 +15,17 @@ from .reference import carried, covariance, outer_products
 from .supplement_d_eq_15_17 import LIPSCHITZ, MONOTONE, steps
 
 
-@equation("u-expect",
-          where="Expectation Approximation",
-          statement="The covariance of an entry of h h^T and an entry of g g^T is left out. It is "
-                    "not negligible in general, and zero where one of the two does not vary.",
-          formula=r"\begin{aligned} & \mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes "
-                  r"\mathbf{h}_i^{(t-1)T}]_{uv} \cdot [\nabla_{\mathbf{b}^t} \xi_i \otimes "
-                  r"\nabla_{\mathbf{b}^t} \xi_i^T]_{\mu\nu}] \\ & \approx "
-                  r"\mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}]_{uv}] \cdot "
-                  r"\mathbb{E}_i[[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
-                  r"\xi_i^T]_{\mu\nu}]. \end{aligned}",
-          kind="approximation", verdict="conditional", condition=ALIKE, uses=(),
-          implements=(fisher_of_expectations, eq.ehht, eq.cov_t))
+@equation(
+    "u-expect", where="Expectation Approximation", kind="approximation", verdict="conditional",
+    condition=ALIKE, uses=(),
+    statement="The covariance of an entry of h h^T and an entry of g g^T is left out. It is not "
+              "negligible in general, and zero where one of the two does not vary.",
+    formula=r"""\begin{aligned} & \mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes
+        \mathbf{h}_i^{(t-1)T}]_{uv} \cdot [\nabla_{\mathbf{b}^t} \xi_i \otimes
+        \nabla_{\mathbf{b}^t} \xi_i^T]_{\mu\nu}] \\ & \approx \mathbb{E}_i[[\mathbf{h}_i^{t-1}
+        \otimes \mathbf{h}_i^{(t-1)T}]_{uv}] \cdot \mathbb{E}_i[[\nabla_{\mathbf{b}^t} \xi_i
+        \otimes \nabla_{\mathbf{b}^t} \xi_i^T]_{\mu\nu}]. \end{aligned}""",
+    implements=(fisher_of_expectations, eq.ehht, eq.cov_t))
 def u_expect(rng):
     case = cases.case(rng, "sigmoid", "softmax", samples=40)
     h, g = case.layer(1).h, case.layer(1).g
@@ -47,16 +46,16 @@ def u_expect(rng):
     yield Case(h=h, g=g)
 
 
-@equation("5",
-          where="Expectation Approximation",
-          statement="The mean Hessian in the weights is the product of the means plus the "
-                    "element-wise covariance cov-t (with 1/S), which is dropped. It is small "
-                    "only where inputs or Hessians hardly vary.",
-          formula=r"\mathbb{E}_i[\nabla_{\mathbf{W}^t}^2 \xi_i] = \text{EhhT}^{t-1} \otimes "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] + \text{cov-t} \approx "
-                  r"\text{EhhT}^{t-1} \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]",
-          kind="approximation", verdict="conditional", condition=ALIKE, uses=("4c", "u-expect"),
-          implements=(eq.eq_5_mean_weight_hessian, eq.cov_t, eq_8c_weight_block))
+@equation(
+    "5", where="Expectation Approximation", kind="approximation", verdict="conditional",
+    condition=ALIKE, uses=("4c", "u-expect"),
+    statement="The mean Hessian in the weights is the product of the means plus the element-wise "
+              "covariance cov-t (with 1/S), which is dropped. It is small only where inputs or "
+              "Hessians hardly vary.",
+    formula=r"""\mathbb{E}_i[\nabla_{\mathbf{W}^t}^2 \xi_i] = \text{EhhT}^{t-1} \otimes
+        \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] + \text{cov-t} \approx \text{EhhT}^{t-1}
+        \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]""",
+    implements=(eq.eq_5_mean_weight_hessian, eq.cov_t, eq_8c_weight_block))
 def equation_5(rng):
     for case in [*cases.unusual(rng, ("eleven instances", "no activation after layer 1")),
                  *cases.variety(rng, ("sigmoid", "sin"))]:
@@ -75,11 +74,11 @@ def equation_5(rng):
     yield Case(h=h, H=H)
 
 
-@equation("6",
-          statement="One step down with the mean Hessian above in place of each instance's own. "
-                    "The diagonal term stays a mean over instances and is exact.",
-          kind="approximation", verdict="conditional", condition=ALIKE, uses=("4b", "u-expect"),
-          implements=(eq.eq_6_expectation_step, eq.expectation, eq_15_expectation_error))
+@equation(
+    "6", kind="approximation", verdict="conditional", condition=ALIKE, uses=("4b", "u-expect"),
+    statement="One step down with the mean Hessian above in place of each instance's own. The "
+              "diagonal term stays a mean over instances and is exact.",
+    implements=(eq.eq_6_expectation_step, eq.expectation, eq_15_expectation_error))
 def equation_6(rng):
     for case in cases.various(rng):
         H = [reference.bias_hessians(case, t) for t in (1, 2, 3)]
@@ -112,17 +111,15 @@ def equation_6(rng):
     yield Case(W=W, B=B, slope=below[1])
 
 
-@equation("7", "d",
-          where="Supplement D",
-          statement="The error of one step of (6) is at most L^4 times a sum of variances. It is "
-                    "at most a quarter of that where the slopes lie between 0 and L. Down the "
-                    "recursion the error above adds, grown by E[h'^2] |W|^2.",
-          formula=r"""\left\| \text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i
-                  \mathbf{W}^t, \mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}) \right\|_F^2
-                  \leq L^4 \sum_{\mu, \nu} \text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2
-                  \xi_i \mathbf{W}^t]_{\mu\nu})""",
-          kind="inequality", verdict="holds", uses=("15", "16", "17"),
-          implements=(eq.eq_7_lipschitz_bound, recursive_bound))
+@equation(
+    "7", "d", where="Supplement D", kind="inequality", verdict="holds", uses=("15", "16", "17"),
+    statement="The error of one step of (6) is at most L^4 times a sum of variances. It is at most "
+              "a quarter of that where the slopes lie between 0 and L. Down the recursion the "
+              "error above adds, grown by E[h'^2] |W|^2.",
+    formula=r"""\left\| \text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t,
+        \mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}) \right\|_F^2 \leq L^4 \sum_{\mu,
+        \nu} \text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t]_{\mu\nu})""",
+    implements=(eq.eq_7_lipschitz_bound, recursive_bound))
 def equation_7(rng):
     def left(W, H, slope):
         return np.sum(eq_15_expectation_error(W, H, slope) ** 2)

@@ -12,16 +12,16 @@ from .cases import equation, positive
 GAMMAS = {"PCH-1": -1.0, "PCH-2": 0.0}
 
 
-@equation("u-convex",
-          where="PCH Matrix",
-          statement="The top block is positive semidefinite where the loss is convex in the "
-                    "logits; a criterion that is convex in the probabilities is not enough.",
-          formula=r"C(\hat{\mathbf{y}}_i | \mathbf{y}_i) \text{ convex in } \hat{\mathbf{y}}_i "
-                  r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
-          corrected=r"\xi(\mathbf{h}_i^k | \mathbf{y}_i) \text{ convex in } \mathbf{h}_i^k "
-                    r"\Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0",
-          kind="claim", verdict="erratum", weight="substance", ours=True,
-          implements=eq_4a_output_hessian, uses=("4a",))
+@equation(
+    "u-convex", where="PCH Matrix", kind="claim", verdict="erratum", weight="substance", ours=True,
+    uses=("4a",),
+    statement="The top block is positive semidefinite where the loss is convex in the logits; a "
+              "criterion that is convex in the probabilities is not enough.",
+    formula=r"""C(\hat{\mathbf{y}}_i | \mathbf{y}_i) \text{ convex in } \hat{\mathbf{y}}_i
+        \Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0""",
+    corrected=r"""\xi(\mathbf{h}_i^k | \mathbf{y}_i) \text{ convex in } \mathbf{h}_i^k \Rightarrow
+        \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0""",
+    implements=eq_4a_output_hessian)
 def u_convex(rng):
     case, entropy = cases.case(rng, "sigmoid", "softmax"), SoftmaxCrossEntropy()
     mean, p = case.top().mean(axis=0), case.evaluation.outputs
@@ -41,13 +41,13 @@ def u_convex(rng):
     yield Case(mean=mean, linear=linear)
 
 
-@equation("8a",
-          statement="The top block: Pos-Eig of the mean over the batch (not instance by "
-                    "instance), with absolute values in PCH-1 and PCH-2 alike.",
-          formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^k}^2} \xi_i] = "
-                  r"\text{Pos-Eig}(\mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i])",
-          kind="definition", verdict="holds", implements=pch.eq_8a_pch_top,
-          uses=("pos-eig", "u-convex"))
+@equation(
+    "8a", kind="definition", verdict="holds", uses=("pos-eig", "u-convex"),
+    statement="The top block: Pos-Eig of the mean over the batch (not instance by instance), with "
+              "absolute values in PCH-1 and PCH-2 alike.",
+    formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^k}^2} \xi_i] =
+        \text{Pos-Eig}(\mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i])""",
+    implements=pch.eq_8a_pch_top)
 def equation_8a(rng):
     options = {"sizes": (3, 4, 6)}
     for case in [*cases.variety(rng, ("sigmoid", "tanh"), ("bounded",), **options),
@@ -63,12 +63,12 @@ def equation_8a(rng):
     yield Case(H=H, B=mine)
 
 
-@equation("8b",
-          statement="One step down with negative entries of the diagonal corrected. The mean is "
-                    "over the whole product h''_i (W^T g_i), and what is carried down is the "
-                    "corrected matrix of the layer above.",
-          kind="definition", verdict="erratum", weight="misprint", uses=("6", "8a", "pos-eig"),
-          implements=(pch.eq_8b_pch_step, pch.pch))
+@equation(
+    "8b", kind="definition", verdict="erratum", weight="misprint", uses=("6", "8a", "pos-eig"),
+    statement="One step down with negative entries of the diagonal corrected. The mean is over the "
+              "whole product h''_i (W^T g_i), and what is carried down is the corrected matrix of "
+              "the layer above.",
+    implements=(pch.eq_8b_pch_step, pch.pch))
 def equation_8b(rng):
     usual = cases.variety(rng)
     for case in [*usual, *cases.unusual(rng)]:
@@ -105,16 +105,16 @@ def without_hat(rng):
     raise RuntimeError("no network with an indefinite step")
 
 
-@equation("8c",
-          statement="The block of the weights: second moment of the inputs times the corrected "
-                    "block of the bias (no hat in the text that was read). It is positive "
-                    "semidefinite if the corrected block is.",
-          formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} "
-                  r"\otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]",
-          corrected=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} "
-                    r"\otimes \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i]",
-          kind="definition", verdict="erratum", weight="extraction",
-          implements=pch.eq_8c_weight_block, uses=("5", "8b"))
+@equation(
+    "8c", kind="definition", verdict="erratum", weight="extraction", uses=("5", "8b"),
+    statement="The block of the weights: second moment of the inputs times the corrected block of "
+              "the bias (no hat in the text that was read). It is positive semidefinite if the "
+              "corrected block is.",
+    formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} \otimes
+        \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]""",
+    corrected=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} \otimes
+        \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i]""",
+    implements=pch.eq_8c_weight_block)
 def equation_8c(rng):
     for case in cases.various(rng, ("one instance", "eleven instances", "inputs of size 40")):
         for t, B in enumerate(pch.pch(*case.passes, 0.0), start=1):

@@ -41,15 +41,15 @@ def unusual_directions(rng, moment, solvers):
             yield one.precise(step)
 
 
-@equation("9",
-          statement="The Newton system with a weighted mean of the curvature and the identity is "
-                    "positive definite, and its solution a descent direction.",
-          formula=r"\begin{gathered} ((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\theta}^2} \xi_i] "
-                  r"+ \alpha I) \mathbf{d}_{\theta} = -\mathbb{E}_i[\nabla_{\theta} \xi_i] \\ 0 < "
-                  r"\alpha < 1 \end{gathered}",
-          kind="definition", verdict="conditional", condition=POSITIVE,
-          uses=("u-newton", "u-block", "8a", "8b", "8c"),
-          implements=(eq.eq_9_damped, block_diagonal, direction))
+@equation(
+    "9", kind="definition", verdict="conditional", condition=POSITIVE,
+    uses=("u-newton", "u-block", "8a", "8b", "8c"),
+    statement="The Newton system with a weighted mean of the curvature and the identity is "
+              "positive definite, and its solution a descent direction.",
+    formula=r"""\begin{gathered} ((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\theta}^2} \xi_i] +
+        \alpha I) \mathbf{d}_{\theta} = -\mathbb{E}_i[\nabla_{\theta} \xi_i] \\ 0 < \alpha < 1
+        \end{gathered}""",
+    implements=(eq.eq_9_damped, block_diagonal, direction))
 def equation_9(rng):
     def of_system(C):
         return eq.eq_9_damped(C, np.eye(len(C)), ALPHA)
@@ -78,13 +78,13 @@ def equation_9(rng):
     yield Case(matrix=mine, d=d)
 
 
-@equation("10a",
-          statement="The system of a layer's bias.",
-          formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] + \alpha "
-                  r"I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]",
-          kind="algorithm", verdict="holds", uses=("9",),
-          implements=(Stated(eq.eq_10a_bias, "x"), Stated(eq.eq_10a_bias_compiled, "x"),
-                      Stated(eq.by_cg, "x"), direction))
+@equation(
+    "10a", kind="algorithm", verdict="holds", uses=("9",),
+    statement="The system of a layer's bias.",
+    formula=r"""((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] + \alpha
+        I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]""",
+    implements=(Stated(eq.eq_10a_bias, "x"), Stated(eq.eq_10a_bias_compiled, "x"),
+                Stated(eq.by_cg, "x"), direction))
 def equation_10a(rng):
     for case in cases.variety(rng):
         step = direction(*case.model, "pch-1", "ea-cg-printed", ALPHA, **FAR)
@@ -99,14 +99,13 @@ def equation_10a(rng):
     yield Case(B=B, g=g)
 
 
-@equation("10b",
-          statement="The system of a layer's weights, over the columns of W; with a penalty, l2 I "
-                    "joins the curvature.",
-          formula=r"((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}] + \alpha "
-                  r"I)\mathbf{d}_{\mathbf{w}^t} = -\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{w}^t} "
-                  r"\xi_i])",
-          kind="algorithm", verdict="holds", uses=("9",),
-          implements=(Stated(eq.eq_10b_cg, "x"), eq.damping))
+@equation(
+    "10b", kind="algorithm", verdict="holds", uses=("9",),
+    statement="The system of a layer's weights, over the columns of W; with a penalty, l2 I joins "
+              "the curvature.",
+    formula=r"""((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}] + \alpha
+        I)\mathbf{d}_{\mathbf{w}^t} = -\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{w}^t} \xi_i])""",
+    implements=(Stated(eq.eq_10b_cg, "x"), eq.damping))
 def equation_10b(rng):
     for case, t, l2 in zip(cases.variety(rng), (1, 2, 3, 1), (0.0, 0.1, 0.0, 0.3)):
         (A, B), (W, h, g, *_) = blocks(case)[t - 1], case.layer(t)
@@ -125,11 +124,11 @@ def factors(rng, n=3, m=4, S=6):
     return cases.psd(rng, n), rng.normal(size=(n, m)), rng.normal(size=(S, m)) + 0.5
 
 
-@equation("u-vec",
-          where="Solving Linear Equation via EA-CG",
-          statement="A Kronecker product times stacked columns is a product of three matrices.",
-          formula=r"(C^T \otimes A)\text{Vec}(B) = \text{Vec}(ABC)",
-          kind="identity", verdict="holds", implements=(eq.vec_rule, eq.eq_11a_product), uses=())
+@equation(
+    "u-vec", where="Solving Linear Equation via EA-CG", kind="identity", verdict="holds", uses=(),
+    statement="A Kronecker product times stacked columns is a product of three matrices.",
+    formula=r"(C^T \otimes A)\text{Vec}(B) = \text{Vec}(ABC)",
+    implements=(eq.vec_rule, eq.eq_11a_product))
 def u_vec(rng):
     A, B, C = rng.normal(size=(3, 2)), rng.normal(size=(2, 4)), rng.normal(size=(4, 5))
     product = eq.eq_11a_product(A, B, C)
@@ -141,13 +140,13 @@ def u_vec(rng):
     yield Case(A=A, B=B, C=C)
 
 
-@equation("11a",
-          statement="The product with the block of the weights, without forming it.",
-          formula=r"\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}]\text{Vec}(P) = "
-                  r"\text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P "
-                  r"\cdot \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])",
-          kind="identity", verdict="holds", uses=("8c", "10b", "u-vec"),
-          implements=(eq.eq_11a_product, eq.eq_11a_product_of_inputs, direction))
+@equation(
+    "11a", kind="identity", verdict="holds", uses=("8c", "10b", "u-vec"),
+    statement="The product with the block of the weights, without forming it.",
+    formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}]\text{Vec}(P) =
+        \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P \cdot
+        \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])""",
+    implements=(eq.eq_11a_product, eq.eq_11a_product_of_inputs, direction))
 def equation_11a(rng):
     B, P, X = factors(rng)
     A = reference.second_moment(X)
@@ -159,14 +158,13 @@ def equation_11a(rng):
     yield Case(B=B, P=P, X=X)
 
 
-@equation("11b",
-          statement="The same with the outer product of the mean input: what is left out is the "
-                    "inputs' covariance, so that (11b) never overestimates.",
-          formula=r"\approx \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] "
-                  r"\cdot P \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes "
-                  r"\mathbb{E}_i[\mathbf{h}_i^{(t-1)T}])",
-          kind="approximation", verdict="conditional", condition=CONSTANT, uses=("11a",),
-          implements=(eq.eq_11b_product, direction))
+@equation(
+    "11b", kind="approximation", verdict="conditional", condition=CONSTANT, uses=("11a",),
+    statement="The same with the outer product of the mean input: what is left out is the inputs' "
+              "covariance, so that (11b) never overestimates.",
+    formula=r"""\approx \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P
+        \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes \mathbb{E}_i[\mathbf{h}_i^{(t-1)T}])""",
+    implements=(eq.eq_11b_product, direction))
 def equation_11b(rng):
     B, P, X = factors(rng)
 

@@ -44,15 +44,14 @@ def same_numbers(*rows):
     return [Equal(what, formula, other, 1e-15) for what, formula, other in rows]
 
 
-@equation("u-space",
-          where="Analysis of Space Complexity",
-          statement="Newton's matrix has the square of the number of parameters as entries. (As "
-                    "an order: the sum has a bias for every input of a layer, a count would have "
-                    "one for every output.)",
-          formula=r"O([\sum_{t=1}^k n_{t-1}(n_t + 1)]^2)",
-          kind="claim", verdict="holds", uses=("u-newton",),
-          implements=(complexity.storage_of_newton, complexity.parameters,
-                      complexity.storage_of_blocks))
+@equation(
+    "u-space", where="Analysis of Space Complexity", kind="claim", verdict="holds",
+    uses=("u-newton",),
+    statement="Newton's matrix has the square of the number of parameters as entries. (As an "
+              "order: the sum has a bias for every input of a layer, a count would have one for "
+              "every output.)",
+    formula=r"O([\sum_{t=1}^k n_{t-1}(n_t + 1)]^2)",
+    implements=(complexity.storage_of_newton, complexity.parameters, complexity.storage_of_blocks))
 def u_space(rng):
     network = mlp(WIDTHS, rng=rng)
     blocks = sum(layer.weight.size**2 + layer.bias.size**2 for layer in network.layers[::2])
@@ -74,14 +73,14 @@ def u_space(rng):
     yield Case(widths=WIDTHS)
 
 
-@equation("u-space-11a",
-          where="Analysis of Space Complexity",
-          statement="With (11a) the blocks of the biases are enough; the blocks of the weights "
-                    "need not be stored.",
-          formula=r"O(\sum_{t=1}^k n_t^2)",
-          kind="claim", verdict="conditional", condition=WITHOUT_MOMENT, uses=("10a", "11a"),
-          implements=(complexity.storage_of_bias_curvature, complexity.storage_of_kfi,
-                      complexity.storage_of_ea_cg))
+@equation(
+    "u-space-11a", where="Analysis of Space Complexity", kind="claim", verdict="conditional",
+    condition=WITHOUT_MOMENT, uses=("10a", "11a"),
+    statement="With (11a) the blocks of the biases are enough; the blocks of the weights need not "
+              "be stored.",
+    formula=r"O(\sum_{t=1}^k n_t^2)",
+    implements=(complexity.storage_of_bias_curvature, complexity.storage_of_kfi,
+                complexity.storage_of_ea_cg))
 def u_space_11a(rng):
     case = cases.case(rng, sizes=WIDTHS)
     biases = sum(one.layer.bias.size ** 2 for one in case.layers)
@@ -96,15 +95,15 @@ def u_space_11a(rng):
     yield Case(widths=WIDTHS)
 
 
-@equation("u-time",
-          where="Analysis of Additional Time Complexity",
-          statement="Operations of carrying curvature down and of solving. The outer products of "
-                    "the slopes, Batch times the squares of the widths, are left out. Up to a "
-                    "batch of 9216 the sum still bounds what the paper's network needs.",
-          formula=r"\begin{gathered} O(\sum_{t=1}^k [n_{t-1} n_t (n_{t-1} + n_t)]) \\ "
-                  r"O(|\text{CG}| \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]) \end{gathered}",
-          kind="claim", verdict="conditional", condition=SMALL_BATCH, uses=("6", "11b"),
-          implements=(complexity.propagation, complexity.slopes, complexity.ea_cg))
+@equation(
+    "u-time", where="Analysis of Additional Time Complexity", kind="claim", verdict="conditional",
+    condition=SMALL_BATCH, uses=("6", "11b"),
+    statement="Operations of carrying curvature down and of solving. The outer products of the "
+              "slopes, Batch times the squares of the widths, are left out. Up to a batch of 9216 "
+              "the sum still bounds what the paper's network needs.",
+    formula=r"""\begin{gathered} O(\sum_{t=1}^k [n_{t-1} n_t (n_{t-1} + n_t)]) \\ O(|\text{CG}|
+        \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]) \end{gathered}""",
+    implements=(complexity.propagation, complexity.slopes, complexity.ea_cg))
 def u_time(rng):
     batches, products = (10, 100, 1000), complexity.propagation(WIDTHS)
     counted = [float(counted_propagation(WIDTHS, S)) for S in batches]
@@ -130,16 +129,15 @@ def u_time(rng):
     yield Case(widths=np.array(WIDTHS), counted=counted)
 
 
-@equation("table-1",
-          where="Table 1",
-          statement="Operations and storage. Carrying PCH down leaves out the outer products of "
-                    "the slopes, Batch times; KFI leaves out its inputs' second moment alike. The "
-                    "entry of Gauss-Newton is a label of its own. All else is right.",
-          kind="claim", verdict="erratum", weight="substance",
-          uses=("u-time", "u-space-11a", "u-kfi-cost"),
-          implements=(complexity.propagation, complexity.slopes, complexity.fisher, complexity.kfi,
-                      complexity.ea_cg, complexity.storage_of_kfi, complexity.storage_of_ea_cg,
-                      complexity.propagation_in_table))
+@equation(
+    "table-1", where="Table 1", kind="claim", verdict="erratum", weight="substance",
+    uses=("u-time", "u-space-11a", "u-kfi-cost"),
+    statement="Operations and storage. Carrying PCH down leaves out the outer products of the "
+              "slopes, Batch times; KFI leaves out its inputs' second moment alike. The entry of "
+              "Gauss-Newton is a label of its own. All else is right.",
+    implements=(complexity.propagation, complexity.slopes, complexity.fisher, complexity.kfi,
+                complexity.ea_cg, complexity.storage_of_kfi, complexity.storage_of_ea_cg,
+                complexity.propagation_in_table))
 def table_1(rng):
     pairs, case = complexity.pairs(WIDE), cases.case(rng, sizes=WIDTHS)
     both_sides = sum(multiplications(lambda left, P, right: left @ (P @ right), (n, n), (n, m),
@@ -167,16 +165,16 @@ def table_1(rng):
     yield Case(widths=np.array(WIDE))
 
 
-@equation("u-table-1-gauss-newton",
-          where="Table 1, KFRA, Time Required",
-          statement="Gauss-Newton and PCH need the same two products with W in a layer. The entry "
-                    "of Gauss-Newton may have lost an exponent where the text was read: with "
-                    "n_{t-1}^2 it is that of PCH.",
-          formula=r"O(\sum_{t=2}^k n_{t-1} n_t)",
-          corrected=r"O(\sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t) + \text{Batch} \times "
-                    r"\sum_{t=1}^{k-1} n_t^2)",
-          kind="claim", verdict="erratum", weight="extraction", uses=("table-1", "u-kfra"),
-          implements=(complexity.propagation, complexity.propagation_in_table_of_gauss_newton))
+@equation(
+    "u-table-1-gauss-newton", where="Table 1, KFRA, Time Required", kind="claim", verdict="erratum",
+    weight="extraction", uses=("table-1", "u-kfra"),
+    statement="Gauss-Newton and PCH need the same two products with W in a layer. The entry of "
+              "Gauss-Newton may have lost an exponent where the text was read: with n_{t-1}^2 it "
+              "is that of PCH.",
+    formula=r"O(\sum_{t=2}^k n_{t-1} n_t)",
+    corrected=r"""O(\sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t) + \text{Batch} \times \sum_{t=1}^{k-1}
+        n_t^2)""",
+    implements=(complexity.propagation, complexity.propagation_in_table_of_gauss_newton))
 def u_table_1_gauss_newton(rng):
     pairs, printed = complexity.pairs(WIDE), complexity.propagation_in_table_of_gauss_newton(WIDE)
     counted = sum(multiplications(rivals.gauss_newton_step, (n, m), (n, n), (1, m))
@@ -190,13 +188,13 @@ def u_table_1_gauss_newton(rng):
     yield Case(widths=np.array(WIDE))
 
 
-@equation("u-kfi-batch",
-          where="Table 1, KFI, Time Required",
-          statement="KFI's entry has its inverses and products. The second moment of the inputs, "
-                    "Batch times the squares of the widths, is left out as in PCH's entry.",
-          formula=r"O(\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2])",
-          kind="claim", verdict="conditional", condition=SMALL_FOR_KFI, ours=True,
-          uses=("table-1", "12"), implements=(complexity.second_moments, complexity.kfi))
+@equation(
+    "u-kfi-batch", where="Table 1, KFI, Time Required", kind="claim", verdict="conditional",
+    condition=SMALL_FOR_KFI, ours=True, uses=("table-1", "12"),
+    statement="KFI's entry has its inverses and products. The second moment of the inputs, Batch "
+              "times the squares of the widths, is left out as in PCH's entry.",
+    formula=r"O(\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2])",
+    implements=(complexity.second_moments, complexity.kfi))
 def u_kfi_batch(rng):
     yield from same_numbers(
         ("second moments of the inputs, 9 instances, counted", complexity.second_moments(WIDE, 9),
@@ -216,16 +214,15 @@ def unlikely_classes(rng, activations):
     return cases.variety(rng, activations, ("bounded",), sizes=(3, 5, 8), scale=0.3, samples=2)
 
 
-@equation("table-1-criterion",
-          where="Table 1, row Criterion Func.",
-          statement="The empirical Fisher matrix and PCH are positive semidefinite for a "
-                    "non-convex criterion too; the Gauss-Newton matrix is not.",
-          formula=r"\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
-                  r"\xi_i^T] \succeq 0, \quad \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} "
-                  r"\xi_i] \succeq 0, \quad \mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 "
-                  r"\xi_i)] \not\succeq 0",
-          kind="claim", verdict="holds", ours=True, implements=(rivals.fisher, pch),
-          uses=("8b", "u-fisher-labels", "u-gn"))
+@equation(
+    "table-1-criterion", where="Table 1, row Criterion Func.", kind="claim", verdict="holds",
+    ours=True, uses=("8b", "u-fisher-labels", "u-gn"),
+    statement="The empirical Fisher matrix and PCH are positive semidefinite for a non-convex "
+              "criterion too; the Gauss-Newton matrix is not.",
+    formula=r"""\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} \xi_i^T]
+        \succeq 0, \quad \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i] \succeq 0, \quad
+        \mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] \not\succeq 0""",
+    implements=(rivals.fisher, pch))
 def table_1_criterion(rng):
     for case in unlikely_classes(rng, ("sigmoid", "tanh")):
         fisher, blocks = rivals.fisher(case.all_layers), pch(*case.passes, -1.0)
@@ -242,16 +239,16 @@ def table_1_criterion(rng):
     yield Case(fisher=fisher[-1], pch=blocks[-1])
 
 
-@equation("u-kfac-criterion",
-          where="Related Works against Table 1",
-          statement="The text has KFAC for a convex criterion, Table 1 for a non-convex one. The "
-                    "mean of outer products is positive semidefinite for every criterion. It "
-                    "measures curvature, as the exact Fisher matrix does, for cross-entropy alone.",
-          formula=r"\mathbb{E}_{\mathbf{y} \sim \hat{\mathbf{y}}_i}[\nabla_{\mathbf{b}^k} \xi_i "
-                  r"\otimes \nabla_{\mathbf{b}^k} \xi_i^T] = \mathbb{E}_{\mathbf{y} \sim "
-                  r"\hat{\mathbf{y}}_i}[\nabla_{\mathbf{b}^k}^2 \xi_i]",
-          kind="claim", verdict="conditional", condition=LIKELIHOOD, ours=True,
-          uses=("u-fisher-labels", "14"), implements=rivals.fisher)
+@equation(
+    "u-kfac-criterion", where="Related Works against Table 1", kind="claim", verdict="conditional",
+    condition=LIKELIHOOD, ours=True, uses=("u-fisher-labels", "14"),
+    statement="The text has KFAC for a convex criterion, Table 1 for a non-convex one. The mean of "
+              "outer products is positive semidefinite for every criterion. It measures curvature, "
+              "as the exact Fisher matrix does, for cross-entropy alone.",
+    formula=r"""\mathbb{E}_{\mathbf{y} \sim \hat{\mathbf{y}}_i}[\nabla_{\mathbf{b}^k} \xi_i \otimes
+        \nabla_{\mathbf{b}^k} \xi_i^T] = \mathbb{E}_{\mathbf{y} \sim
+        \hat{\mathbf{y}}_i}[\nabla_{\mathbf{b}^k}^2 \xi_i]""",
+    implements=rivals.fisher)
 def u_kfac_criterion(rng):
     def sides(case):
         """Mean over the model's labels of the top block of Fisher, and of the Hessian."""
@@ -278,13 +275,13 @@ def u_kfac_criterion(rng):
     yield Case(outer=sides(bounded)[0], hessian=sides(bounded)[1])
 
 
-@equation("u-kfi-cost",
-          where="Related Works, last lines",
-          statement="KFI takes about as many operations as EA-CG.",
-          formula=r"\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2] \approx "
-                  r"|\text{CG}| \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]",
-          kind="claim", verdict="conditional", condition=MANY_ITERATIONS, ours=True,
-          implements=(complexity.kfi, complexity.ea_cg), uses=("u-kfi", "u-time"))
+@equation(
+    "u-kfi-cost", where="Related Works, last lines", kind="claim", verdict="conditional",
+    condition=MANY_ITERATIONS, ours=True, uses=("u-kfi", "u-time"),
+    statement="KFI takes about as many operations as EA-CG.",
+    formula=r"""\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2] \approx |\text{CG}|
+        \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]""",
+    implements=(complexity.kfi, complexity.ea_cg))
 def u_kfi_cost(rng):
     n = int(rng.integers(20, 60))
     square = (n,) * 4

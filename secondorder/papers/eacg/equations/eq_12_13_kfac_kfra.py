@@ -17,18 +17,16 @@ from .eq_11_table_1 import unlikely_classes
 ALPHA = 0.05
 
 
-@equation("u-fisher",
-          where="Related Works",
-          statement="A block of one instance's Fisher matrix, between the weights of two layers. "
-                    "Inputs of one layer meet inputs of the other, gradients meet gradients.",
-          formula=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes "
-                  r"\mathbf{h}_i^{(\mu-1)T}) \otimes (\nabla_{\mathbf{b}^\nu} \xi_i \otimes "
-                  r"\nabla_{\mathbf{b}^\nu} \xi_i^T)",
-          corrected=r"[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes "
-                    r"\mathbf{h}_i^{(\nu-1)T}) \otimes (\nabla_{\mathbf{b}^\mu} \xi_i \otimes "
-                    r"\nabla_{\mathbf{b}^\nu} \xi_i^T)",
-          kind="identity", verdict="erratum", weight="misprint", implements=rivals.fisher_block,
-          uses=("u-backprop",))
+@equation(
+    "u-fisher", where="Related Works", kind="identity", verdict="erratum", weight="misprint",
+    uses=("u-backprop",),
+    statement="A block of one instance's Fisher matrix, between the weights of two layers. Inputs "
+              "of one layer meet inputs of the other, gradients meet gradients.",
+    formula=r"""[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes \mathbf{h}_i^{(\mu-1)T})
+        \otimes (\nabla_{\mathbf{b}^\nu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)""",
+    corrected=r"""[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes \mathbf{h}_i^{(\nu-1)T})
+        \otimes (\nabla_{\mathbf{b}^\mu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)""",
+    implements=rivals.fisher_block)
 def u_fisher(rng):
     for case in cases.variety(rng, ("sigmoid", "sin"), sizes=(3, 4, 5, 2)):
         for mu, nu in ((1, 2), (3, 1), (2, 2)):
@@ -44,18 +42,18 @@ def u_fisher(rng):
     yield Case(h=h, g=g)
 
 
-@equation("u-fisher-labels",
-          where="Related Works",
-          statement="The Fisher matrix as printed has the gradients of the given targets "
-                    "(empirical). Drawn from the model instead, its mean over draws is the exact "
-                    "one, the mean Gauss-Newton block.",
-          formula=r"\begin{aligned} \mathbb{E}_i[\hat{F}_i^t] &= \mathbb{E}_i[(\mathbf{h}_i^{t-1} "
-                  r"\otimes \mathbf{h}_i^{(t-1)T}) \otimes (\nabla_{\mathbf{b}^t} \xi_i \otimes "
-                  r"\nabla_{\mathbf{b}^t} \xi_i^T)] \\ &\approx \mathbb{E}_i[\mathbf{h}_i^{t-1} "
-                  r"\otimes \mathbf{h}_i^{(t-1)T}] \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t} "
-                  r"\xi_i \otimes \nabla_{\mathbf{b}^t} \xi_i^T], \end{aligned}",
-          kind="definition", verdict="definition", uses=("u-fisher", "u-expect"),
-          implements=(rivals.fisher_of_expectations, rivals.fisher, rivals.fisher_step))
+@equation(
+    "u-fisher-labels", where="Related Works", kind="definition", verdict="definition",
+    uses=("u-fisher", "u-expect"),
+    statement="The Fisher matrix as printed has the gradients of the given targets (empirical). "
+              "Drawn from the model instead, its mean over draws is the exact one, the mean "
+              "Gauss-Newton block.",
+    formula=r"""\begin{aligned} \mathbb{E}_i[\hat{F}_i^t] &= \mathbb{E}_i[(\mathbf{h}_i^{t-1}
+        \otimes \mathbf{h}_i^{(t-1)T}) \otimes (\nabla_{\mathbf{b}^t} \xi_i \otimes
+        \nabla_{\mathbf{b}^t} \xi_i^T)] \\ &\approx \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes
+        \mathbf{h}_i^{(t-1)T}] \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes
+        \nabla_{\mathbf{b}^t} \xi_i^T], \end{aligned}""",
+    implements=(rivals.fisher_of_expectations, rivals.fisher, rivals.fisher_step))
 def u_fisher_labels(rng):
     draws, usual = 200, cases.case(rng, "tanh", "softmax")
 
@@ -99,20 +97,18 @@ def factors(rng, n=3, m=4):
     return cases.psd(rng, m), cases.psd(rng, n), rng.normal(size=(n, m))
 
 
-@equation("12",
-          where="Related Works; pi as Martens and Grosse choose it",
-          statement="The damped inverse is replaced by a Kronecker product of damped inverses. "
-                    "The matrix inverted has two more terms, so that it always damps too much. "
-                    "With pi^2 the ratio of mean eigenvalues the traces of these terms are "
-                    "least.",
-          formula=r"\begin{gathered} (\mathbb{E}_i[\hat{F}_i^t] + \alpha I)^{-1} \approx "
-                  r"(\mathcal{H}^t)^{-1} \otimes (\mathcal{G}^t)^{-1} \\ (\mathcal{H}^t)^{-1} = "
-                  r"(\mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}] + \pi_t "
-                  r"\sqrt{\alpha} I)^{-1} \\ (\mathcal{G}^t)^{-1} = "
-                  r"(\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} "
-                  r"\xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}",
-          kind="approximation", verdict="conditional", condition=LIGHT, uses=("u-fisher-labels",),
-          implements=(Stated(rivals.eq_12_factors, "0", "1"), rivals.eq_12_inverse, rivals.pi_t))
+@equation(
+    "12", where="Related Works; pi as Martens and Grosse choose it", kind="approximation",
+    verdict="conditional", condition=LIGHT, uses=("u-fisher-labels",),
+    statement="The damped inverse is replaced by a Kronecker product of damped inverses. The "
+              "matrix inverted has two more terms, so that it always damps too much. With pi^2 the "
+              "ratio of mean eigenvalues the traces of these terms are least.",
+    formula=r"""\begin{gathered} (\mathbb{E}_i[\hat{F}_i^t] + \alpha I)^{-1} \approx
+        (\mathcal{H}^t)^{-1} \otimes (\mathcal{G}^t)^{-1} \\ (\mathcal{H}^t)^{-1} =
+        (\mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}] + \pi_t \sqrt{\alpha}
+        I)^{-1} \\ (\mathcal{G}^t)^{-1} = (\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes
+        \nabla_{\mathbf{b}^t} \xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}""",
+    implements=(Stated(rivals.eq_12_factors, "0", "1"), rivals.eq_12_inverse, rivals.pi_t))
 def equation_12(rng):
     A, B, _ = factors(rng)
     damped_A, damped_B, pi = reference.kfi_factors(A, B, ALPHA)
@@ -150,18 +146,15 @@ def equation_12(rng):
     yield Case(A=A, B=B)
 
 
-@equation("u-kfi",
-          where="Related Works",
-          statement="KFI's direction is a product of three matrices; it never needs the Kronecker "
-                    "product.",
-          formula=r"\begin{aligned} \hat{\mathbf{d}}_{\mathbf{W}^t} &= -((\mathcal{H}^t)^{-1} "
-                  r"\otimes (\mathcal{G}^t)^{-1}) \cdot "
-                  r"\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]) \\ &= "
-                  r"-\text{Vec}((\mathcal{G}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i] "
-                  r"(\mathcal{H}^t)^{-1}), \end{aligned}",
-          kind="identity", verdict="holds", uses=("12", "u-vec"),
-          implements=(Stated(rivals.kfi_as_printed, "x"), Stated(rivals.kfi, "x"),
-                      rivals.times_inverse))
+@equation(
+    "u-kfi", where="Related Works", kind="identity", verdict="holds", uses=("12", "u-vec"),
+    statement="KFI's direction is a product of three matrices; it never needs the Kronecker "
+              "product.",
+    formula=r"""\begin{aligned} \hat{\mathbf{d}}_{\mathbf{W}^t} &= -((\mathcal{H}^t)^{-1} \otimes
+        (\mathcal{G}^t)^{-1}) \cdot \text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]) \\ &=
+        -\text{Vec}((\mathcal{G}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]
+        (\mathcal{H}^t)^{-1}), \end{aligned}""",
+    implements=(Stated(rivals.kfi_as_printed, "x"), Stated(rivals.kfi, "x"), rivals.times_inverse))
 def u_kfi(rng):
     _, B, G = factors(rng)
     for S in (2, 9):
@@ -175,15 +168,15 @@ def u_kfi(rng):
     yield Case(X=X, B=B, G=G)
 
 
-@equation("13",
-          where="Convex Criterion",
-          statement="In the first layer, the outer product of the mean input replaces the second "
-                    "moment of the inputs. The formula of Sherman and Morrison inverts it.",
-          formula=r"\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes "
-                  r"\mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I",
-          kind="approximation", verdict="conditional", condition=CONSTANT, uses=("11b", "12"),
-          implements=(rivals.eq_13_first_factor, Stated(rivals.eq_13_direction, "x"),
-                      rivals.times_inverse))
+@equation(
+    "13", where="Convex Criterion", kind="approximation", verdict="conditional", condition=CONSTANT,
+    uses=("11b", "12"),
+    statement="In the first layer, the outer product of the mean input replaces the second moment "
+              "of the inputs. The formula of Sherman and Morrison inverts it.",
+    formula=r"""\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes
+        \mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I""",
+    implements=(rivals.eq_13_first_factor, Stated(rivals.eq_13_direction, "x"),
+                rivals.times_inverse))
 def equation_13(rng):
     _, B, G = factors(rng)
     X = rng.normal(size=(6, 4)) + 0.5
@@ -245,17 +238,17 @@ def relu_case(rng):
     raise RuntimeError("no network off the kinks")
 
 
-@equation("u-kfra",
-          where="Related Works; E_i[GN] by KFRA's own recursion",
-          statement="KFRA's direction: KFI with the Gauss-Newton block of the bias in the place "
-                    "of the second moment of its gradients.",
-          formula=r"\begin{gathered} \tilde{\mathbf{d}}_{\mathbf{W}^t} = "
-                  r"-\text{Vec}((\tilde{\mathcal{G}}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} "
-                  r"\xi_i] (\mathcal{H}^t)^{-1}) \\ (\tilde{\mathcal{G}}^t)^{-1} = "
-                  r"(\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] + "
-                  r"(\sqrt{\alpha}/\pi_t)I)^{-1} \end{gathered}",
-          kind="identity", verdict="holds", uses=("6", "12", "u-kfi"),
-          implements=(rivals.gauss_newton, rivals.gauss_newton_step, direction))
+@equation(
+    "u-kfra", where="Related Works; E_i[GN] by KFRA's own recursion", kind="identity",
+    verdict="holds", uses=("6", "12", "u-kfi"),
+    statement="KFRA's direction: KFI with the Gauss-Newton block of the bias in the place of the "
+              "second moment of its gradients.",
+    formula=r"""\begin{gathered} \tilde{\mathbf{d}}_{\mathbf{W}^t} =
+        -\text{Vec}((\tilde{\mathcal{G}}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]
+        (\mathcal{H}^t)^{-1}) \\ (\tilde{\mathcal{G}}^t)^{-1} =
+        (\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] + (\sqrt{\alpha}/\pi_t)I)^{-1}
+        \end{gathered}""",
+    implements=(rivals.gauss_newton, rivals.gauss_newton_step, direction))
 def u_kfra(rng):
     for case in [relu_case(rng), *cases.variety(rng, losses=("softmax",)),
                  *cases.unusual(rng, KFI_CASES, loss="softmax")]:
@@ -267,13 +260,13 @@ def u_kfra(rng):
     yield Case(x=case.x, theta=case.theta)
 
 
-@equation("u-kfra-hessian",
-          where="Related Works",
-          statement="For piecewise linear activations the diagonal term of (4b) disappears, and "
-                    "the Gauss-Newton matrix is the Hessian.",
-          formula=r"\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i) = \nabla_{\mathbf{b}^t}^2 \xi_i",
-          kind="claim", verdict="conditional", condition=WITHIN, ours=True, uses=("4b", "u-kfra"),
-          implements=(gauss_newton_hessian, rivals.fisher_step, mean_of_instances))
+@equation(
+    "u-kfra-hessian", where="Related Works", kind="claim", verdict="conditional", condition=WITHIN,
+    ours=True, uses=("4b", "u-kfra"),
+    statement="For piecewise linear activations the diagonal term of (4b) disappears, and the "
+              "Gauss-Newton matrix is the Hessian.",
+    formula=r"\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i) = \nabla_{\mathbf{b}^t}^2 \xi_i",
+    implements=(gauss_newton_hessian, rivals.fisher_step, mean_of_instances))
 def u_kfra_hessian(rng):
     case = relu_case(rng)
     mean = mean_of_instances(case.all_layers, case.top, rivals.fisher_step)
@@ -292,13 +285,13 @@ def u_kfra_hessian(rng):
     yield Case(x=case.x, theta=case.theta)
 
 
-@equation("u-gn",
-          where="Related Works; Non-Convex Criterion",
-          statement="With the bounded criterion the Gauss-Newton matrix is indefinite; a "
-                    "corrected top block mends it.",
-          formula=r"\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] \not\succeq 0",
-          kind="claim", verdict="conditional", condition=UNLIKELY, ours=True,
-          implements=(rivals.gauss_newton, BoundedCriterion.hessian), uses=("14", "u-kfra"))
+@equation(
+    "u-gn", where="Related Works; Non-Convex Criterion", kind="claim", verdict="conditional",
+    condition=UNLIKELY, ours=True, uses=("14", "u-kfra"),
+    statement="With the bounded criterion the Gauss-Newton matrix is indefinite; a corrected top "
+              "block mends it.",
+    formula=r"\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] \not\succeq 0",
+    implements=(rivals.gauss_newton, BoundedCriterion.hessian))
 def u_gn(rng):
     for case in unlikely_classes(rng, ("sigmoid", "tanh", "softplus")):
         uncorrected = rivals.gauss_newton(*case.passes, convex=True)[-1]

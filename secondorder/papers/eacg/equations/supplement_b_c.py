@@ -10,11 +10,11 @@ from .cases import HARD, equation
 from .eq_04_hessian import DIFFERENCES
 
 
-@equation("b-ii",
-          where="Supplement B (ii), case 1",
-          statement="In a bias's gradient a row of W^T, not a column, meets the gradient above.",
-          kind="proof-step", verdict="erratum", weight="misprint",
-          implements=supplement.b_ii_bias_gradient_entry, uses=())
+@equation(
+    "b-ii", where="Supplement B (ii), case 1", kind="proof-step", verdict="erratum",
+    weight="misprint", uses=(),
+    statement="In a bias's gradient a row of W^T, not a column, meets the gradient above.",
+    implements=supplement.b_ii_bias_gradient_entry)
 def b_ii(rng):
     for case in cases.various(rng, HARD):
         W, above = case.weights(3), reference.bias_gradients(case, 3)
@@ -35,17 +35,17 @@ def b_ii(rng):
     yield Case(W=W)
 
 
-@equation("c-ii",
-          where="Supplement C",
-          statement="The step (4b), entry by entry. Its range ends at t = 2, as there is no bias "
-                    "below the first layer. Its diagonal has a row of W^T.",
-          formula=r"\begin{gathered} \text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r "
-                  r"[\mathbf{W}^{tT}]_{sr} \nabla_{\mathbf{b}^t} \xi_i \right) \mathbf{e}_r \\ t "
-                  r"= k, \dots, 1 \end{gathered}",
-          corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
-                  \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
-          kind="proof-step", verdict="erratum", weight="misprint", uses=("u-backprop", "b-ii"),
-          implements=(supplement.c_ii_part_1, eq_4b_hidden_hessian))
+@equation(
+    "c-ii", where="Supplement C", kind="proof-step", verdict="erratum", weight="misprint",
+    uses=("u-backprop", "b-ii"),
+    statement="The step (4b), entry by entry. Its range ends at t = 2, as there is no bias below "
+              "the first layer. Its diagonal has a row of W^T.",
+    formula=r"""\begin{gathered} \text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r
+        [\mathbf{W}^{tT}]_{sr} \nabla_{\mathbf{b}^t} \xi_i \right) \mathbf{e}_r \\ t = k, \dots,
+        1 \end{gathered}""",
+    corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
+        \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
+    implements=(supplement.c_ii_part_1, eq_4b_hidden_hessian))
 def c_ii(rng):
     case = cases.case(rng, "tanh", "bounded", sizes=(3, 4, 4, 3))
     H, (W, _, g, h_bar, dh, ddh, *_) = case.exact()[1], case.layer(2)

@@ -27,14 +27,14 @@ def does_not_conform(W, H, slope):
                         carried(W, H)[0].shape, slope[0].shape)
 
 
-@equation("15",
-          where="Supplement D",
-          statement="The exact mean minus (6), fed with the exact mean above, is an element-wise "
-                    "covariance: of what is carried down and of the slopes' products. The "
-                    "diagonal terms cancel. A bracket closes early: the covariance with h' alone "
-                    "does not conform. (7) has it right.",
-          kind="identity", verdict="erratum", weight="extraction", uses=("4b", "6"),
-          implements=(eq.eq_15_expectation_error, ele_cov))
+@equation(
+    "15", where="Supplement D", kind="identity", verdict="erratum", weight="extraction",
+    uses=("4b", "6"),
+    statement="The exact mean minus (6), fed with the exact mean above, is an element-wise "
+              "covariance: of what is carried down and of the slopes' products. The diagonal terms "
+              "cancel. A bracket closes early: the covariance with h' alone does not conform. (7) "
+              "has it right.",
+    implements=(eq.eq_15_expectation_error, ele_cov))
 def equation_15(rng):
     for W, H, slope, case in steps(rng):
         layer, means = case.layer(2), [H.mean(axis=0)] * len(H)
@@ -48,12 +48,12 @@ def equation_15(rng):
     yield Case(W=W, H=H, slope=slope)
 
 
-@equation("16",
-          where="Supplement D",
-          statement="Cauchy-Schwarz: a squared covariance is at most the product of the "
-                    "variances, entry by entry. A bracket closes early, as in (15).",
-          kind="inequality", verdict="erratum", weight="extraction", uses=("15",),
-          implements=(eq.eq_16_covariance_bound, eq.eq_17_variance))
+@equation(
+    "16", where="Supplement D", kind="inequality", verdict="erratum", weight="extraction",
+    uses=("15",),
+    statement="Cauchy-Schwarz: a squared covariance is at most the product of the variances, entry "
+              "by entry. A bracket closes early, as in (15).",
+    implements=(eq.eq_16_covariance_bound, eq.eq_17_variance))
 def equation_16(rng):
     def left(*step):
         return np.sum(eq.eq_15_expectation_error(*step) ** 2)
@@ -75,13 +75,11 @@ def equation_16(rng):
     yield Case(W=W, H=H, slope=slope)
 
 
-@equation("17",
-          where="Supplement D",
-          statement="The variance of a product of slopes is at most L^4. The printed bracket "
-                    "squares each factor's mean; what is subtracted is the squared mean of the "
-                    "product.",
-          kind="inequality", verdict="erratum", weight="extraction", uses=(),
-          implements=eq.eq_17_variance)
+@equation(
+    "17", where="Supplement D", kind="inequality", verdict="erratum", weight="extraction", uses=(),
+    statement="The variance of a product of slopes is at most L^4. The printed bracket squares "
+              "each factor's mean; what is subtracted is the squared mean of the product.",
+    implements=eq.eq_17_variance)
 def equation_17(rng):
     for _, _, slope, case in steps(rng, (30,) * 4):
         mine, L = eq.eq_17_variance(outer_products(slope)), LIPSCHITZ[case.name]
