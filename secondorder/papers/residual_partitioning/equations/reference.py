@@ -448,4 +448,5 @@ def sum_of_curvatures(at, negative_curvature="abs"):
                 Y = parts[..., k_own:].sum(axis=2)
         return total
 
-    return objective, [terms_of(step, step.u) != 0 for step in affine] + [steps[-1].u_out * f_ii > 0]
+    occupied = [terms_of(step, step.u) != 0 for step in affine]
+    return objective, [*occupied, steps[-1].u_out * f_ii > 0]

@@ -167,7 +167,7 @@ def theorem_1_check(rng):
     claims = []
     for name, at in (cases.rows(rng) | {"bent unit": cases.bent_unit()}).items():
         for way, correct in NEGATIVE_CURVATURE.items():
-            built = cases.built(at, cases.drawn(at, rng), correct=correct)
+            built = cases.optimal_up_to(at, 0, rng, correct)  # all fractions are drawn
             convex = [W.ravel() for W in built.W_ddot + built.Y_ddot if W is not None]
             claims += in_case(
                 f"{name}, {way}", Equal("W_ddot at the fractions of (10) against loops",
