@@ -16,7 +16,7 @@ from ...optimizers.base import Optimizer
 from ...optimizers.step import ALONE, own_evaluation
 from ...optimizers.trials import halved, objective_after
 from .section_3_residual_partitioning import NEGATIVE_CURVATURE, eq_3_bound, quadratic
-from .section_7_algorithm_1 import OUTPUTS, algorithm_1, down, up, update
+from .section_7_algorithm_1 import OUTPUTS, algorithm_1, algorithm_1_last_lines, down, up
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
@@ -99,7 +99,7 @@ class ResidualPartitioning(Optimizer):
         with np.errstate(over="ignore", invalid="ignore"):
             W_ddot = algorithm_1(evaluation, self.output,
                                  NEGATIVE_CURVATURE[self.negative_curvature], self.cross).W_ddot
-        direction, decrease, idle = step.run(update, self, evaluation,
+        direction, decrease, idle = step.run(algorithm_1_last_lines, self, evaluation,
                                              (self.learning_rate, self.damping), given=[W_ddot])
         if not math.isfinite(decrease):  # with a curvature of inf the step is 0, and looks right
             finite(self.network, W_ddot)

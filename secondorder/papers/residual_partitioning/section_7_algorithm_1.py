@@ -130,7 +130,7 @@ activation = eq_41_carried  # as a study calls it
 
 
 @loop
-def update(total, theta, share, l2, keep, rate, own_rate, damping, W_ddot, moved):
+def algorithm_1_last_lines(total, theta, share, l2, keep, rate, own_rate, damping, W_ddot, moved):
     """The last lines, dw_j = -lambda W_dot_j / W_ddot_j, and what (3) promises of this step: a
     direction dw / lambda, with lambda = `own_rate`, as :mod:`secondorder.kernels.updates` has it.
 

@@ -13,7 +13,7 @@ from ..section_3_residual_partitioning import eq_9_coefficients, theorem_1
 from ..section_3_what_is_bounded import bounded_hessian
 from ..section_4_partitioning_variables import eq_10_fractions, theorem_2
 from ..section_7_3_proof_of_theorem_2 import eq_46_fractions_at_outputs
-from ..section_7_algorithm_1 import update
+from ..section_7_algorithm_1 import algorithm_1_last_lines
 from . import reference
 
 CURVED = ("tanh", "softplus", "sigmoid")
@@ -373,5 +373,5 @@ def steps(rng, size, count=40):
 def last_lines(W_dot, W_ddot, rate):
     """The step over its rate, (P,), and the decrease that it promises, from both coefficients."""
     step, none = np.empty_like(W_dot), np.zeros_like(W_dot)
-    told = update(W_dot, none, 1.0, 0.0, 0.0, 1.0, rate, 0.0, W_ddot, step)
+    told = algorithm_1_last_lines(W_dot, none, 1.0, 0.0, 0.0, 1.0, rate, 0.0, W_ddot, step)
     return step, told[4]

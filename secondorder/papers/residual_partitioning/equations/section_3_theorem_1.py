@@ -213,7 +213,7 @@ def activation_step(rng):
                     "order. It lies above the model without these products.",
           where="Section 1, the paragraph that introduces the method; Theorem 1",
           kind="claim", verdict="erratum", weight="substance", ours=True, unnumbered=True,
-          condition=CORRECTED, uses=("4", "theorem-1"), implements=(bound_at, bounded_hessian))
+          condition=CORRECTED, uses=("4", "theorem-1"), implements=(bound_at,))
 def second_order_model(rng):
     claims = []
     for name, at in cases.variety(rng, samples=3).items():

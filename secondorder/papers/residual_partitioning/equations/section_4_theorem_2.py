@@ -86,7 +86,7 @@ def equation_10(rng):
           statement="The fractions are chosen so that the bound is least for changes of equal "
                     "size. The bound that Algorithm 1 minimises has absolute values below the "
                     "activations, and where one of them turns a sign, other fractions make it "
-                    "less, often by a third.",
+                    "less, here by a quarter and more.",
           where="Section 4, the sentence before Theorem 2; Algorithm 1, the last backward line",
           kind="claim", verdict="erratum", weight="substance", ours=True, unnumbered=True,
           uses=("theorem-2", "algorithm-1"), implements=(Stated(algorithm_1, "W_ddot"),))
