@@ -70,7 +70,6 @@ class ResidualPartitioning(Optimizer):
     before the step is halved; with a safeguard also ``halvings`` and ``accepted``.
     """
 
-    added = {"safeguard": False}
     cross, safeguard = Checked(boolean), Checked(boolean)
     damping = Checked(number_in, 0, np.inf)
     negative_curvature = Checked(lambda value, name: one_of(NEGATIVE_CURVATURE, value, name))
