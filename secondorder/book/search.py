@@ -16,7 +16,8 @@ def rows(papers, lessons, findings, single):
     """One dictionary a row.
 
     ``label``, ``page``, ``paper``, ``glyph``, ``text``: what is shown, where it stands, what it
-    says; ``code``: names of functions; ``more``: words by which it is found, too.
+    says; ``code``: names of functions; ``called`` and ``also``: how people call what its label and its
+    words name; ``more``: words by which it is found, too.
     """
     found = []
     for paper in papers:
@@ -51,10 +52,11 @@ def rows(papers, lessons, findings, single):
 
 def _row(label, page, paper, glyph, text, names=(), more=()):
     words = " ".join([text, *more]).lower()
-    also = [name for word, name in ALSO.items() if re.search(rf"\b{word}\b", words)]
+    called, also = ([name for word, name in ALSO.items() if re.search(rf"\b{word}\b", one)]
+                    for one in (label.lower().replace("-", " "), words))
     said = set(re.findall(r"\w+", text.lower()))
     rest = dict.fromkeys(word for word in re.findall(r"[^\W\d_][\w-]+", " ".join(more).lower())
                          if word not in said and len(word) > 2)
     return {"label": label, "page": page, "paper": paper, "glyph": glyph, "text": text,
             "code": " ".join(dict.fromkeys(filter(None, names))),
-            "also": " ".join(dict.fromkeys(also)), "more": " ".join(rest)}
+            "called": " ".join(called), "also": " ".join(also), "more": " ".join(rest)}

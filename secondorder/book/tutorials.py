@@ -19,7 +19,6 @@ from .parts import code, formulas
 COLOURS = 32
 _FIGURE = re.compile(r"^figure: (.+\.png)\n?", re.M)
 _HELD = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$]+?)\$|`(?P<code>[^`]+)`", re.S)
-_KEY = re.compile(r"\[([a-z-]+)\]|\b([a-z]+(?:-[a-z]+)+)(?=\x00?\W)")
 _NAME = re.compile(
     r"\[(?P<key>[a-z-]+)\]|(?P<number>\(\d+[a-z]?\)(?:\s*(?:-|to)\s*\(\d+[a-z]?\))?)"
     r"|(?P<word>\b(?:u|claim|extension|property|option|proposition|assumption|appendix)-[\w.-]+\w"
@@ -154,8 +153,7 @@ class _Text:
             self.here = re.sub(r"[^a-z0-9]+", "-", re.sub("\x00\\d+\x00", "", head).lower()) \
                 .strip("-")
             self.heads.append((self.here, re.sub("\x00\\d+\x00", "…", head)))
-            return (f'<h2 id="{self.here}"><a class="self" href="#{self.here}">'
-                    f"{self._inline(head)}</a></h2>\n"
+            return (f'<h2 id="{self.here}">{self._inline(head)}</h2>\n'
                     + (self._block(rest) if rest.strip() else ""))
         if lines[0].startswith("|") and len(lines) > 1:
             return self._table(lines)

@@ -18,7 +18,7 @@
   let chosen = 0;
   // words: a whole one counts more than the beginning of one, a label more than what a row says
   const words = text => text.toLowerCase().match(/[\p{L}\p{N}.⊣]+(?:['’]\p{L}+)?/gu) || [];
-  const FIELDS = [["label", 12], ["also", 8], ["code", 7], ["text", 6], ["paper", 4], ["more", 3]];
+  const FIELDS = [["label", 12], ["called", 10], ["code", 7], ["also", 6.5], ["text", 6], ["paper", 4], ["more", 3]];
   const prepared = row => row.words ||= FIELDS.map(([name, weight]) => [weight, new Set(words(row[name].replace(/[_-]/g, " ")))]);
   const rank = (row, asked, whole) => {
     let total = row.label.toLowerCase() === asked.join("-") || row.label.toLowerCase() === asked.join(" ") ? 40 : 0;
