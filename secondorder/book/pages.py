@@ -197,6 +197,7 @@ def rendered(pages, claims, lessons=(), single=False):
     texts = {file: environment.get_template(f"{name}.html").render(papers=papers, **facts)
              for file, (name, facts) in asked.items()}
     texts["search.js"] = "const INDEX = " + json.dumps(
-        search.rows(papers, lessons, found, single), ensure_ascii=False) + ";\n"
+        search.rows(papers, lessons, found, single), ensure_ascii=False,
+        separators=(",", ":")) + ";\n"
     return texts
 

@@ -56,7 +56,8 @@ def _row(label, page, paper, glyph, text, names=(), more=()):
                     for one in (label.lower().replace("-", " "), words))
     said = set(re.findall(r"\w+", text.lower()))
     rest = dict.fromkeys(word for word in re.findall(r"[^\W\d_][\w-]+", " ".join(more).lower())
-                         if word not in said and len(word) > 2)
-    return {"label": label, "page": page, "paper": paper, "glyph": glyph, "text": text,
-            "code": " ".join(dict.fromkeys(filter(None, names))),
-            "called": " ".join(called), "also": " ".join(also), "more": " ".join(rest)}
+                         if word not in said and len(word) > 3)
+    found = {"code": " ".join(dict.fromkeys(filter(None, names))), "called": " ".join(called),
+             "also": " ".join(also), "more": " ".join(rest)}
+    return {"label": label, "page": page, "paper": paper, "glyph": glyph, "text": text} | {
+        name: words for name, words in found.items() if words}

@@ -19,9 +19,11 @@
   // words: a whole one counts more than the beginning of one, a label more than what a row says
   const words = text => text.toLowerCase().match(/[\p{L}\p{N}.⊣]+(?:['’]\p{L}+)?/gu) || [];
   const FIELDS = [["label", 12], ["called", 10], ["code", 7], ["also", 6.5], ["text", 6], ["paper", 4], ["more", 3]];
-  const prepared = row => row.words ||= FIELDS.map(([name, weight]) => [weight, new Set(words(row[name].replace(/[_-]/g, " ")))]);
+  const prepared = row => row.words ||= FIELDS.map(([name, weight]) => [weight, new Set(words((row[name] || "").replace(/[_-]/g, " ")))]);
   const rank = (row, asked, whole) => {
-    let total = row.label.toLowerCase() === asked.join("-") || row.label.toLowerCase() === asked.join(" ") ? 40 : 0;
+    const label = row.label.toLowerCase().replace(/[_-]/g, " "), paper = row.paper.split("-");
+    const rest = paper.every(word => asked.includes(word)) ? asked.filter(word => !paper.includes(word)) : asked;
+    let total = label === asked.join(" ") || label === rest.join(" ") ? 40 : 0;
     for (const word of asked) {
       let best = 0;
       for (const [weight, known] of prepared(row)) {

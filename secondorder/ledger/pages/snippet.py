@@ -179,8 +179,8 @@ class _Maker:
         if value.size <= _WHOLE or value.dtype.kind not in "iuf":
             if value.size > 10 * _WHOLE or value.dtype.kind not in "biufc":
                 raise _NoCode
-            if value.dtype.kind == "f":  # four digits say enough
-                value = np.vectorize(lambda one: float(f"{one:.4g}"), otypes=[float])(value)
+            if value.dtype.kind == "f":  # three digits say enough
+                value = np.vectorize(lambda one: float(f"{one:.3g}"), otypes=[float])(value)
             shaped = "" if 0 not in value.shape else f".reshape({value.shape})"
             return f"np.array({value.tolist()}){shaped}"
         self.random = True
