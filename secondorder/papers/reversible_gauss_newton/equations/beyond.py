@@ -60,7 +60,7 @@ def extension_sweep(rng):
         claims += [Equal("the step in float32", single,
                          reference.right_inverse_step(other.net, other.x, other.eps), 2e-3,
                          case=name),
-                   Equal("ranks of the features", [float(fit.rank) for pair in fits for fit in pair],
+                   Equal("ranks of the features", [float(fit.rank) for two in fits for fit in two],
                          [float(reference.rank(S)) for *_, S1, S2 in found for S in (S1, S2)],
                          1e-12, case=name), two_steps(other, name)]
     return [*claims, Property("type of the step in float32", str(single.dtype), "float32"),
@@ -191,9 +191,6 @@ def of_kernel(rng, net, samples, name):
           where="beyond the paper",
           statement="Any weights of the blocks with sum 1 give a right inverse. The shortest "
                     "step weighs a block by one over the square of its own length.",
-          formula=r"J^\dashv=\begin{pmatrix}c_1J_1^\dashv\\\vdots\\"
-                  r"c_LJ_L^\dashv\end{pmatrix},\ \sum_\ell c_\ell=1,\qquad c_\ell"
-                  r"\propto\|\Delta_\ell\|^{-2}",
           kind="optimality", verdict="holds", ours=True,
           implements=(shortest, eq_56_57_step), uses=("55",))
 def extension_block_weights(rng):

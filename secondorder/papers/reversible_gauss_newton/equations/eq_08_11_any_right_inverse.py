@@ -45,9 +45,6 @@ def equation_8(rng):
 @equation(PAPER, "theorem-4.3", "9",
           statement="At a fixed time the errors of iterations with two right inverses differ by "
                     "O(alpha).",
-          formula=r"\big\|\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(1)}))"
-                  r"-\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(2)}))\big\|"
-                  r"\le O(\alpha)",
           kind="claim", verdict="conditional",
           condition=(SURJECTIVE,
                      "The activation is smooth (the proof differentiates the fields), and the "

@@ -102,10 +102,6 @@ def equation_20(rng):
 @equation(PAPER, "21", "22",
           statement="Along the generalised flow eps decays by a matrix A: d eps / dt = -alpha A "
                     "eps.",
-          formula=r"\begin{gathered} \frac{d\theta}{dt}=-\alpha(J^THJ)^+\nabla_\theta\mathcal L"
-                  r"=-\alpha(J^THJ)^+J^T\epsilon \tag{21} \\ "
-                  r"\frac{d\epsilon}{dt}=-\alpha HJ(J^THJ)^+J^T\epsilon"
-                  r"=-\alpha A\epsilon \tag{22} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(eq_21_flow, eq_22_projection), uses=("7", "20"))
 def equations_21_and_22(rng):

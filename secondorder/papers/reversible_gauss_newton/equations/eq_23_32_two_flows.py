@@ -21,10 +21,6 @@ from .conditions import IDENTITY_HESSIAN, SURJECTIVE
 @equation(PAPER, "23", "24",
           statement="Two flows of the parameters, along minus J+ eps and minus any right inverse "
                     "of J times eps.",
-          formula=r"\begin{gathered} \frac{d\theta}{dt}=(-J^+\epsilon)\big|_{\theta(t)} "
-                  r"\tag{23} \\ "
-                  r"\frac{d\theta}{dt}=(-J^\dashv\epsilon)\big|_{\theta(t)} "
-                  r"\tag{24} \end{gathered}",
           kind="definition", verdict="holds",
           implements=(eq_23_flow, eq_24_flow), uses=("5", "8"))
 def equations_23_and_24(rng):
@@ -118,10 +114,6 @@ def growth(alpha, time=1.0):
 
 @equation(PAPER, "28", "29",
           statement="Euler's method stays within (alpha / K)(e^{L t} - 1) of its flow.",
-          formula=r"\begin{gathered} \|\theta_i-\theta(t_i)\|"
-                  r"\le\frac{\alpha}{K}\big(e^{L(t_i-t_0)}-1\big) \tag{28} \\ "
-                  r"\|\tilde\theta_i-\tilde\theta(t_i)\|\le\frac{\alpha}{\tilde K}"
-                  r"\big(e^{\tilde L(t_i-t_0)}-1\big) \tag{29} \end{gathered}",
           kind="inequality", verdict="conditional",
           condition="K = 2 L / max |d^2 theta / dt^2|, which the text leaves open.",
           implements=(eq_28_29_euler_bound, euler), uses=("23",))
@@ -160,9 +152,6 @@ def equations_28_and_29(rng):
 @equation(PAPER, "30",
           statement="The distance of two iterations is at most the sum of three: each "
                     "iteration's distance to its own flow, and the flows' distance.",
-          formula=r"\|\epsilon(\theta_i)-\epsilon(\tilde\theta_i)\|\le\|\epsilon(\theta_i)"
-                  r"-\epsilon(\theta(t_i))\|+\|\epsilon(\theta(t_i))-\epsilon(\tilde\theta(t_i))\|"
-                  r"+\|\epsilon(\tilde\theta(t_i))-\epsilon(\tilde\theta_i)\|",
           kind="inequality", verdict="holds", implements=eq_30_triangle, uses=())
 def equation_30(rng):
     two, norm = two_flows(rng), np.linalg.norm

@@ -111,11 +111,6 @@ def equations_43_to_47(rng):
 
 @equation(PAPER, "48", "49", "50", "51", "52",
           statement="With independent features the diagonal blocks are I and Lambda is 0.",
-          formula=r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},\frac{\partial"
-                  r"\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}I&0\\"
-                  r"0&I\end{pmatrix}\begin{pmatrix}\frac{\partial\mathbf x_\ell^{(1)}}{\partial"
-                  r"\mathbf x_L}\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}"
-                  r"\end{pmatrix}",
           kind="proof-step", verdict="conditional", unnumbered=("48", "49", "50", "51"),
           condition=INDEPENDENT,
           implements=(eq_52_with_identity, eq_47_projection, eq_60_own_right_inverse),
@@ -139,12 +134,6 @@ def equations_48_to_52(rng):
 
 @equation(PAPER, "53",
           statement="The network above a block and its inverse cancel.",
-          formula=r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}}\frac{\partial"
-                  r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}"
-                  r"+\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\frac{\partial"
-                  r"\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}"
-                  r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\frac{\partial"
-                  r"\mathbf x_\ell}{\partial\mathbf x_L}=I_{dn}",
           kind="identity", verdict="holds",
           implements=(eq_53_by_halves, above, back_from_the_end), uses=("52",))
 def equation_53(rng):
@@ -208,14 +197,14 @@ def equation_55(rng):
         c = rng.normal(size=len(own))
         c /= c.sum()
         given = np.concatenate([w * one for w, one in zip(c, own)])
-        times_J, itself = (1e-8, 1e-8) if other is at else (1e-7, 1e-6)
+        kind, times_J, itself = ("", 1e-8, 1e-8) if other is at else ("unusual: ", 1e-7, 1e-6)
         for what, left, right, off in (
                 ("J times it", dense @ inverse, np.eye(len(dense)), times_J),
                 ("block by block", inverse, np.concatenate(own) / len(own), itself),
                 ("other weights with sum 1", eq_55_right_inverse(other.states, c), given, itself),
                 ("the written-out update with these weights",
                  eq_56_57_step(other.states, other.error, c), -given @ other.error, itself)):
-            claims.append(Equal(what, left, right, off, case=name))
+            claims.append(Equal(kind + what, left, right, off, case=name))
     J_plus, single = reference.pinv(reference.parameter_jacobian(at.net, at.x)), cases.small(
         rng, blocks=1)
     difference = (np.linalg.norm(eq_55_right_inverse(at.states) - J_plus)

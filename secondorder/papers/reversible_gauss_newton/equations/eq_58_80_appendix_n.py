@@ -135,14 +135,17 @@ def equations_73_to_79(rng):
           statement="B A+ A = B, whatever the ranks: B factors through A.",
           formula=r"=B_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)}",
           kind="identity", verdict="holds",
-          implements=(eq_79_80_BA_plus_A, eq_59_kronecker, through), uses=("66", "79"))
+          implements=(eq_79_80_BA_plus_A, eq_77_78_BA_plus_A, eq_59_kronecker, through),
+          uses=("66", "79"))
 def equation_80(rng):
-    def sides(b, A, B, C):
-        D = through(b.W2, b.slope2, b.V1)
-        return {"B A+ A": (B @ reference.pinv(A) @ A, B),
-                "its last line": (eq_79_80_BA_plus_A(b), B),
-                "B = D A with D = d x2 / d x1": (D @ eq_59_kronecker(b.S1, len(b.W1)), B)}
-    return for_any_rank(rng, sides)
+    claims = []
+    for case, at, l, b in cases.blocks_of_any_rank(rng):
+        B, D = reference.triangle(at.net, at.x, l)[1], through(b.W2, b.slope2, b.V1)
+        claims += [Equal("B A+ A, by (78)", eq_77_78_BA_plus_A(b), B, 1e-9, case=case),
+                   Equal("(80): its last line", eq_79_80_BA_plus_A(b), B, 1e-11, case=case),
+                   Equal("B = D A with D = d x2 / d x1",
+                         D @ eq_59_kronecker(b.S1, len(b.W1)), B, 1e-11, case=case)]
+    return [*claims, Case(B=B)]
 
 
 @equation(PAPER, "appendix-n",
