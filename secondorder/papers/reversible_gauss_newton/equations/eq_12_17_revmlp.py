@@ -229,9 +229,4 @@ def equations_17_and_57(rng):
         claims.append(Equal("(16) and (17), by complex steps", cases.to_theta(
             eq_56_57_step(other.states, error), other.net), reference.right_inverse_step(
                 other.net, other.x, other.eps), 1e-8, case=name))
-    for name, other in cases.rows(rng):
-        for case, form in ((name, {}), (f"{name}, truncated", TRUNCATED)):
-            claims.append(Equal("the step that trains, by complex steps", other.step(**form),
-                                reference.right_inverse_step(other.net, other.x, other.eps, **form),
-                                1e-8, case=case))
     return [*claims, Case(e2=e2, delta=Delta2)]
