@@ -183,8 +183,7 @@ def without_biases(rng):
 
 def is_independent(at):
     """Whether the features of the samples are independent in every half."""
-    return all(reference.rank(S) == len(at.x) for pair in reference.deltas(at.net, at.x, at.eps)
-               for S in pair[2:])
+    return all(reference.rank(S) == len(at.x) for S in reference.features_of(at.net, at.x))
 
 
 def blocks_of_any_rank(rng):

@@ -218,7 +218,7 @@ def equations_17_and_57(rng):
     found = reference.deltas(at.net, at.x, at.eps)
     for l, state in enumerate(at.states):
         e2 = R(np.split(reference.back(at.net, at.x, l) @ at.error, 2)[1], 2, 3)
-        Delta1, Delta2, *_ = found[l]
+        Delta1, Delta2 = found[l]
         B_Delta1 = R(reference.triangle(at.net, at.x, l)[1] @ Delta1.T.ravel(), 2, 3)
         claims += [Equal("(57): Delta2", eq_57_delta(e2, state, Delta1), Delta2, 1e-9,
                          case=f"block {l + 1}"),

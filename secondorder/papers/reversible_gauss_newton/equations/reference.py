@@ -273,24 +273,29 @@ def in_features(net, eps):
     return (eps if net.readout is None else eps @ pinv(np.array(net.readout, dtype=float)).T).T
 
 
+def passes(net, x):
+    """[(halves before it, S1, S2), ...] of every block, and the halves of X_L."""
+    found, X = [], split(net, x)
+    for block in matrices(net):
+        *after, S1, S2 = block_forward(block, *X)
+        found.append((X, S1, S2))
+        X = after
+    return found, X
+
+
 def deltas(net, x, eps, **form):
-    """[(Delta1, Delta2, S1, S2), ...] of every block, for eps (S, C).
+    """[(Delta1, Delta2), ...] of every block, for eps (S, C).
 
     e_l is d x_l / d x_L times the error in x_L, by a complex step through the inverse network, and
     the bracket of (17) takes away what the step Delta1 does to the second half.
     """
-    blocks, passes, (X1, X2) = matrices(net), [], split(net, x)
-    for block in blocks:
-        below = X1, X2
-        X1, X2, S1, S2 = block_forward(block, X1, X2)
-        passes.append((below, S1, S2))
-    X1, X2 = np.split(np.vstack([X1, X2]) + 1j * STEP * in_features(net, eps), 2)
-    pairs = []
-    for block, (below, S1, S2) in zip(blocks[::-1], passes[::-1]):
+    (found, X), pairs = passes(net, x), []
+    X1, X2 = np.split(np.vstack(X) + 1j * STEP * in_features(net, eps), 2)
+    for block, (below, S1, S2) in zip(matrices(net)[::-1], found[::-1]):
         e1, e2 = X1.imag / STEP, X2.imag / STEP
         first = e1 @ pinv(S1, **form)
         _, second, *_ = block_forward((block[0] + 1j * STEP * first, *block[1:]), *below)
-        pairs.append((first, (e2 - second.imag / STEP) @ pinv(S2, **form), S1, S2))
+        pairs.append((first, (e2 - second.imag / STEP) @ pinv(S2, **form)))
         X1, X2 = block_inverse(block, X1, X2)
     return pairs[::-1]
 
@@ -298,16 +303,17 @@ def deltas(net, x, eps, **form):
 def right_inverse_step(net, x, eps, **form):
     """-Delta_l / L of all blocks (P,), in the order of ``net.theta``."""
     pairs, width, pieces = deltas(net, x, eps, **form), net.blocks[0].W1.shape[1], []
-    for delta in [delta for pair in pairs for delta in pair[:2]]:
+    for delta in [delta for pair in pairs for delta in pair]:
         pieces += [delta[:, :width].ravel(), delta[:, width:].ravel()]
     return -np.concatenate(pieces) / len(pairs)
 
 
+def features_of(net, x):
+    """S of every half, from the first up."""
+    return [S for _, *pair in passes(net, x)[0] for S in pair]
+
+
 def conditions(net, x):
     """Condition numbers of the features of every half: of those singular values that are not 0."""
-    numbers = []
-    for *_, S1, S2 in deltas(net, x, np.zeros((len(x), *net.output_shape))):
-        for S in (S1, S2):
-            s = np.linalg.svd(S, compute_uv=False)
-            numbers.append(s[0] / s[s > 1e-9 * s[0]][-1])
-    return np.array(numbers)
+    every = [np.linalg.svd(S, compute_uv=False) for S in features_of(net, x)]
+    return np.array([s[0] / s[s > 1e-9 * s[0]][-1] for s in every])
