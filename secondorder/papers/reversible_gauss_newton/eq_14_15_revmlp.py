@@ -146,14 +146,6 @@ class RevMLP(Network):
                 "outputs": None if self.readout is None else len(self.readout),
                 "bias": last["bias"]}
 
-    @staticmethod
-    def undrawn(arguments):
-        """How many numbers the constructor makes of these arguments without drawing them, for
-        :mod:`~secondorder.nets.saving`: the matrix that pads an odd number of inputs.
-        """
-        d = arguments["d"]
-        return d * (d + 1) if d % 2 else 0
-
     def of_blocks(self, entries):
         """Of a list with an entry for every layer: those of `couplings`."""
         return entries[self._begin:self._end]
