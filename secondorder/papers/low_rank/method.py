@@ -1,6 +1,5 @@
-"""Cubic regularisation around another method: the base says which way, the cubic model how far.
-
-There is no formula here. What is called are the paper's displays, in the files of their numbers.
+"""Cubic regularisation around another method: the base says which way, the cubic model how far. The
+formulas are the paper's displays, in the files of their numbers.
 """
 
 import math
@@ -97,12 +96,11 @@ class CubicRegularization(Wrapper):
     rates : str
         ``"single"``: one rate by the batch's model, the paper's method (its third way to a batch).
         ``"printed"``: the same with (39) as it stands in print. ``"layer"``: one rate for every
-        layer, by one joint model; ``"separate"``: each by its own, so that nothing bounds them
-        together. ``"variable"``: one for every parameter (Table 2), by the exact diagonal of the
-        Hessian. ``"option 1"``: the mean of every sample's own step along its own gradient;
-        ``"option 2"``: the mean of the samples' rates times the mean direction. These two are for
-        `SGD` without a penalty. ``"single"`` and ``"variable"`` take any layers, all others chains
-        of `Linear` and `Activation`.
+        layer, by one joint model; ``"separate"``: each by its own. ``"variable"``: one for every
+        parameter (Table 2). ``"option 1"``: the mean of every sample's own step along its own
+        gradient; ``"option 2"``: the mean of the samples' rates times the mean direction. These two
+        are for `SGD` without a penalty. ``"single"`` and ``"variable"`` take any layers, all others
+        chains of `Linear` and `Activation`.
 
     Raises
     ------
@@ -113,11 +111,9 @@ class CubicRegularization(Wrapper):
 
     Notes
     -----
-    ``step`` reports ``rate``, which is |change| / |g|, ``slope`` (a), ``curvature`` (h) and
-    ``predicted_decrease``, and ``descent``, whether g goes downhill. Of several rates, slope and
-    curvature are those of g as a whole (for ``"separate"`` and ``"variable"`` the decrease is the
-    sum of the models'); for the two options, means over the samples. The base's numbers stand under
-    its name.
+    ``step`` reports ``rate``, which is |change| / |g|, ``slope`` (a), ``curvature`` (h),
+    ``predicted_decrease`` and ``descent``, whether g goes downhill. Of several rates these are sums
+    over the models, of the options means over the samples. The base's numbers stand under its name.
     """
 
     sigma = Checked(positive_number)
@@ -139,9 +135,7 @@ class CubicRegularization(Wrapper):
         self._rates = rates
 
     def change(self, evaluation, direction, rate):
-        """Eq. (42), (43): s g, with s by the cubic model along the base's direction g; `rate` plays
-        no part.
-        """
+        """Eq. (42), (43): s g, with s by the cubic model along the base's direction g."""
         try:
             a, h, model, s, change = RATES[self.rates](evaluation, direction, self.l2, self.sigma)
         except np.linalg.LinAlgError as error:
@@ -177,9 +171,8 @@ def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
     y : targets of the loss
     direction : (P,) array
     form : {"exact", "printed"}
-        ``"printed"``: Eq. (39) as it stands, which lacks the terms with f_pp between different
-        hidden layers (and knows no activation with a second derivative). The first number is the
-        same.
+        ``"printed"``: Eq. (39) as it stands, without f_pp between different hidden layers and
+        without A''. The first number is the same.
     l2 : float
         Penalty (l2/2)|theta|^2.
 

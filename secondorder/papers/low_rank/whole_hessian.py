@@ -1,6 +1,6 @@
 """The whole Hessian as what (78)-(80) make of it, outer products.
 
-Count the output as layer n + 1, with w^(n+1) = u. With zeta of (66) and f_z the gradient of f before
+Count the output as layer n + 1, w^(n+1) = u. With zeta of (66) and f_z the gradient of f before
 a layer's activation, (78)-(80) of one sample are for k <= r
 
     block(r, k)_stij = (M^(r,k)_si v^(r-1)_t + f_z^(r)_s eta^(r-1,k)_ti) v^(k-1)_j,
@@ -67,12 +67,11 @@ class Factors:
 
     def __init__(self, layers, f_pp, rows=slice(None)):
         self.places, self.v, self.f_z, self.M, self.eta = {}, {}, {}, {}, {}
-        layers, f_pp, eta = [layer.part(rows) for layer in layers], f_pp[rows], {}
-        B = [np.eye(k.bend.shape[1], dtype=f_pp.dtype) * (k.f_v * k.bend)[:, None, :]
-             for k in layers[:-1]] + [f_pp]
-        zeta = {(k, k): np.eye(k_.f_z.shape[1], dtype=f_pp.dtype)[None] for k, k_ in
-                enumerate(layers)}
-        for k in range(len(layers)):
+        layers, f_pp, eta, zeta = [layer.part(rows) for layer in layers], f_pp[rows], {}, {}
+        eyes = [np.eye(layer.f_z.shape[1], dtype=f_pp.dtype) for layer in layers]
+        B = [eye * (k.f_v * k.bend)[:, None, :] for eye, k in zip(eyes, layers[:-1])] + [f_pp]
+        for k, eye in enumerate(eyes):
+            zeta[k, k] = eye[None]
             for q in range(k + 1, len(layers)):
                 eta[q, k] = layers[q - 1].slope[:, :, None] * zeta[q - 1, k]
                 zeta[q, k] = layers[q].own.weight @ eta[q, k]
@@ -130,8 +129,6 @@ class SampleHessian:
     shape : (int, int)
     nbytes : int
         Of the factors that are stored.
-    dense_nbytes : int
-        What the matrix would need.
     places, v, f_z, M, eta : dict
         The :class:`Factors`, without the axis of the samples.
     """
@@ -152,10 +149,6 @@ class SampleHessian:
     def nbytes(self):
         parts = (self.v, self.f_z, self.M, self.eta)
         return sum(array.nbytes for part in parts for array in part.values())
-
-    @property
-    def dense_nbytes(self):
-        return self.shape[0] ** 2 * self.dtype.itemsize
 
     def dense(self, max_bytes=2**30):
         """The matrix, (P, P); MemoryError with the size above `max_bytes`."""
@@ -230,8 +223,8 @@ class SampleHessian:
         return int(np.count_nonzero(values > tolerance * values.max()))
 
     def __repr__(self):
-        sizes = f"{self.nbytes:,} bytes of factors, dense {self.dense_nbytes:,}"
-        return f"SampleHessian{self.shape}  # {sizes}"
+        dense = self.shape[0] ** 2 * self.dtype.itemsize
+        return f"SampleHessian{self.shape}  # {self.nbytes:,} bytes of factors, dense {dense:,}"
 
 
 def generic_rank(active, classes):

@@ -117,31 +117,36 @@ def equation_47(rng):
           implements=eq.eq_48_dz_dx, uses=("45",))
 def equation_48(rng):
     case = convolution_case(rng)
-    c, q_count = case.of, case.w.shape[1]
-    places = np.arange(c.x.size).reshape(c.x.shape)
-    z = eq.eq_45_patches(places, c.w.shape, *c.strides)
-    by_place = (z[..., None, None] == places).astype(float)
-    printed = condition_of_48(c, 0)  # indices s, t, m, p, i, j; q does not stand in it
-    for_all_q = np.repeat(printed[:, :, :, None], q_count, axis=3)
-    left = np.repeat(c.dz_dx[:, :, :, :, None], q_count, axis=4)
+    c, q_count, places = case.of, case.w.shape[1], np.arange(case.x.size).reshape(case.x.shape)
+
+    def where(z):
+        """1 where an input, told by its number, stands in z; indices s, t, m, q (or p), i, j."""
+        return (z[..., None, None] == places).astype(float)
+
+    by_place = where(eq.eq_45_patches(places, c.w.shape, *c.strides))
+    printed = where(inputs_met(c, places, 0))  # has p where the left side has q
     return [Equal("against the numbers of the inputs in every patch", c.dz_dx, by_place, 1e-15),
             Equal("q for p, inputs and outputs from 0, kernel from 1", printed, by_place, 1e-15),
             Property("every entry of a patch is one input",
                      set(c.dz_dx.sum(axis=(4, 5)).ravel()), {1.0}),
-            Printed(Equal("the printed condition, for every q beside every p", for_all_q, left,
-                          CLEAR)),
-            Counterexample(Equal("q for p, all from 1", condition_of_48(c, 1), by_place, CLEAR)),
+            Printed(Equal("the printed condition, for every q beside every p",
+                          np.repeat(printed[:, :, :, None], q_count, axis=3),
+                          np.repeat(c.dz_dx[:, :, :, :, None], q_count, axis=4), CLEAR)),
+            Counterexample(Equal("q for p, all from 1", where(inputs_met(c, places, 1)), by_place,
+                                 CLEAR)),
             case.live()]
 
 
-def condition_of_48(c, first):
-    """1 where i = sigma s + m - 1 and j = tau t + p - 1, else 0; s, t, i, j counted from `first`,
-    m and p from 1; indices s, t, m, p, i, j.
+def inputs_met(c, x, first):
+    """x at (sigma s + p - 1, tau t + q - 1), indices s, t, p, q, with s, t and x's own counted from
+    `first` and p, q from 1; nan where there is no such input.
     """
-    result = np.zeros(c.dz_dx.shape)
-    for s, t, m, p, i, j in np.ndindex(result.shape):
-        row = i + first == c.strides[0] * (s + first) + m + 1 - 1
-        result[s, t, m, p, i, j] = row and j + first == c.strides[1] * (t + first) + p + 1 - 1
+    result = np.full(c.z.shape, np.nan)
+    for s, t, p, q in np.ndindex(result.shape):
+        i = c.strides[0] * (s + first) + p + 1 - 1 - first
+        j = c.strides[1] * (t + first) + q + 1 - 1 - first
+        if i < x.shape[0] and j < x.shape[1]:
+            result[s, t, p, q] = x[i, j]
     return result
 
 
@@ -152,19 +157,6 @@ def condition_of_48(c, first):
           kind="identity", verdict="holds", implements=eq.eq_49_dv_dw, uses=("46",))
 def equation_49(rng):
     return against(convolutions(rng), lambda c: eq.eq_49_dv_dw(c.slope, c.z), "w")
-
-
-def inputs_met(c, first):
-    """x at (sigma s + p - 1, tau t + q - 1), indices s, t, p, q, with s, t and x's own counted from
-    `first` and p, q from 1; nan where there is no such input.
-    """
-    result = np.full(c.z.shape, np.nan)
-    for s, t, p, q in np.ndindex(result.shape):
-        i = c.strides[0] * (s + first) + p + 1 - 1 - first
-        j = c.strides[1] * (t + first) + q + 1 - 1 - first
-        if i < c.x.shape[0] and j < c.x.shape[1]:
-            result[s, t, p, q] = c.x[i, j]
-    return result
 
 
 @equation(PAPER, "53",
@@ -189,10 +181,10 @@ def by_inputs(rng, rule, literal, *names):
         scale, c, right = np.abs(case.d("x")).max(), case.of, case.d(*names)
         patches = eq.eq_45_patches(c.x, c.w.shape, *c.strides)
         claims += [Equal("inputs and outputs from 0, kernel from 1: against jets",
-                         literal(c, inputs_met(c, 0)), right, case.tolerance, scale, name),
+                         literal(c, inputs_met(c, c.x, 0)), right, case.tolerance, scale, name),
                    Equal("the same with patches", rule(c, patches), right, case.tolerance, scale,
                          name)]
-    shifted = literal(c, inputs_met(c, 1))
+    shifted = literal(c, inputs_met(c, c.x, 1))
     there = np.isfinite(shifted)
     return [*claims, Counterexample(Equal("all from 1, where there are such inputs",
                                           shifted[there], right[there], CLEAR)), case.live()]

@@ -1,5 +1,7 @@
 """All blocks at once, biases, and ranks: what goes further than the paper."""
 
+from itertools import product
+
 import numpy as np
 
 from .... import exact
@@ -25,15 +27,15 @@ from .cases import IN_PARTS, RELU, ROWS, at_each, kinds, pairs, rows, with_dense
 def extension_biases(rng):
     claims = []
     for name, case in kinds(rng):
-        affine = [k for k in case.evaluation.network.layers if isinstance(k, Linear)]
-        if all(layer.bias is None for layer in affine):
+        network = case.evaluation.network
+        if not any("bias" in layer.parameters for layer in network.layers):
             continue
         claims.append(Equal("all blocks against jets", at_each(block, case.sample, pairs(4)),
                             at_each(type(case).block, case, pairs(4)), case.tolerance, case=name))
         if case.evaluation.samples == 1:
             row = with_dense(name, case.evaluation, case.evaluation.gradient)
             claims.append(row.equal("the network's own weights and biases among them, against "
-                                    "Hessian-vector products", assembled(case.sample, affine),
+                                    "Hessian-vector products", assembled(case.sample, network),
                                     row.H))
     return [*claims, case.live()]
 
@@ -49,18 +51,17 @@ def block(s, k, r):
     return eq_80_ww(s, k, r)
 
 
-def assembled(s, affine):
+def assembled(s, network):
     """All blocks as a matrix, in the order of theta: a layer's weights, then its biases."""
-    def flat(block, axis, layer):
-        d, m = layer.weight.shape
-        own = np.moveaxis(block, (axis, axis + 1), (0, 1))[:d]
-        parts = [own[:, :m].reshape(d * m, *own.shape[2:])]
-        return np.concatenate(parts + [own[:, m]] * (layer.bias is not None))
-
-    return np.vstack([
-        np.hstack([flat(flat(block(s, k, r), 2, below), 1, above)
-                   for r, below in enumerate(affine, start=1)])
-        for k, above in enumerate(affine, start=1)])
+    H, places = np.empty(2 * (network.size,)), []
+    for own, where in zip(network.layers, network.slices):
+        if isinstance(own, Linear):
+            weights, *biases = own.split(np.arange(where.start, where.stop))
+            places.append(np.column_stack([weights, *biases]))
+    for (k, above), (r, below) in product(enumerate(places, 1), repeat=2):
+        own = block(s, k, r)[:len(above), :above.shape[1], :len(below), :below.shape[1]]
+        H[np.ix_(above.ravel(), below.ravel())] = own.reshape(above.size, below.size)
+    return H
 
 
 @equation(PAPER, "extension-blocks",
