@@ -142,7 +142,7 @@ class SampleHessian:
         self.factors = Factors(*fcnn(evaluation))
         self.places = self.factors.places
         self.v, self.f_z, self.M, self.eta = (
-            {at: array[0] for at, array in of.items()} for of in (
+            {at: array[0].copy() for at, array in of.items()} for of in (
                 self.factors.v, self.factors.f_z, self.factors.M, self.factors.eta))
 
     @property
