@@ -27,6 +27,7 @@ from .conditions import STRAIGHT
                       v^{(n),j} \tag{27} \end{gathered}""",
           kind="identity", verdict="holds", implements=eq.eq_1_df_du, uses=("25",))
 def equations_1_and_27(rng):
+    # (1), (27)
     return against_jets(rng, eq.eq_1_df_du, lambda c: c.d(c.f, ("w", c.sample.n + 1)), once)
 
 
@@ -81,6 +82,7 @@ def equation_28(rng):
                     "outputs.",
           kind="identity", verdict="holds", implements=eq.eq_3_uu, uses=("25", "27"))
 def equations_3_and_34(rng):
+    # (3), (34)
     return against_jets(rng, eq.eq_3_uu, NetworkCase.block, once, scale=scale_of_outputs)
 
 
