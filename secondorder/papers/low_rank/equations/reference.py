@@ -18,7 +18,7 @@ ACTIVATIONS = {
 
 
 class Jet:
-    """A number with first (N,) and second (N, N) derivatives."""
+    """A number with first (N,) and second derivatives, (N, N) or 0 where there are none."""
 
     def __init__(self, value, first, second):
         self.value, self.first, self.second = value, first, second
@@ -49,20 +49,21 @@ class Variables(dict):
 
     def __init__(self, arrays):
         ends = np.cumsum([0, *map(np.size, arrays.values())])
-        size, self.where, self.shapes = ends[-1], {}, {k: np.shape(a) for k, a in arrays.items()}
+        self.size, self.where, self.shapes = ends[-1], {}, {k: a.shape for k, a in arrays.items()}
         for (name, array), start, end in zip(arrays.items(), ends, ends[1:]):
             self.where[name] = slice(start, end)
             self[name] = np.empty(np.shape(array), dtype=object)
-            self[name].flat = [Jet(float(value), np.eye(size)[start + k], np.zeros((size, size)))
+            self[name].flat = [Jet(float(value), np.eye(1, self.size, start + k)[0], 0.0)
                                for k, value in enumerate(np.ravel(array))]
 
     def of(self, jets, *names):
         """First derivatives of jets in the variables of one name, or second derivatives in those of
         two: the axes of the jets, then theirs.
         """
-        rows = np.array([(jet.first, jet.second)[len(names) - 1] for jet in np.ravel(jets)])
-        return self.part(rows, *names).reshape(np.shape(jets) + sum(map(self.shapes.get, names),
-                                                                    ()))
+        full, where = len(names) * (self.size,), tuple(map(self.where.get, names))
+        rows = [np.broadcast_to((jet.first, jet.second)[len(names) - 1], full)[where]
+                for jet in np.ravel(jets)]
+        return np.reshape(rows, np.shape(jets) + sum(map(self.shapes.get, names), ()))
 
     def part(self, rows, *names):
         """Of rows of derivatives in all variables those in the variables of these names."""
