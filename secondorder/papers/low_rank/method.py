@@ -3,6 +3,7 @@ formulas are the paper's displays, in the files of their numbers.
 """
 
 import math
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -22,57 +23,37 @@ from .eq_43_table_2_rates import eq_38_39_of_samples, table_2_models
 from .layers import fcnn, kind_of
 from .section_4_rates_by_layer import joint_change, joint_rates, layer_models
 
-# For each choice of `rates`: slope, curvature, what the model says F changes by, the rates, and the
-# step. e is an evaluation, g the base's direction.
+# For each choice of `rates`: slope, curvature and |g| of every model, and the step that their rates
+# make. e is an evaluation, g the base's direction.
 
 
-def single(e, g, l2, sigma):
-    return along(*with_penalty(*eq_38_39(e, g), l2, e.network.theta, g), g, sigma)
+def single(e, g, l2):
+    a, h = with_penalty(*eq_38_39(e, g), l2, e.network.theta, g)
+    return a, h, norm(g), partial(eq_42_43_step, g=g)
 
 
-def printed(e, g, l2, sigma):
-    return along(*with_penalty(*eq_38_39_as_printed(*fcnn(e), g), l2, e.network.theta, g), g, sigma)
+def printed(e, g, l2):
+    a, h = with_penalty(*eq_38_39_as_printed(*fcnn(e), g), l2, e.network.theta, g)
+    return a, h, norm(g), partial(eq_42_43_step, g=g)
 
 
-def along(a, h, g, sigma):
-    length = norm(g)
-    s = eq_37_step_length(a, h, length, sigma)
-    return a, h, eq_8_change(a, h, length, sigma, s), s, eq_42_43_step(s, g)
+def by_layer(e, g, l2):
+    a, Q, lengths, spread = layer_models(*fcnn(e), g, l2, e.network.theta)
+    return a, Q, lengths, lambda s: eq_42_43_step(spread(s), g)
 
 
-def by_layer(joint):
-    def rule(e, g, l2, sigma):
-        layers, f_pp = fcnn(e)
-        a, Q, lengths, spread = layer_models(layers, f_pp, g, l2, e.network.theta)
-        if joint:
-            s = joint_rates(a, Q, lengths, sigma)
-            change = joint_change(a, Q, lengths, sigma, s)
-        else:
-            s = eq_37_step_lengths(a, Q.diagonal(), lengths, sigma)
-            change = np.sum(eq_8_change(a, Q.diagonal(), lengths, sigma, s))
-        return np.sum(a), np.sum(Q), change, s, eq_42_43_step(spread(s), g)
-    return rule
-
-
-def by_variable(e, g, l2, sigma):
+def by_variable(e, g, l2):
     diagonal = exact.diagonal(e.network, e.loss_function, e.x, e.y, l2=l2)
-    a, h, lengths = table_2_models(g, e.objective_gradient(l2), diagonal)
-    s = eq_37_step_lengths(a, h, lengths, sigma)
-    change = np.sum(eq_8_change(a, h, lengths, sigma, s))
-    return np.sum(a), np.sum(h), change, s, eq_42_43_step(s, g)
+    return *table_2_models(g, e.objective_gradient(l2), diagonal), partial(eq_42_43_step, g=g)
 
 
 def by_sample(option):
-    def rule(e, g, l2, sigma):
-        a, h, lengths = eq_38_39_of_samples(*fcnn(e))
-        s = eq_37_step_lengths(a, h, lengths, sigma)
-        change = np.mean(eq_8_change(a, h, lengths, sigma, s))
-        return np.mean(a), np.mean(h), change, s, option(s, e, g)
-    return rule
+    return lambda e, g, l2: (*eq_38_39_of_samples(*fcnn(e)), lambda s: option(s, e, g))
 
 
-RATES = {"single": single, "printed": printed, "layer": by_layer(True), "separate": by_layer(False),
-         "variable": by_variable, "option 1": by_sample(option_1), "option 2": by_sample(option_2)}
+OPTIONS = {"option 1": by_sample(option_1), "option 2": by_sample(option_2)}
+RATES = {"single": single, "printed": printed, "layer": by_layer, "separate": by_layer,
+         "variable": by_variable, **OPTIONS}
 
 
 class CubicRegularization(Wrapper):
@@ -130,23 +111,35 @@ class CubicRegularization(Wrapper):
         lookup(RATES, rates, "rates")
         for layer in () if rates in ("single", "variable") else base.network.layers:
             kind_of(layer)  # refuses what is not fully connected
-        if rates.startswith("option") and (type(base) is not SGD or base.l2):
+        if rates in OPTIONS and (type(base) is not SGD or base.l2):
             raise ValueError(f"rates={rates!r} needs SGD with l2=0 as base, got {base!r}")
         self._rates = rates
 
     def change(self, evaluation, direction, rate):
         """Eq. (42), (43): s g, with s by the cubic model along the base's direction g."""
-        try:
-            a, h, model, s, change = RATES[self.rates](evaluation, direction, self.l2, self.sigma)
-        except np.linalg.LinAlgError as error:
-            raise trouble(self, "the joint model of the layers is not finite") from error
-        told = {"slope": float(a), "curvature": float(h), "predicted_decrease": -float(model)}
-        if not math.isfinite(sum(told.values())):
-            raise trouble(self, f"the model along the direction is not finite: {told}")
-        if np.ndim(s):
-            s = norm(change) / (norm(direction) or 1)
-        self.details.update(told, rate=s, descent=told["slope"] <= 0)
+        a, h, lengths, step = RATES[self.rates](evaluation, direction, self.l2)
+        total = np.mean if self.rates in OPTIONS else np.sum
+        told = self._finite({"slope": total(a), "curvature": total(h)})
+        if self.rates == "layer":
+            s = joint_rates(a, h, lengths, self.sigma)
+            model = joint_change(a, h, lengths, self.sigma, s)
+        else:
+            h = h.diagonal() if self.rates == "separate" else h
+            eq_37 = eq_37_step_lengths if np.ndim(a) else eq_37_step_length
+            s = eq_37(a, h, lengths, self.sigma)
+            model = total(eq_8_change(a, h, lengths, self.sigma, s))
+        told |= self._finite({"predicted_decrease": -model})
+        change = step(s)
+        rate = norm(change) / (norm(direction) or 1) if np.ndim(s) else s
+        self.details.update(told, rate=rate, descent=told["slope"] <= 0)
         return change
+
+    def _finite(self, numbers):
+        """The numbers as floats; FloatingPointError if one of them is not finite."""
+        numbers = {name: float(number) for name, number in numbers.items()}
+        if not all(map(math.isfinite, numbers.values())):
+            raise trouble(self, f"the model along the direction is not finite: {numbers}")
+        return numbers
 
     def _taken(self, evaluation):
         evaluation.deltas  # the gradient is made of them, where they are there before

@@ -106,6 +106,12 @@ class NetworkCase(NamedTuple):
         names = [("w", k) for k in (*[self.sample.n + 1] * (2 - len(layers)), *layers)]
         return self.d(self.f, *names)
 
+    def in_p(self):
+        """Gradient and Hessian of f as a function of p alone."""
+        p = reference.Variables({"p": reference.values(self.p)})
+        f = self.objective(p["p"])
+        return p.of(f, "p"), p.of(f, "p", "p")
+
     def live(self):
         """For the reader: the input, the output, f_p and the first weights."""
         s = self.sample

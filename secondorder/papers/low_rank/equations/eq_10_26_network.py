@@ -115,27 +115,24 @@ def equation_16(rng):
           kind="definition", verdict="definition", implements=sample,
           uses=("10", "14", "15", "16"))
 def table_1(rng):
-    def in_p(case):
-        """f as a function of p alone."""
-        p = reference.Variables({"p": reference.values(case.p)})
-        return p, case.objective(p["p"])
-
-    def diagonal(case, *axes):
-        """Of every layer the derivatives of v^(k),j in z^(k),j alone."""
-        letters = "j" * (1 + len(axes))
-        return stacked(np.einsum(f"{letters}->j", case.d(case.v[k], *[("z", k) for _ in axes]))
+    def in_z(case, order):
+        """Of every layer the derivatives of v^(k),j in z^(k),j alone, of first or second order."""
+        return stacked(np.einsum("jj->j" if order == 1 else "jjj->j",
+                                 case.d(case.v[k], *[("z", k)] * order))
                        for k in range(1, case.sample.n + 1))
 
     s = network_case(rng, "softplus").sample
     return [Property("n hidden layers", s.n, 3),
             Property("shapes of w and u", tuple(w.shape for w in (*s.w[1:], s.u)),
                      ((4, 3), (3, 4), (4, 3), (3, 4))),
-            *compared(rng, *((f"{name}, against jets", rule, right, once) for name, rule, right in (
-                ("v", lambda s: stacked(s.v), outputs),
-                ("slopes", lambda s: stacked(s.slope[1:]), lambda c: diagonal(c, 1)),
-                ("second derivatives", lambda s: stacked(s.bend[1:]), lambda c: diagonal(c, 1, 2)),
-                ("f_p", lambda s: s.f_p, lambda c: in_p(c)[0].of(in_p(c)[1], "p")),
-                ("f_pp", lambda s: s.f_pp, lambda c: in_p(c)[0].of(in_p(c)[1], "p", "p")))),
+            *compared(
+                rng, ("v, against jets", lambda s: stacked(s.v), outputs, once),
+                ("slopes, against jets", lambda s: stacked(s.slope[1:]),
+                 lambda c: in_z(c, 1), once),
+                ("second derivatives, against jets", lambda s: stacked(s.bend[1:]),
+                 lambda c: in_z(c, 2), once),
+                ("f_p, against jets", lambda s: s.f_p, lambda c: c.in_p()[0], once),
+                ("f_pp, against jets", lambda s: s.f_pp, lambda c: c.in_p()[1], once),
                 scale=lambda c: 1.0)]
 
 

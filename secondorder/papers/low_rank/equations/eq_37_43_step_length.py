@@ -16,7 +16,6 @@ from ..eq_01_07_low_rank import number_of_products
 from ..eq_10_26_network import eq_23_eta, every_eta
 from ..layers import fcnn, sample
 from ..method import CubicRegularization
-from . import reference
 from .cases import CLEAR, RELU, batch, kinds, moved, nested, network, rows
 from .conditions import DESCENT, EVERY_ETA, ONE_SAMPLE, STRAIGHT
 from .eq_08_09_cubic_model import described, ray
@@ -174,9 +173,7 @@ def equation_39(rng):
 def hidden_pairs(case, phi):
     """The sum over k != r of q_k^T f_pp q_r, with q_k how p moves with the hidden layer k alone."""
     q = [np.einsum("lij,ij->l", case.d(case.p, ("w", k)), phi[k]) for k in range(1, len(phi))]
-    p = reference.Variables({"p": reference.values(case.p)})
-    f_pp = p.of(case.objective(p["p"]), "p", "p")
-    return sum(one @ f_pp @ other for one in q for other in q if one is not other)
+    return sum(one @ case.in_p()[1] @ other for one in q for other in q if one is not other)
 
 
 def line_by_line(row, rule):
