@@ -118,26 +118,27 @@ class CubicRegularization(Wrapper):
     def change(self, evaluation, direction, rate):
         """Eq. (42), (43): s g, with s by the cubic model along the base's direction g."""
         a, h, lengths, step = RATES[self.rates](evaluation, direction, self.l2)
-        total = np.mean if self.rates in OPTIONS else np.sum
-        told = self._finite({"slope": total(a), "curvature": total(h)})
+        several = isinstance(a, np.ndarray)
+        total = np.mean if self.rates in OPTIONS else np.sum if several else float
+        told = self._finite(slope=total(a), curvature=total(h))
         if self.rates == "layer":
             s = joint_rates(a, h, lengths, self.sigma)
             model = joint_change(a, h, lengths, self.sigma, s)
         else:
             h = h.diagonal() if self.rates == "separate" else h
-            eq_37 = eq_37_step_lengths if np.ndim(a) else eq_37_step_length
+            eq_37 = eq_37_step_lengths if several else eq_37_step_length
             s = eq_37(a, h, lengths, self.sigma)
             model = total(eq_8_change(a, h, lengths, self.sigma, s))
-        told |= self._finite({"predicted_decrease": -model})
+        told |= self._finite(predicted_decrease=-model)
         change = step(s)
-        rate = norm(change) / (norm(direction) or 1) if np.ndim(s) else s
+        rate = norm(change) / (norm(direction) or 1) if several else s
         self.details.update(told, rate=rate, descent=told["slope"] <= 0)
         return change
 
-    def _finite(self, numbers):
+    def _finite(self, **numbers):
         """The numbers as floats; FloatingPointError if one of them is not finite."""
         numbers = {name: float(number) for name, number in numbers.items()}
-        if not all(map(math.isfinite, numbers.values())):
+        if not math.isfinite(sum(numbers.values())):
             raise trouble(self, f"the model along the direction is not finite: {numbers}")
         return numbers
 
