@@ -23,32 +23,35 @@
   const rank = (row, asked, whole) => {
     const label = row.label.toLowerCase().replace(/[_-]/g, " "), paper = row.paper.split("-");
     const rest = paper.every(word => asked.includes(word)) ? asked.filter(word => !paper.includes(word)) : asked;
-    let total = label === asked.join(" ") || label === rest.join(" ") ? 40 : 0;
+    let hidden = false, total = label === asked.join(" ") || label === rest.join(" ") ? 40 : 0;
     for (const word of asked) {
       let best = 0;
       for (const [weight, known] of prepared(row)) {
         if (known.has(word)) best = Math.max(best, weight);
         else if (!whole.has(word)) for (const one of known) if (one.startsWith(word)) best = Math.max(best, weight / 3);
       }
-      if (!best) return 0;
+      if (!best) return [0];
       total += best;
+      hidden ||= best <= 3;  // nothing that the row shows has it
     }
-    return total;
+    return [total, hidden];
   };
   const show = () => {
     const asked = words(input.value.replace(/[()_-]/g, " ")).filter((word, k, all) => all.length === 1 || !/^(equations?|eqs?\.?)$/.test(word));
     // the beginning of a word is looked for only where nothing has it as a whole one
     const whole = new Set(asked.filter(word => INDEX.some(row => prepared(row).some(([, known]) => known.has(word)))));
     const here = location.pathname.split("/").pop();
-    const rows = asked.length ? INDEX.map(row => [rank(row, asked, whole) + (row.page.startsWith(here) ? .5 : 0), row])
-      .filter(([value]) => value >= 1).sort((a, b) => b[0] - a[0]).slice(0, 30) : [];
+    const all = asked.length ? INDEX.map(row => [row, ...rank(row, asked, whole)]).filter(([, value]) => value) : [];
+    const seen = all.filter(([, , hidden]) => !hidden), near = row => row.page.startsWith(here) ? .5 : 0;
+    const rows = (seen.length ? seen : all).sort((a, b) => b[1] + near(b[0]) - a[1] - near(a[0])).slice(0, 30);
     chosen = 0;
-    list.replaceChildren(...rows.map(([, row], k) => {
+    list.replaceChildren(...rows.map(([row], k) => {
       const item = document.createElement("li"), link = document.createElement("a"), small = document.createElement("small");
       item.setAttribute("aria-selected", k === 0);
       link.href = row.page;
       link.textContent = `${row.glyph} ${row.paper} ${row.label}  `;
-      small.textContent = row.text;
+      const names = (row.code || "").split(" ").filter(name => asked.some(word => name.toLowerCase().split("_").includes(word)));
+      small.textContent = [row.text, ...names].join(" · ");
       link.append(small); item.append(link);
       link.addEventListener("click", () => dialog.close());
       return item;
