@@ -151,7 +151,7 @@ def _markdown(options):
 
 
 def _write_front_pages(top):
-    """What the rooms make together: the papers of README, the layers of CONTRIBUTING, LETTERS.md."""
+    """The tables that are made from all rooms: in README, in CONTRIBUTING, and LETTERS.md."""
     from secondorder import papers
     from secondorder.book.parts import symbols
     from secondorder.cli import layer_table
