@@ -274,19 +274,20 @@ def test_a_forgotten_init_inside_another_layer():
 
 def test_swapped_axes_are_named():
     recorder = Recorder("mine", 1e-8)
-    recorder.compare("backward", "of W", np.zeros((2, 3, 4)), np.zeros((2, 4, 3)))
+    W_bar = np.random.default_rng(0).normal(size=(2, 3, 4))
+    recorder.compare("backward", "of W", W_bar, W_bar.swapaxes(1, 2))
     recorder.compare("forward", "of b", np.zeros((2, 3)), np.zeros((2, 4)))
     swapped, other = recorder.report.findings
     assert "transposed" in swapped.hint and not other.hint
 
 
 @pytest.mark.parametrize("name, change, hint", [
-    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.ravel()), "keep the shape (2, 3)"),
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.ravel()), "reshape them to (2, 3); is a .ravel() too much?"),
     ("backward", lambda x_bar, W_bar: (x_bar, W_bar.T), "weight_bar is transposed"),
-    ("backward", lambda x_bar, W_bar: (x_bar.ravel(), W_bar), "keep the shape (4, 3)"),
+    ("backward", lambda x_bar, W_bar: (x_bar.ravel(), W_bar), "reshape them to (4, 3)"),
     ("backward", lambda x_bar, W_bar: (x_bar, 2 * W_bar.ravel()), ""),
     ("parameter_gradients", lambda rows: (rows.reshape(len(rows), -1),),
-     "keep the shape (4, 2, 3)"),
+     "reshape them to (4, 2, 3)"),
     ("parameter_gradients", lambda rows: (rows.ravel(),), "is a .ravel() too much?")])
 def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
     original = getattr(nets.Linear, name)

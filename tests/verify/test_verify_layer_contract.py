@@ -363,12 +363,12 @@ def test_passes_are_chosen_by_name():
 
 @pytest.mark.parametrize("change, told", [
     (lambda x_bar, W, b: (x_bar, [W, b]), ""), (lambda x_bar, W, b: [x_bar, W, b], ""),
-    (lambda x_bar, W, b: (x_bar, {"weight": W, "bias": b}),
-     "in the order of declare: weight, bias"),
-    (lambda x_bar, W, b: (x_bar, W), "it returned 1 for them"),
-    (lambda x_bar, W, b: (x_bar, W, b.tolist()), "the part for bias is a list"),
-    (lambda x_bar, W, b: ([x_bar], W, b), "the first part, x_bar, is a list"),
-    (lambda x_bar, W, b: (x_bar, np.concatenate([W.ravel(), b])), "it returned 1 for them"),
+    (lambda x_bar, W, b: (x_bar, {"weight": W, "bias": b}), "it returned a tuple (a ndarray, a "
+     "dict)\n    hint: arrays stand one after the other, in the order of declare"),
+    (lambda x_bar, W, b: (x_bar, W), "it returned a tuple (a ndarray, a ndarray)"),
+    (lambda x_bar, W, b: (x_bar, W, b.tolist()), "a tuple (a ndarray, a ndarray, a list ("),
+    (lambda x_bar, W, b: ([x_bar], W, b), "a tuple (a list (a ndarray), a ndarray, a ndarray)"),
+    (lambda x_bar, W, b: (x_bar, np.concatenate([W.ravel(), b])), "(a ndarray, a ndarray)"),
     (lambda x_bar, W, b: x_bar, "must return x_bar, an array for weight, an array for bias"),
     (lambda x_bar, W, b: (x_bar, b, W), "this is what belongs to bias: the arrays stand in"),
     (lambda x_bar, W, b: (x_bar, W.T, b), "weight_bar is transposed")])

@@ -1,6 +1,7 @@
 """The layers: explicit classes, a formula a pass; what one reads is what runs.
 
-``base``         what a layer is: parameters, and the passes
+``base``         what a layer is: its passes; ``parameters`` these, and ``pieces`` what stands
+                between a pass and its network
 ``linear``       `Linear`
 ``activation``   `Activation`; ``activation_functions`` value, slope and curvature of the functions
 ``chain``        `Chain`, `Skip`: layers made of layers

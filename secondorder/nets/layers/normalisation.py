@@ -8,7 +8,9 @@ import numpy as np
 from ... import checks
 from ...checks.images import ends_with
 from ...kernels import normalisation as kernels
-from .base import Layer, Settled, parameter, shaped, unmoved
+from .base import Layer
+from .parameters import Settled, parameter
+from .pieces import shaped, unmoved
 
 
 class LayerNormSaved(NamedTuple):

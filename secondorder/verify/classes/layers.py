@@ -20,7 +20,7 @@ from .identities import (check_identities, check_in_network, check_rates, differ
                          error_in_network)
 from .layer_checks import LayerChecks
 from .layer_under_test import Subject
-from .passes import PASSES, parameter_arrays, sublayers, written
+from .passes import PASSES, parameter_arrays, written
 from .single_precision import check_single_precision
 
 #: Kinds of samples that are tried where no shape is given: vectors, sequences (T, F), images (C, H,
@@ -218,7 +218,7 @@ def _was_made(recorder, layer):
     """Whether `Layer.__init__` ran for the layer and for the layers inside it."""
     name = type(layer).__name__
     try:
-        for inner in sublayers(layer):
+        for inner in layer.sublayers():
             name = type(inner).__name__
             inner.parameters, inner.trainable, inner.owner()
     except AttributeError as problem:

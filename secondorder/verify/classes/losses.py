@@ -11,10 +11,9 @@ from ...nets import DiagonalLoss, Loss
 from ..differences import central, error_by_step, jumps_along, nested, stacked
 from ..findings import INACCURATE
 from ..recorder import Recorder, pure_call
-from .identities import bends, check_orders
 from .loss_model import check_far, check_model
 from .loss_targets import CLASSES, REAL, check_labels, targets_taken, tells_classes_apart
-from .shared import keeps_dtype, nothing, remainders, require_methods
+from .shared import keeps_dtype, nothing, require_methods
 
 METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
            "hessian": "p, target", "hessian_product": "p, target, v",
@@ -171,7 +170,6 @@ class LossChecks:
         self._draw_off_kinks(1.0)
         if all(self.usable.values()):
             self._symmetry()
-            self._rates()
             self._curves()
         check_far(self)
         check_model(self)
@@ -326,7 +324,7 @@ class LossChecks:
         rows = np.arange(len(self.p))
         for length in LENGTHS:
             def values(t, length=length):
-                p = self.p[None] + t[:, None, None] * self.v
+                p = self.p + t[:, :, None] * self.v
                 given = np.concatenate([self.target[rows]] * len(t))
                 with np.errstate(all="ignore"):
                     return np.asarray(self.loss.value(p.reshape(-1, p.shape[-1]), given),
@@ -344,7 +342,7 @@ class LossChecks:
                 return
             self.recorder.fact("value", f"continuous over {length:g}", True, "")
             if getattr(self.loss, "convex", False):
-                self._convex_along(values(np.linspace(-length, length, 257))[:, :, 0])
+                self._convex_along(values(np.linspace(-length, length, 257)[:, None])[:, :, 0])
         self.recorder.note(f"values were followed for jumps along {len(LENGTHS) * len(rows)} lines "
                            f"with {self.case}, out to |p| = "
                            f"{np.abs(np.abs(self.p) + LENGTHS[-1] * np.abs(self.v)).max():.2g}")
@@ -362,24 +360,6 @@ class LossChecks:
         H = self.of("hessian")
         self.recorder.compare("hessian", "hessian against its transpose", H, H.transpose(0, 2, 1),
                               names=("hessian", "transposed"), scale=np.abs(H).max() or 1.0)
-
-    def _rates(self):
-        """Taylor remainders of the sum over samples; left out where something is wrong already."""
-        if self.recorder.wrong():
-            return
-        steps = 0.03 * 2.0 ** -np.arange(6)
-        value = self.of("value").sum()
-
-        def draw():
-            v = self.rng.standard_normal(self.p.shape)
-            terms = value, np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v)
-                                                                   * v) / 2
-            def values(t):
-                return self.of("value", p=self.p + t * v)
-            return steps, lambda order: remainders(lambda t: values(t).sum(), terms[:order],
-                                                   steps), bends(values, steps)
-        check_orders(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value)
-                     + 1)
 
     def _curves(self):
         v = self.v
