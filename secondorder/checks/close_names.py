@@ -10,9 +10,11 @@ from .values import did_you_mean
 
 # as PyTorch and Keras call them
 ACTIVATIONS = {name: f'Activation("{name.lower()}")'
-               for name in ("ReLU", "Tanh", "Sigmoid", "Softplus", "Identity")}
+               for name in ("ReLU", "Tanh", "Sigmoid", "Softplus", "Identity", "GELU", "SiLU",
+                            "ELU")}
 LAYERS_AND_LOSSES = {
-    "Dense": "Linear", "BatchNorm": "LayerNorm", "Softmax": "SoftmaxCrossEntropy, of logits",
+    "Dense": "Linear", "BatchNorm": "ScaleShift, of fixed statistics, or LayerNorm",
+    "Softmax": "SoftmaxCrossEntropy, of logits",
     "RNN": "Recurrent, or rnn(...) for a network", "MSE": "SquaredError",
     "MSELoss": "SquaredError", "CrossEntropyLoss": "SoftmaxCrossEntropy",
     "BCELoss": "BinaryCrossEntropy, of logits", "BCEWithLogitsLoss": "BinaryCrossEntropy",

@@ -18,6 +18,12 @@ def test_built_in_activations_are_ok(name, seed):
     assert report, str(report)
 
 
+@pytest.mark.parametrize("function", [nets.ELU(0.7), nets.ELU(2.5), nets.GELU("tanh")], ids=repr)
+def test_built_in_activations_with_options_are_ok(function):
+    report = verify.activation(function)
+    assert report, str(report)
+
+
 class Cubic(ActivationFunction):
     """s = x^3 - x, as a user would write it."""
 

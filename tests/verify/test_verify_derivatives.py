@@ -140,6 +140,7 @@ def built_in_layers():
         yield Skip([Linear(3, 4, rng=1), Activation(name), Linear(4, 3, rng=2)])
     yield Skip([Linear(3, 4, rng=1, trainable=False), Activation("softplus"), Linear(4, 3, rng=2)])
     yield Skip([Skip([Linear(3, 3, rng=1)]), Activation("sin")])
+    yield from (nets.ScaleShift(3), nets.ScaleShift(3, trainable=False))
 
 
 @pytest.mark.everyday(16)
@@ -156,6 +157,16 @@ def test_built_in_layers_are_ok(layer, seed):
 def test_layers_from_scratch_are_ok(layer):
     report = verify.layer(layer)
     assert report, str(report)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 2, 2), (3, 4)])
+def test_scales_of_features_are_ok_at_every_place(shape):
+    report = verify.layer(nets.ScaleShift(3), shape)
+    assert report, str(report)
+    bad = planted(nets.ScaleShift, "tangent", lambda f, self, saved, x_t, v=None, c=None: f(
+        self, saved, x_t, v, None if c is None else 0 * c))
+    bad.many_directions = True
+    assert wrong_passes(verify.layer(bad(3), shape)) == {"tangent"}
 
 
 def test_a_layer_larger_than_the_number_of_differences_is_sampled():

@@ -282,7 +282,8 @@ def test_swapped_axes_are_named():
 
 
 @pytest.mark.parametrize("name, change, hint", [
-    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.ravel()), "reshape them to (2, 3); is a .ravel() too much?"),
+    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.ravel()),
+     "reshape them to (2, 3); is a .ravel() too much?"),
     ("backward", lambda x_bar, W_bar: (x_bar, W_bar.T), "weight_bar is transposed"),
     ("backward", lambda x_bar, W_bar: (x_bar.ravel(), W_bar), "reshape them to (4, 3)"),
     ("backward", lambda x_bar, W_bar: (x_bar, 2 * W_bar.ravel()), ""),
