@@ -45,8 +45,8 @@ def save(network, path):
     target, own = checks.path(path, "path"), type(network) is Network
     structure = {"format": FORMAT, "dtype": network.dtype.name,
                  "input_shape": list(network.input_shape),
-                 "network": None if own else described(network),
-                 "layers": [described(layer) for layer in network.layers] if own else None}
+                 "network": None if own else recipe_of(network),
+                 "layers": [recipe_of(layer) for layer in network.layers] if own else None}
     arrays = {f"{number}.{name}": value for number, layer in enumerate(network.chain.sublayers())
               for name, value in layer.parameters.items()}
     files.write_arrays(target, **{STRUCTURE: np.array(json.dumps(structure))}, **arrays)
@@ -99,8 +99,13 @@ class UnknownClass(Exception):
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def described(thing):
-    """A layer, an activation function or a network as what makes it again, in JSON's own kinds."""
+def recipe_of(thing):
+    """What makes a layer, an activation function or a network again, in JSON's own kinds.
+
+    It is read back, so that everything in it is checked; what a training compares with an earlier
+    one is `optimizers.description`, which tells anything and makes nothing. Both ask
+    `arguments_of`.
+    """
     cls = type(thing)
     arguments = {name: _packed(value, f"{name} of {thing!r}")
                  for name, value in arguments_of(thing).items()}
@@ -137,7 +142,7 @@ def _argument(thing, name):
 
 def _packed(value, what):
     if isinstance(value, (Layer, ActivationFunction)):
-        return described(value)
+        return recipe_of(value)
     if isinstance(value, (list, tuple)):
         return [_packed(entry, what) for entry in value]
     value = value.item() if isinstance(value, np.generic) else value
@@ -210,7 +215,7 @@ def _built(structure, known, held):
 
 
 def _made(entry, known, kind, blank):
-    """What `described` described, by its constructor."""
+    """What `recipe_of` described, by its constructor."""
     cls = _class_of(entry, known, kind)
     arguments = {name: _unpacked(value, known, blank)
                  for name, value in entry["arguments"].items()}
