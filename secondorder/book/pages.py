@@ -51,7 +51,7 @@ def write(out, paper=None, seeds=None, say=print, jobs=None, overwrite=False):
     require_extra()
     papers = REGISTRY.rooms() if paper is None else [REGISTRY.key(paper)]
     place, contents = folder.opened(out, overwrite), folder.static()
-    claims = reported.studies(papers if paper else [*papers, "race"])
+    claims = reported.studies(papers)
     pages = gathered(papers, claims, seeds, jobs, say)
     folder.fill(place, contents | rendered(pages, claims) | reported.figures(claims))
     return place / ("index.html" if paper is None else f"{papers[0]}.html")
@@ -165,13 +165,10 @@ def rendered(pages, claims, single=False):
         open="#study-{1}".format if single else reported.source, single=single)
     papers = list(pages.values())
     asked = {f"{paper['key']}.html": ("paper", {"paper": paper}) for paper in papers}
-    environment.globals["raced"] = "race" in claims
     if not single:
         asked |= {f"claims-{paper['key']}.html": ("claims_of_paper", {"paper": paper})
                   for paper in papers if paper["studies"]}
         asked |= {f"{name}.html": (name, {}) for name in ("index", "errata", "claims")}
-        if "race" in claims:
-            asked["race.html"] = "race", {"studies": claims["race"]}
         asked["findings.html"] = "findings", {"findings": reported.findings(papers)}
         asked["letters.html"] = "letters", {"letters": symbols.collected(),
                                             "names": symbols.papers(),

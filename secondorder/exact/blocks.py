@@ -12,9 +12,9 @@ def unsupported(network):
     return next(others, None)
 
 
-def hessian(evaluation, block, only=None):
+def hessian(evaluation, block):
     """Hessian of the mean loss, (P, P) or a block of it, for a chain of plain `Linear` and
-    `Activation` layers; `only` some rows of a block of whole layers, see :func:`symmetric_sum`.
+    `Activation` layers.
 
     Let a_r be the input of the linear layer r, z_r its output, delta_r the gradient and S_r the
     Hessian of one sample's loss in z_r. The gradient in W_r[s, t] is delta_r[s] a_r[t]; its
@@ -32,8 +32,7 @@ def hessian(evaluation, block, only=None):
     samples, network = evaluation.samples, evaluation.network
     trained, whole = layers_of(network, block)
     H = symmetric_sum(evaluation, _numbers(network),
-                      lambda part, _: _rows(part, samples, trained, only), "the Hessian", whole,
-                      only)
+                      lambda part, _: _rows(part, samples, trained), "the Hessian", whole)
     if whole == block:
         return H
     inside = slice(block.start - whole.start, block.stop - whole.start)
@@ -54,9 +53,9 @@ def _numbers(network):
     return network.size + 4 * max(widths) * sum(widths)
 
 
-def _rows(evaluation, samples, trained, only=None):
+def _rows(evaluation, samples, trained):
     """Rows of the upper triangle, in the parameters of the `trained` layers, as pairs of factors;
-    see `hessian` and :func:`symmetric_sum`. Units that have none of the rows `only` are left out.
+    see `hessian` and :func:`symmetric_sum`.
     """
     network, saved, places = evaluation.network, evaluation.saved, evaluation.network.slices
     origin, end = places[trained[0]].start, places[trained[-1]].stop
@@ -64,41 +63,20 @@ def _rows(evaluation, samples, trained, only=None):
     S = _output_hessians(evaluation, trained[0])
     for k in trained:
         layer, here, later = network.layers[k], places[k].start, [r for r in trained if r >= k]
-        wanted = _units(layer, here - origin, only)
-        if not wanted:
-            continue
         a, (J, T) = saved[k].input * weights, _jacobians(evaluation, k, S, trained[-1])
         G = np.empty((evaluation.samples, end - here), dtype=network.dtype)
         pieces = {r: G[:, places[r].start - here : places[r].stop - here] for r in later}
         factors = {r: _factors(saved[r].input, evaluation.deltas[r]) for r in later}
-        for i, with_weights in wanted:
+        for i in range(layer.out_features):
             for r, piece in pieces.items():
-                if r > k or with_weights:
-                    _gradient_derivative(network.layers[r], *factors[r], T[r][:, i], J[r][:, i],
-                                         piece)
-                else:
-                    layer.split(piece)[1][...] = T[k][:, i]
-            if with_weights:
-                first = i * layer.in_features  # what stands before it is known by symmetry
-                row = here - origin + first
-                yield slice(row, row + layer.in_features), a, G[:, first:]
+                _gradient_derivative(network.layers[r], *factors[r], T[r][:, i], J[r][:, i], piece)
+            first = i * layer.in_features  # what stands before it is known by symmetry
+            row = here - origin + first
+            yield slice(row, row + layer.in_features), a, G[:, first:]
             if layer.bias is not None:
                 first = layer.weight.size + i
                 row = here - origin + first
                 yield slice(row, row + 1), weights, G[:, first:]
-
-
-def _units(layer, here, only):
-    """The units of a layer, whose parameters begin in row `here`, that have some of the rows
-    `only`, and whether one is a row of weights; the biases stand behind the weights of all units.
-    """
-    def among(first, count):
-        return only is None or first < only.stop and only.start < first + count
-
-    width, biases = layer.in_features, here + layer.weight.size
-    units = [(i, among(here + i * width, width)) for i in range(layer.out_features)]
-    return [(i, with_weights) for i, with_weights in units
-            if with_weights or layer.bias is not None and among(biases + i, 1)]
 
 
 def _output_hessians(evaluation, first):

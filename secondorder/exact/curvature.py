@@ -71,12 +71,10 @@ def gradient(network, loss, x, y, l2=0.0, batch_size=None, executor=None):
         parameters.
     FloatingPointError
         Outputs, losses or gradient not finite.
-    RuntimeError
-        The executor failed.
     """
     l2 = check_l2(l2)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    total = chunks.total(gradient_sum, shape=(network.size,))
+    total = chunks.total(gradient_sum)
     return mean_of(network, total, chunks.samples, network.theta, l2, "the gradient")
 
 
@@ -217,7 +215,7 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, exec
 
     Raises
     ------
-    ValueError, TypeError, RuntimeError
+    ValueError, TypeError
         As :func:`gradient`, and if v has another shape or dtype.
     """
     return _product(hessian_rows, network, loss, x, y, v, l2, batch_size, executor,
@@ -234,7 +232,7 @@ def gauss_newton_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None,
 
     Raises
     ------
-    ValueError, TypeError, RuntimeError
+    ValueError, TypeError
         As :func:`hessian_vector_product`.
     """
     return _product(gauss_newton_rows, network, loss, x, y, v, l2, batch_size, executor,
@@ -244,7 +242,7 @@ def gauss_newton_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None,
 def _product(rows_of, network, loss, x, y, v, l2, batch_size, executor, what):
     l2, v = check_l2(l2), check_vector(network, v)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    total = chunks.total(product_sum, rows_of, v[None], shape=(1, v.size))[0]
+    total = chunks.total(product_sum, rows_of, v[None])[0]
     return mean_of(network, total, chunks.samples, v, l2, what)
 
 
@@ -304,7 +302,7 @@ def two_jet(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
 
     Raises
     ------
-    ValueError, TypeError, RuntimeError
+    ValueError, TypeError
         As :func:`hessian_vector_product`.
     FloatingPointError
         If one of the three is not finite.
@@ -312,7 +310,7 @@ def two_jet(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
     l2 = check_l2(l2)
     v = check_vector(network, v)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    sums = chunks.total(_jet_of_chunk, v, shape=(3,), dtype=_wide(network))
+    sums = chunks.total(_jet_of_chunk, v)
     return _penalised_jet(network, sums, chunks.samples, v, l2)
 
 

@@ -7,10 +7,10 @@ from ..checks.randomness import generator
 from ..nets import Evaluation
 from . import blocks
 from .chunks import Chunks
-from .curvature import (check_network, hessian_rows, output_jacobian_at, outputs_of, two_jet_at)
-from .matrices import mean_matrix
+from .curvature import (check_network, evaluated, hessian_rows, output_jacobian_at, outputs_of,
+                        two_jet_at)
 from .parameter_slices import parameter_slice
-from .symmetric import mirror, require_finite_block, require_finite_rows, slices, symmetric_sum
+from .symmetric import mirror, require_finite_block, slices, symmetric_sum
 
 MAX_BYTES = 2**30  # that the gradients for all drawn targets may take
 
@@ -34,8 +34,7 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, layer=None, parameter=No
         Refuse, with `MemoryError`, a matrix larger than this. The peak is about twice the matrix,
         and a few MiB at least; with `batch_size`, up to three times.
     batch_size, executor
-        As for :func:`gradient`: a sum of one matrix a chunk. What an executor is given are rows,
-        each of all chunks, and of every pair of entries that are alike it sends one.
+        As for :func:`gradient`: a sum of one matrix a chunk.
 
     Returns
     -------
@@ -60,8 +59,7 @@ def hessian(network, loss, x, y, method="auto", l2=0.0, layer=None, parameter=No
     if compute is None:
         compute = blocks.hessian if unsupported is None else _products
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    by_rows = compute is not blocks.hessian or blocks.layers_of(network, block)[1] == block
-    matrix = mean_matrix(chunks, compute, block, by_rows=by_rows)
+    matrix = _mean_matrix(chunks, compute, block)
     return _with_penalty(matrix, chunks, block, l2, "the Hessian")
 
 
@@ -74,6 +72,24 @@ def _block(network, layer, parameter, what, max_bytes):
     return block
 
 
+def _mean_matrix(chunks, compute, block, *rows):
+    """``compute(evaluation, block, *rows)``, a mean over samples (n, n), over all chunks; `rows`
+    have a row for every sample.
+    """
+    if chunks.is_whole:
+        return compute(evaluated(chunks.network, chunks.loss, chunks.x, chunks.y), block, *rows)
+    matrix = chunks.total(_matrix_sum, compute, block, rows=rows)
+    matrix *= matrix.dtype.type(1) / chunks.samples
+    return matrix
+
+
+def _matrix_sum(network, loss, x, y, compute, block, *rows):
+    evaluation = evaluated(network, loss, x, y)
+    matrix = compute(evaluation, block, *rows)
+    matrix *= evaluation.samples
+    return matrix
+
+
 def _with_penalty(matrix, chunks, block, l2, what):
     """Add l2 I to a finite matrix in place."""
     diagonal = np.einsum("ii->i", matrix)
@@ -82,35 +98,31 @@ def _with_penalty(matrix, chunks, block, l2, what):
     return matrix
 
 
-def _products(evaluation, block, only=None):
+def _products(evaluation, block):
     """Row i is the product with the i-th unit vector; in one pass there are several."""
     network, size = evaluation.network, block.stop - block.start
-    wanted = slice(0, size) if only is None else only
-    H = np.empty((wanted.stop - wanted.start, size - wanted.start), dtype=network.dtype)
-    for rows in slices(len(H), ROWS):
-        units = np.eye(rows.stop - rows.start, network.size,
-                       block.start + wanted.start + rows.start, dtype=H.dtype)
-        H[rows] = hessian_rows(evaluation, units)[:, block][:, wanted.start:]
+    H = np.empty((size, size), dtype=network.dtype)
+    for rows in slices(size, ROWS):
+        units = np.eye(rows.stop - rows.start, network.size, block.start + rows.start,
+                       dtype=H.dtype)
+        H[rows] = hessian_rows(evaluation, units)[:, block]
     H *= H.dtype.type(1) / evaluation.samples
-    return require_finite_rows(network, H, block, "the Hessian")
+    return require_finite_block(network, H, block, "the Hessian")
 
 
-def _polarisation(evaluation, block, only=None):
+def _polarisation(evaluation, block):
     """v^T H w = (q(v + w) - q(v) - q(w)) / 2 with q(v) = v^T H v."""
     network, size = evaluation.network, block.stop - block.start
     identity = np.eye(size, network.size, block.start, dtype=network.dtype)
-    first, last = (0, size) if only is None else (only.start, only.stop)
-    identity = identity[first:]
     q = [two_jet_at(evaluation, row)[2] for row in identity]
-    H = np.zeros((last - first, size - first), dtype=identity.dtype)
-    for i in range(last - first):
+    H = np.zeros((size, size), dtype=identity.dtype)
+    for i in range(size):
         H[i, i] = q[i]
-        for j in range(i + 1, size - first):
+        for j in range(i + 1, size):
             both = two_jet_at(evaluation, identity[i] + identity[j])[2]
             H[i, j] = (both - q[i] - q[j]) / 2
-    if only is None:
-        mirror(H)
-    return require_finite_rows(network, H, block, "the Hessian")
+    mirror(H)
+    return require_finite_block(network, H, block, "the Hessian")
 
 
 METHODS = {"auto": None, "blocks": blocks.hessian, "products": _products,
@@ -144,23 +156,23 @@ def gauss_newton(network, loss, x, y, l2=0.0, layer=None, parameter=None, max_by
     l2 = check_l2(l2)
     block = _block(network, layer, parameter, "the matrix", max_bytes)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    G = mean_matrix(chunks, _gauss_newton, block)
+    G = _mean_matrix(chunks, _gauss_newton, block)
     return _with_penalty(G, chunks, block, l2, "the Gauss-Newton matrix")
 
 
-def _gauss_newton(evaluation, block, only=None):
+def _gauss_newton(evaluation, block):
     def middle(part):
         return part.loss_function.hessian(part.outputs, part.y)
 
-    return _congruence(evaluation, block, middle, "the Gauss-Newton matrix", only)
+    return _congruence(evaluation, block, middle, "the Gauss-Newton matrix")
 
 
 ROWS = 128  # rows of a matrix that are computed at a time
 
 
-def _congruence(evaluation, block, middle, what, only=None):
+def _congruence(evaluation, block, middle, what):
     """Mean over samples of J^T M J, J the columns of a block of the Jacobian; ``middle(part)``
-    gives M (S', C, C) for a part of the batch. `only` some of its rows; see `symmetric_sum`.
+    gives M (S', C, C) for a part of the batch.
     """
     (samples, outputs), size = evaluation.outputs.shape, block.stop - block.start
 
@@ -168,7 +180,7 @@ def _congruence(evaluation, block, middle, what, only=None):
         J = _jacobian(part, block)
         yield from _gram(J, middle(part) / samples @ J)
 
-    return symmetric_sum(evaluation, 2 * (outputs + 1) * size, rows_of, what, block, only)
+    return symmetric_sum(evaluation, 2 * (outputs + 1) * size, rows_of, what, block)
 
 
 def _jacobian(part, block):
@@ -257,16 +269,16 @@ def fisher(network, loss, x, y, kind="exact", rng=None, draws=1, l2=0.0, layer=N
     if kind == "sampled":
         others = drawn_scores(chunks, rng, draws)
     compute = _exact_fisher if kind == "exact" else _score_fisher
-    F = mean_matrix(chunks, compute, block, *others)
+    F = _mean_matrix(chunks, compute, block, *others)
     return _with_penalty(F, chunks, block, l2, "the Fisher matrix")
 
 
-def _exact_fisher(evaluation, block, only=None):
+def _exact_fisher(evaluation, block):
     return _congruence(evaluation, block, lambda part: part.loss_function.fisher(part.outputs),
-                       "the Fisher matrix", only)
+                       "the Fisher matrix")
 
 
-def _score_fisher(evaluation, block, *scores, only=None):
+def _score_fisher(evaluation, block, *scores):
     """Mean over samples and scores (S, C) of g g^T, g a block of the gradient of a sample's score;
     without scores, from the gradients of the loss with the given targets.
     """
@@ -277,8 +289,7 @@ def _score_fisher(evaluation, block, *scores, only=None):
         G = np.concatenate([_gradients(part, score[where], block) for score in scores])
         yield from _gram(G, G / number)
 
-    return symmetric_sum(evaluation, 3 * len(scores) * size, rows_of, "the Fisher matrix", block,
-                         only)
+    return symmetric_sum(evaluation, 3 * len(scores) * size, rows_of, "the Fisher matrix", block)
 
 
 def fisher_scores(evaluation, kind, rng=None, draws=1):

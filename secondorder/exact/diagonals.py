@@ -58,7 +58,7 @@ def diagonal(network, loss, x, y, kind="hessian", rng=None, draws=1, l2=0.0, lay
     ------
     TypeError
         A Fisher matrix for a loss that has none.
-    ValueError, FloatingPointError, RuntimeError
+    ValueError, FloatingPointError
         As :func:`gradient`; unknown names.
 
     Examples
@@ -78,12 +78,12 @@ def diagonal(network, loss, x, y, kind="hessian", rng=None, draws=1, l2=0.0, lay
     one_of(KINDS, kind, "kind")
     block = parameter_slice(instance_of(network, Network, "network"), layer, parameter)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    shape, what = (network.size,), f"the diagonal of {NAMES[kind]}"
+    what = f"the diagonal of {NAMES[kind]}"
     if kind == "hessian":
         total = _hessian_diagonal(chunks, block)
     else:
         scores = drawn_scores(chunks, rng, draws) if kind == "fisher-sampled" else []
-        total = chunks.total(squares_sum, kind, block, shape=shape, rows=scores)
+        total = chunks.total(squares_sum, kind, block, rows=scores)
     return mean_of(network, total, chunks.samples, np.ones_like(total), l2, what)[block]
 
 
@@ -184,13 +184,13 @@ def _hessian_diagonal(chunks, block):
         straight = all(map(_is_straight, network.chain.sublayers()))
         task, *own = ((squares_sum, "gauss-newton", block) if straight
                       else (recursion_sum, tuple(methods)))
-        total = chunks.total(task, *own, shape=total.shape)
+        total = chunks.total(task, *own)
     for where, method in zip(network.slices, methods):
         if method == "products":
             for block in slices(where.stop - where.start, UNITS):
                 first, count = where.start + block.start, block.stop - block.start
                 units = np.eye(count, network.size, first, dtype=network.dtype)
-                products = chunks.total(product_sum, hessian_rows, units, shape=units.shape)
+                products = chunks.total(product_sum, hessian_rows, units)
                 total[first : first + count] = products[:, first : first + count].diagonal()
     return total
 

@@ -67,7 +67,7 @@ class Objective:
         network, loss, x, y = self._problem(theta)
         try:
             chunks = Chunks(network, loss, x, y, **self._chunks)
-            total = chunks.total(loss_sum, shape=(1,))[0]
+            total = chunks.total(loss_sum)[0]
         except FloatingPointError:
             return np.inf
         return float(total / len(x) + self._l2 / 2 * (network.theta @ network.theta))

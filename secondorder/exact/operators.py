@@ -96,8 +96,7 @@ class CurvatureOperator(LinearOperator):
             samples = self.evaluation.samples
         else:
             unchanged([self.chunks.network.all_parameters], [self.network.all_parameters])
-            total = self.chunks.total(product_sum, self.rows_of, rows, shape=rows.shape,
-                                      rows=self._others)
+            total = self.chunks.total(product_sum, self.rows_of, rows, rows=self._others)
             samples = self.chunks.samples
         return mean_of(self.network, total, samples, rows, self.l2, "the product")
 

@@ -8,7 +8,7 @@ SMALLEST_PART = 2**18  # numbers that a part of the batch may take however small
 TILE = 512, 128  # rows and columns that are copied at a time, so that both sides stay in the cache
 
 
-def symmetric_sum(evaluation, numbers, rows_of, what, block, only=None):
+def symmetric_sum(evaluation, numbers, rows_of, what, block):
     """A symmetric matrix, (P, P) or a block of it, as a sum over the batch, written where it
     belongs.
 
@@ -20,43 +20,25 @@ def symmetric_sum(evaluation, numbers, rows_of, what, block, only=None):
     `numbers` is how many of them `rows_of` holds at a time for each sample: parts of the batch, of
     one sample at least, are such that this stays below half of the matrix (or `SMALLEST_PART`).
 
-    With `only`, a slice of rows, the result is ``matrix[only, only.start:]``, of which entries
-    below the diagonal have no meaning; the rows that `rows_of` yields need not be others. `block`
-    is where the parameters stand in ``network.theta``. FloatingPointError, which names the matrix
-    as `what` and the first layer, if an entry is not finite.
+    `block` is where the parameters stand in ``network.theta``. FloatingPointError, which names the
+    matrix as `what` and the first layer, if an entry is not finite.
     """
     network, size = evaluation.network, block.stop - block.start
-    if only is None:
-        matrix, inside = np.empty((size, size), dtype=network.dtype), slice(0, size)
-    else:
-        matrix = np.zeros((only.stop - only.start, size - only.start), dtype=network.dtype)
-        inside = only
+    matrix = np.empty((size, size), dtype=network.dtype)
     wheres, finite = _parts(evaluation.samples, numbers, size**2), True
     for where in wheres:
         part = evaluation if len(wheres) == 1 else part_of(evaluation, where)
         with np.errstate(over="ignore", invalid="ignore"):
             for rows, left, right in rows_of(part, where):
-                first, last = max(rows.start, inside.start), min(rows.stop, inside.stop)
-                if first >= last:
-                    continue
-                left = left[:, first - rows.start : last - rows.start]
-                right = right[:, first - rows.start :]
-                here = matrix[first - inside.start : last - inside.start, first - inside.start :]
+                here = matrix[rows, rows.start:]
                 if where is wheres[0]:
                     np.matmul(left.T, right, out=here)
                 else:
                     here += left.T @ right
                 if where is wheres[-1]:
                     finite &= bool(np.isfinite(here).all())
-    if only is None:
-        mirror(matrix)
-    return matrix if finite else require_finite_rows(network, matrix, block, what)
-
-
-def require_finite_rows(network, rows, block, what):
-    """:func:`require_finite_block` of some rows of a matrix, of which the last columns are here."""
-    columns = slice(block.stop - rows.shape[1], block.stop)
-    return require_finite_block(network, rows, columns, what)
+    mirror(matrix)
+    return matrix if finite else require_finite_block(network, matrix, block, what)
 
 
 def require_finite_block(network, matrix, block, what):

@@ -9,7 +9,6 @@ looked up by name in this package, or among those that the caller gives.
 import importlib
 import inspect
 import json
-import math
 
 import numpy as np
 
@@ -80,8 +79,7 @@ def load(path, classes=()):
         arrays = files.read_arrays(path, WHAT)
         with files.damage_told(path, WHAT):
             structure = _structure(arrays)
-            network = _built(structure, {cls.__name__: cls for cls in known},
-                             sum(array.size for array in arrays.values()))
+            network = _built(structure, {cls.__name__: cls for cls in known})
             _fill(network, arrays)
     except FileNotFoundError:
         raise FileNotFoundError(f"no such file: {path}") from None
@@ -100,12 +98,7 @@ class UnknownClass(Exception):
 
 
 def recipe_of(thing):
-    """What makes a layer, an activation function or a network again, in JSON's own kinds.
-
-    It is read back, so that everything in it is checked; what a training compares with an earlier
-    one is `optimizers.description`, which tells anything and makes nothing. Both ask
-    `arguments_of`.
-    """
+    """What makes a layer, an activation function or a network again, in JSON's own kinds."""
     cls = type(thing)
     arguments = {name: _packed(value, f"{name} of {thing!r}")
                  for name, value in arguments_of(thing).items()}
@@ -180,54 +173,23 @@ def _structure(arrays):
     return structure
 
 
-class _Blank(np.random.Generator):
-    """Draws zeros, and no more of them than a file holds numbers: what a constructor is about to
-    allocate is compared with the arrays that are there.
-    """
-
-    def __init__(self, held):
-        super().__init__(np.random.PCG64(0))
-        self.held = self.left = held
-
-    def take(self, shape):
-        count = math.prod(shape if isinstance(shape, tuple) else (shape,))
-        if count > self.left:
-            raise ValueError(f"it describes more than the {self.held} numbers that it holds")
-        self.left -= count
-        return np.zeros(shape)
-
-    def uniform(self, low=0.0, high=1.0, size=None):
-        return self.take(size)
-
-    def normal(self, loc=0.0, scale=1.0, size=None):
-        return self.take(size)
-
-
-def _built(structure, known, held):
-    """The network, with parameters that are still to be read: `held` numbers."""
+def _built(structure, known):
+    """The network, with parameters that are still to be read."""
     dtype, own = structure["dtype"], structure["network"]
-    blank = _Blank(held)
     if own is not None:
-        network = _made(own, known, Network, blank)
+        network = _made(own, known, Network)
         return network if network.dtype == dtype else network.astype(dtype)
-    layers = [_made(layer, known, Layer, blank) for layer in structure["layers"]]
+    layers = [_made(layer, known, Layer) for layer in structure["layers"]]
     return Network(layers, dtype=dtype, input_shape=tuple(structure["input_shape"]))
 
 
-def _made(entry, known, kind, blank):
+def _made(entry, known, kind):
     """What `recipe_of` described, by its constructor."""
     cls = _class_of(entry, known, kind)
-    arguments = {name: _unpacked(value, known, blank)
+    arguments = {name: _unpacked(value, known)
                  for name, value in entry["arguments"].items()}
-    drawn = DRAWN
-    if entry["room"] is not None:  # an author's class may draw more than it keeps
-        drawn = DRAWN | {"rng": blank}
-        if "shape" in arguments:  # of parameters that are not drawn
-            blank.take(arguments["shape"])
-        if hasattr(cls, "undrawn"):
-            blank.take(cls.undrawn(arguments))
     taken = inspect.signature(cls).parameters
-    instance = cls(**{name: value for name, value in drawn.items() if name in taken} | arguments)
+    instance = cls(**{name: value for name, value in DRAWN.items() if name in taken} | arguments)
     if kind is Layer and instance.trainable != entry["trainable"]:
         instance.trainable = entry["trainable"]
     return instance
@@ -244,11 +206,11 @@ def _class_of(entry, known, kind):
     return cls
 
 
-def _unpacked(value, known, blank):
+def _unpacked(value, known):
     if isinstance(value, list):
-        return tuple(_unpacked(entry, known, blank) for entry in value)
+        return tuple(_unpacked(entry, known) for entry in value)
     if isinstance(value, dict):
-        return _made(value, known, Layer if "trainable" in value else ActivationFunction, blank)
+        return _made(value, known, Layer if "trainable" in value else ActivationFunction)
     return value
 
 

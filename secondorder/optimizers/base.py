@@ -7,16 +7,14 @@ from operator import attrgetter
 from ..checks import (Checked, check_l2, check_loss, instance_of, memory_names, names_of_its_own,
                       positive_number)
 from ..nets import Evaluation, Network
-from .description import given_arguments
 from .norms import norm
 from .schedules import Constant, schedule_of
 from .step import accepted, check_state, own_evaluation, state_of, take_over, taken
 
 #: What the base keeps of every optimizer.
-KEPT = ("network", "base", "loss", "steps", "details", "schedule", "_network", "_given")
+KEPT = ("network", "base", "loss", "steps", "details", "schedule", "_network")
 #: What a subclass does not define.
-RESERVED = ("network", "loss", "steps", "details", "_network", "_given", "gradient", "objective",
-            "penalty")
+RESERVED = ("network", "loss", "steps", "details", "_network", "gradient", "objective", "penalty")
 MEANT = {"lr": "learning_rate", "weight_decay": "l2"}  # as other libraries call them
 
 
@@ -89,7 +87,6 @@ class Optimizer:
     """
 
     state_names = ()
-    added = {}  # arguments that older checkpoints do not know, and the value that changes nothing
     depends_on_rate = False
     base = None
 
@@ -103,9 +100,7 @@ class Optimizer:
             if name not in inspect.signature(cls).parameters:
                 raise TypeError(f"{cls.__name__} takes no argument {name!r}: {MEANT[name]} is "
                                 "meant")
-        instance = super().__new__(cls)
-        instance._given = given_arguments(cls, positional, named)
-        return instance
+        return super().__new__(cls)
 
     loss = Checked(lambda value, name: check_loss(value))
     l2 = Checked(lambda value, name: check_l2(value))

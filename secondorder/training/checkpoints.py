@@ -11,12 +11,9 @@ import numbers
 import numpy as np
 
 from .. import checks, files
-from ..optimizers.description import NUMBERS
 
-FORMAT = 5  # 4 and below were written with runs of another form
+FORMAT = 6  # 5 and below were written with runs of another form
 WHAT = "a checkpoint of a training run"
-
-_MISSING = object()
 
 
 def write_checkpoint(path, content):
@@ -40,8 +37,7 @@ def read_checkpoint(path):
     -------
     dict
         ``theta`` (P,), ``state`` (of ``optimizer.state_dict()``), ``generator``, ``history``,
-        ``epoch``, ``step``, ``seconds``, ``made_with``, which says what the run was, and
-        ``recipe``, which says it in the caller's words.
+        ``epoch``, ``step``, ``seconds``, and ``made_with``, which says what the run was.
 
     Raises
     ------
@@ -66,7 +62,7 @@ def read_checkpoint(path):
 
 
 _KINDS = {"theta": np.ndarray, "state": dict, "generator": dict, "history": list, "epoch": int,
-          "step": int, "seconds": float, "made_with": dict, "recipe": dict}
+          "step": int, "seconds": float, "made_with": dict}
 _IN_A_RECORD = ("epoch", "step", "seconds", "train_loss")
 
 
@@ -119,45 +115,3 @@ def _unpacked(value, arrays):
     if kind not in ("array", "scalar"):
         raise ValueError(f"it holds something of the kind {kind!r}")
     return arrays[inner] if kind == "array" else arrays[inner][()]
-
-
-def require_same(now, then, path, recipe, recipe_then):
-    """Raise ValueError, naming the first entry in which they differ, unless a run is what was
-    written.
-
-    `now` and `then` are facts of the two runs; `recipe` and `recipe_then` tell the same in the
-    words of the caller, for the message alone: where what both tell differs, it names that instead.
-    """
-    difference = _difference(now, then)
-    if difference is None:
-        return
-    both = [name for name in recipe if name in recipe_then]
-    said = [(name, repr(recipe_then[name]), repr(recipe[name])) for name in both
-            if recipe_then[name] != recipe[name]]
-    told = ", ".join(f"{name} {written}, not {mine}"
-                     for name, written, mine in said or [difference])
-    raise ValueError(f"checkpoint {path}: was made with {told}; a run goes on only with everything "
-                     "as it was")
-
-
-def _difference(mine, written, name=""):
-    """Name, old and new text of the first entry in which two facts differ, or None."""
-    if isinstance(mine, dict) and isinstance(written, dict):
-        entries = [(f"{name}'s {key}" if name else key, mine.get(key, _MISSING),
-                    written.get(key, _MISSING)) for key in dict.fromkeys([*mine, *written])]
-    elif _holds_facts(mine) and _holds_facts(written) and len(mine) == len(written):
-        entries = [(f"{name}[{place}]", *pair) for place, pair in enumerate(zip(mine, written))]
-    elif mine == written:
-        return None
-    elif name.endswith(f"'s {NUMBERS}"):
-        return name, "other than these", "these"
-    else:
-        return name, *("something that has no plain description" if value is _MISSING
-                       else repr(value) for value in (written, mine))
-    differences = (_difference(*pair, entry) for entry, *pair in entries)
-    return next((one for one in differences if one is not None), None)
-
-
-def _holds_facts(value):
-    """Whether a value is a list in which some entries are facts in their turn."""
-    return isinstance(value, list) and any(isinstance(entry, dict) for entry in value)

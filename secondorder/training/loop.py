@@ -13,9 +13,9 @@ from .. import checks, files
 from ..checks import boolean, instance_of, one_of, whole_number
 from ..checks.randomness import generator
 from ..optimizers.base import Optimizer
-from ..optimizers.description import computing, fingerprint
-from .checkpoints import WHAT, read_checkpoint, require_same, write_checkpoint
+from .checkpoints import WHAT, read_checkpoint, write_checkpoint
 from .evaluation import evaluate, means
+from .facts import facts, fingerprint, require_same
 from .history import History, Record, TrainingStopped
 from .interrupts import heard_between_steps
 from .progress import Line, told
@@ -89,14 +89,12 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
         Network, optimizer with its settings, data and arguments have to be the same. `epochs` may
         be larger, and must not be smaller than the epochs that were done. On the same machine and
         number of threads, the run then ends with the same bits as without interruption. The
-        checkpoint of a different run is refused, and the message names the difference; layers,
-        activations and losses are compared bit for bit, users' classes by their attributes. A
-        UserWarning names what cannot be compared, such as a function. `callback` gets no record
-        twice.
+        checkpoint of a different run is refused, and the message names the difference. Objects are
+        compared by class and attributes, functions by name. `callback` gets no record twice.
     recipe : dict, optional
         Plain values by name that describe the run, such as ``{"seed": 0}``. The checkpoint holds
-        them. If a resumed run is refused, the message names the entries that differ (``seed 0, not
-        1``) instead of the data made from them.
+        them, and a run that goes on must have the same; what differs is named first (``seed 0, not
+        1``).
 
     Returns
     -------
@@ -164,8 +162,9 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     if checkpoint is not None:
         path = checks.path(checkpoint, "checkpoint")
         files.require_writable(path)
-        made_with = {"batches": [slices[0].stop, last_batch], "evaluate_every": evaluate_every}
-        run.keep_at(path, resume, epochs, made_with, recipe)
+        made_with = recipe | {"batches": [slices[0].stop, last_batch],
+                              "evaluate_every": evaluate_every}
+        run.keep_at(path, resume, epochs, made_with)
     return run(epochs, evaluate_every)
 
 
@@ -308,40 +307,27 @@ class _Run:
 
     # -- checkpoints ------------------------------------------------------------------------------
 
-    def keep_at(self, path, resume, epochs, arguments, recipe):
+    def keep_at(self, path, resume, epochs, arguments):
         """Write a checkpoint to `path` with every record, and go on from it if asked to."""
-        facts, untold = computing(self.optimizer)
-        self.made_with, self.recipe = arguments | self.facts() | facts, recipe
+        self.made_with = arguments | {
+            "shuffle": self.shuffle, "kind of generator": type(self.rng.bit_generator).__name__,
+            **facts(self.optimizer), **{f"{name} data": fingerprint(*arrays)
+                                        for name, arrays in self.sets.items()}}
         if path.exists():
             if not resume:
                 raise FileExistsError(f"checkpoint {path} is there already: go on from it "
                                       "(resume), or remove it")
             content = read_checkpoint(path)
-            require_same(self.made_with, content["made_with"], path, recipe, content["recipe"])
+            require_same(self.made_with, content["made_with"], path)
             if content["epoch"] > epochs:
                 raise ValueError(f"epochs is {epochs}, but checkpoint {path} holds a run of "
                                  f"{content['epoch']} epochs: give at least as many, or begin "
                                  "anew with another file")
             self.restore(content, path)
-            if untold:
-                warnings.warn(f"checkpoint {path}: whether these are as they were cannot be told: "
-                              f"{', '.join(untold)}", stacklevel=5)
         self.checkpoint = path
-
-    def facts(self):
-        """What has to be the same when a run goes on."""
-        network = self.optimizer.network
-        entries = {"method": type(self.optimizer).__name__,
-                   "l2": self.optimizer.l2,
-                   "shuffle": self.shuffle,
-                   "kind of generator": type(self.rng.bit_generator).__name__,
-                   "fixed parameters": fingerprint(*network.fixed_parameters())}
-        return entries | {f"{name} data": fingerprint(*arrays)
-                          for name, arrays in self.sets.items()}
 
     def content(self):
         return {"made_with": self.made_with,
-                "recipe": self.recipe,
                 "theta": self.optimizer.network.theta,
                 "state": self.optimizer.state_dict(),
                 "generator": self.rng.bit_generator.state,

@@ -8,9 +8,9 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from harness.chunked import CALLS, Deadly, Here, Infinite, Waiting, peak, problem
+from harness.chunked import CALLS, Here, Infinite, peak, problem
 from harness.everyday import all_but
-from secondorder.exact import chunks, curvature
+from secondorder.exact import curvature
 
 
 @pytest.fixture(scope="module")
@@ -52,16 +52,6 @@ def test_one_chunk_at_a_time_and_in_order(monkeypatch):
     for _ in range(2):
         H @ np.ones(net.size)
     assert len(seen) == 6 and H.evaluation is None
-
-
-def test_arrays_go_to_a_task_row_by_row(monkeypatch):
-    """As they would come out of a pickle, also where nothing is pickled."""
-    net, loss, x, y = problem(11)
-    seen, attempt = [], chunks._attempt
-    monkeypatch.setattr(chunks, "_attempt", lambda task, *given: (
-        seen.extend(one for one in given if isinstance(one, np.ndarray)), attempt(task, *given))[1])
-    so.exact.gradient(net, loss, np.asfortranarray(x), y, batch_size=4)
-    assert len(seen) >= 3 and all(one.flags.c_contiguous for one in seen)
 
 
 def test_single_precision_and_lists():
@@ -149,7 +139,7 @@ def test_bad_data_of_any_chunk_are_refused_before_any_work(change, error, words)
     for make in (so.exact.gradient, so.exact.HessianOperator):
         with pytest.raises(error, match=words):
             make(net, loss, *change(x, y), batch_size=5, executor=executor)
-    assert executor.submitted == 0
+    assert not executor.futures
 
 
 def unchanged_after(raises, loss=None, y=None, batch_size=5, **options):
@@ -161,52 +151,6 @@ def unchanged_after(raises, loss=None, y=None, batch_size=5, **options):
         so.exact.gradient(net, loss or plain, x, y, batch_size=batch_size, **options)
     assert np.array_equal(net.theta, before)
     return caught.value
-
-
-def test_an_executor_that_takes_no_more():
-    executor = Waiting(fails_at=2)
-    error = unchanged_after(RuntimeError, executor=executor)
-    assert str(error) == ("the executor failed at chunk 3 of 5 (samples 10 to 14): RuntimeError: "
-                          "no room for more")
-    assert len(executor.futures) == 2 and all(f.cancelled() for f in executor.futures)
-    assert isinstance(error.__cause__, RuntimeError)
-
-
-def test_an_executor_that_fails_later():
-    executor = Waiting(fails_at=None)
-    error = unchanged_after(RuntimeError, executor=executor)
-    assert "chunk 1 of 5 (samples 0 to 4): OSError: the line is cut" in str(error)
-    assert len(executor.futures) == 5 and all(f.cancelled() for f in executor.futures[1:])
-
-
-@pytest.mark.parametrize("spoilt, words", [
-    (lambda outcome: (outcome[0][:-1], None), r"\(\(23,\), dtype\('float64'\)\), expected an array "
-                                              r"of shape \(24,\) and float64"),
-    (lambda outcome: (3.0, None), "came back as float, expected an array"),
-    (lambda outcome: None, "None is not what its task returned")])
-def test_a_chunk_of_the_wrong_shape(spoilt, words):
-    executor = Here(lambda number, outcome: spoilt(outcome) if number == 5 else outcome)
-    error = unchanged_after(RuntimeError, executor=executor)
-    assert "chunk 5 of 5 (samples 20 to 22)" in str(error)
-    with pytest.raises(RuntimeError, match=words):
-        raise error
-
-
-def test_rows_of_the_wrong_shape():
-    net, loss, x, y = problem()
-    executor = Here(lambda number, outcome: (outcome[0][:2], None) if number == 2 else outcome)
-    with pytest.raises(RuntimeError, match=r"chunk 2 of 5 \(samples 5 to 9\) came back as"):
-        so.exact.sample_gradients(net, loss, x, y, batch_size=5, executor=executor)
-
-
-def test_a_read_only_chunk_is_no_trouble():
-    def frozen(number, outcome):
-        outcome[0].flags.writeable = False
-        return outcome
-
-    given = problem()
-    assert np.array_equal(so.exact.gradient(*given, batch_size=5, executor=Here(frozen)),
-                          so.exact.gradient(*given, batch_size=5))
 
 
 def large_target():
@@ -224,25 +168,3 @@ def test_the_error_of_a_chunk_comes_as_it_is(kind, processes):
     assert "the loss of sample 2 is inf" in str(error)
     assert error.__notes__ == ["in chunk 3 of 5 (samples 10 to 14), whose samples are counted from "
                                "0"]
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies():
-    """A clear error, the network unchanged and no process left behind."""
-    before = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        error = unchanged_after(RuntimeError, Deadly(), large_target(), executor=pool)
-    assert "the executor failed at chunk" in str(error) and "BrokenProcessPool" in str(error)
-    assert set(multiprocessing.active_children()) == before
-
-
-@pytest.mark.slow
-def test_a_loss_that_cannot_be_sent(processes):
-    class Local(so.SquaredError):
-        pass
-
-    error = unchanged_after(RuntimeError, Local(), np.zeros((23, 3)), executor=processes)
-    assert "the executor failed at chunk 1 of 5" in str(error) and "Local" in str(error)
-    given = problem()
-    assert np.array_equal(so.exact.gradient(*given, batch_size=5, executor=processes),
-                          so.exact.gradient(*given, batch_size=5)), "the pool is of use still"

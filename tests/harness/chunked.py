@@ -1,11 +1,9 @@
-"""Calls that take `batch_size` and `executor`, executors that fail, losses that spoil a chunk, and
-the most memory that a call holds.
+"""Calls that take `batch_size` and `executor`, a loss that spoils a chunk, and the most memory that
+a call holds.
 
 It is a module so that other processes can import what is in it.
 """
 
-import os
-import signal
 import tracemalloc
 from concurrent.futures import Executor, Future
 
@@ -95,43 +93,19 @@ CALLS = {
 
 
 class Here(Executor):
-    """Works everything out at once, in the same thread; what it returns may be `spoilt`."""
+    """Works everything out at once, in the same thread, and keeps the futures."""
 
-    def __init__(self, spoilt=lambda number, outcome: outcome):
-        self.spoilt, self.submitted, self.futures = spoilt, 0, []
+    def __init__(self):
+        self.futures = []
 
     def submit(self, function, /, *arguments, **options):
-        future, self.submitted = Future(), self.submitted + 1
+        future = Future()
         self.futures.append(future)
         try:
-            future.set_result(self.spoilt(self.submitted, function(*arguments, **options)))
+            future.set_result(function(*arguments, **options))
         except Exception as error:
             future.set_exception(error)
         return future
-
-
-class Waiting(Executor):
-    """Begins nothing. Submission number `fails_at` fails, or, if that is None, the first result."""
-
-    def __init__(self, fails_at):
-        self.futures, self.fails_at = [], fails_at
-
-    def submit(self, function, /, *arguments, **options):
-        if len(self.futures) == self.fails_at:
-            raise RuntimeError("no room for more")
-        self.futures.append(Future())
-        if len(self.futures) == 1 and self.fails_at is None:
-            self.futures[0].set_exception(OSError("the line is cut"))
-        return self.futures[-1]
-
-
-class Deadly(so.SquaredError):
-    """A loss whose process dies as soon as it meets a target above 1e6."""
-
-    def value(self, p, target):
-        if (target > 1e6).any():
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().value(p, target)
 
 
 class Infinite(so.SquaredError):
@@ -139,17 +113,3 @@ class Infinite(so.SquaredError):
 
     def value(self, p, target):
         return np.where((target > 1e6).any(axis=1), np.inf, super().value(p, target))
-
-
-class KilledOnce(so.SquaredError):
-    """As `Deadly`, but only as long as its file does not exist."""
-
-    def __init__(self, file):
-        self.file = file
-
-    def value(self, p, target):
-        if (target > 1e6).any() and not os.path.exists(self.file):
-            with open(self.file, "w") as file:
-                file.write(str(os.getpid()))
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().value(p, target)

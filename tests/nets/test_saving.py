@@ -1,12 +1,9 @@
 """Networks in files, pickles and copies: the same bits, bound again; damage is refused by name."""
 
 import copy
-import io
 import json
 import os
 import pickle
-import tracemalloc
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -241,48 +238,6 @@ def test_a_byte_that_changed(saved):
     assert told > 0.6 * len(whole) / 5
 
 
-SMALL = {
-    "linear": lambda: [Linear(3, 4, rng=0)],
-    "normalised": lambda: [Reshape(3, (3,)), LayerNorm(3)],
-    "coupling": lambda: [Coupling(4, 3, "first", rng=0)]}
-LARGE = {"linear": {"in_features": 10**9}, "normalised": {"shape": [10**5, 10**5]},
-         "coupling": {"bottleneck": 10**9}, "revmlp": {"blocks": 10**4}, "wide": {"d": 10**9}}
-
-
-@pytest.mark.parametrize("name", LARGE)
-def test_sizes_are_compared_before_anything_is_allocated(name, tmp_path):
-    """A file of 2 kB that describes billions of numbers, or a million in many arrays."""
-    path = tmp_path / "net.npz"
-    net = Network(SMALL[name]()) if name in SMALL else RevMLP(6, 2, 8, outputs=2, rng=0)
-    net.save(path)
-
-    def enlarge(structure, arrays):
-        place = structure["layers"][-1] if name in SMALL else structure["network"]
-        place["arguments"] |= LARGE[name]
-
-    rewritten(path, enlarge)
-    tracemalloc.start()
-    try:
-        refused(path, "it describes more than the .* numbers that it holds")
-        assert tracemalloc.get_traced_memory()[1] < 10**7
-    finally:
-        tracemalloc.stop()
-
-
-def test_the_padding_of_an_odd_number_of_inputs_is_counted(tmp_path):
-    """Its other matrices are there, as zeros that take no place in a file."""
-    path = tmp_path / "net.npz"
-    RevMLP(5, 1, 1, rng=0).save(path)
-
-    def enlarge(structure, arrays):
-        structure["network"]["arguments"]["d"] = 99_999
-        arrays["0.weight"] = np.zeros(300_000)
-
-    rewritten(path, enlarge)
-    assert path.stat().st_size < 10_000
-    refused(path, "it describes more than the .* numbers that it holds")
-
-
 def test_what_is_no_file(tmp_path):
     """A pipe is not waited for, and nothing of another kind is replaced."""
     net = so.mlp([2, 1], rng=0)
@@ -327,7 +282,7 @@ def setting(*keys, value):
     (setting("input_shape", value=None), ""),
     (setting("network", value={"class": "Linear", "room": "nets", "arguments": {}}),
      "'Linear' of 'nets' is no Network"),
-    (lambda s, arrays: arrays.pop("1.bias") is None, "describes more than the 32 numbers"),
+    (lambda s, arrays: arrays.pop("1.bias") is None, "1.bias"),
     (lambda s, arrays: arrays.update({"9.weight": np.ones(2)}), "arrays of no layer: 9.weight"),
     (lambda s, arrays: arrays.update({"1.bias": np.ones(4, "f4")}), r"stored as float32 \(4,\)"),
     (lambda s, arrays: [1], "")])
@@ -357,13 +312,4 @@ def test_no_code_is_run_on_loading(saved, tmp_path):
         refused(saved)
     saved.write_bytes(pickle.dumps(Bomb(mark)))
     refused(saved, "it is no .npz archive")
-    code = pickle.dumps(Bomb(mark))  # as long as eight bytes an entry would be
-    code += bytes(-len(code) % 8)
-    member = io.BytesIO()
-    np.lib.format.write_array_header_1_0(member, {
-        "descr": "|O", "fortran_order": False, "shape": (len(code) // 8,)})
-    np.savez(saved, **{name: array for name, array in arrays.items() if name != "1.bias"})
-    with zipfile.ZipFile(saved, "a") as archive:
-        archive.writestr("1.bias.npy", member.getvalue() + code)
-    refused(saved)
     assert not mark.exists()

@@ -1,106 +1,65 @@
-"""Trials, the rule at the edge of a grid, and what is run next; no training here."""
+"""The search: first grids, what lets them grow, the cap."""
 
 import numpy as np
 import pytest
 
 from secondorder.race import tuning
-from secondorder.race.entrants import ENTRANTS
-from secondorder.race.tuning import Budget, Point
-from secondorder.studies import Results
-from secondorder.studies.registry import STUDIES
+from secondorder.race.methods import METHODS, Point
 
-LIMITS = Budget(4.0, 400.0)
+ADAM, EA_CG = METHODS["adam"], METHODS["ea-cg"]
 
 
-def record(loss, start=2.0):
-    """A trial that comes down to a loss at T/4 and at the work of T/4."""
-    return {"seconds": [0.0, 1.0], "work": [0.0, 100.0], "steps": [0, 100], "loss": [start, loss],
-            "held_out": [start, loss]}
+def bowl(*bottom):
+    """Scores that are least at a place."""
+    return lambda point: (float(sum((a - b)**2 for a, b in zip(point, bottom))),)
 
 
-def trials(losses, first=0):
-    return {Point(first + k, None): record(loss) for k, loss in enumerate(losses)}
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_every_method_begins_with_twelve_points_around_its_default(method):
+    points = tuning.start(method)
+    assert len(set(points)) == 12 and Point(0) in points
+    assert {point.second for point in points} == ({-1, 0, 1} if method.second else {0})
+    for axis, point in ((0, Point(2)), (1, Point(0, 2))):
+        if axis == 0 or method.second:
+            ratio = method.numbers(point)[axis] / method.numbers(Point(0))[axis]
+            assert ratio == pytest.approx(10, rel=0.01)  # two half decades
 
 
-def test_the_least_loss_wins_by_both_rules():
-    assert tuning.winner_by_rule(trials([1.0, 0.5, 0.7]), LIMITS) == {"S": Point(1, None),
-                                                                      "G": Point(1, None)}
+@pytest.mark.parametrize("bottom, spent", [(0, 12), (6, 14), (-5, 14), (7, 14), (8, 16), (9, 16)])
+def test_a_winner_at_an_end_lets_the_grid_grow(bottom, spent):
+    scores, (best,) = tuning.search(ADAM, bowl(bottom))
+    assert best == Point(bottom) and len(scores) == spent
 
 
-def test_rules_read_at_their_own_limit():
-    quick = record(0.5) | {"work": [0.0, 1000.0]}  # half a thousandth of the way by work
-    both = {Point(0, None): quick, Point(1, None): record(0.7)}
-    assert tuning.winner_by_rule(both, LIMITS) == {"S": Point(0, None), "G": Point(1, None)}
+def test_sixteen_points_are_the_most():
+    scores, (best,) = tuning.search(ADAM, bowl(40))
+    assert len(scores) == 16 and best == Point(10)
+    assert tuning.beyond(ADAM, scores, best) == [Point(11), Point(12)], "it still stands at an end"
 
 
-def test_what_diverges_does_not_move_or_ties_has_no_say():
-    early = record(0.1) | {"seconds": [0.0, 0.5], "work": [0.0, 50.0]}
-    still = record(1.99)
-    told = {Point(0, None): early, Point(1, None): still, Point(2, None): record(0.3),
-            Point(3, None): record(0.3), Point(4, None): record(0.9)}
-    assert set(tuning.winner_by_rule(told, LIMITS).values()) == {Point(4, None)}
-    assert tuning.winner_by_rule({Point(1, None): still}, LIMITS) == {}
+def test_the_second_number_grows_too():
+    scores, (best,) = tuning.search(EA_CG, bowl(0, -2))
+    assert best == Point(0, -2) and set(scores) - set(tuning.start(EA_CG)) == {
+        Point(0, -2), Point(0, -3)}
+    scores, (best,) = tuning.search(EA_CG, bowl(3, -2))  # a corner: both grow
+    assert set(scores) - set(tuning.start(EA_CG)) == {Point(2, -1), Point(3, -1), Point(1, -2),
+                                                      Point(1, -3)}
 
 
-@pytest.mark.parametrize("losses, expected", [
-    ([0.1, 0.5, 0.7], [-2, -1]), ([0.5, 0.1, 0.7], []), ([0.7, 0.5, 0.1], [3, 4])])
-def test_a_winner_at_the_edge_moves_the_grid_by_two_points(losses, expected):
-    assert tuning.beyond(trials(losses), range(3), LIMITS) == expected
+def test_alpha_stays_below_one():
+    told = tuning.search(EA_CG, bowl(0, 9))[0]
+    assert max(EA_CG.numbers(point)[1] for point in told) == 0.632
 
 
-def test_every_method_has_twelve_trials():
-    settings = STUDIES.of("race")["digits"].settings()
-    assert {len(tuning.points(entrant, settings)) for entrant in ENTRANTS.values()} == {12}
-    assert all(0 in entrant.places for entrant in ENTRANTS.values())
+def test_two_rules_share_their_points():
+    scores, best = tuning.search(ADAM, lambda point: (bowl(0)(point) + bowl(7)(point)))
+    assert best == [Point(0), Point(7)] and len(scores) == 14
 
 
-def test_rates_are_half_decades_around_the_default():
-    adam = ENTRANTS["adam"]
-    assert adam.first(0) == 0.001
-    assert np.diff(np.log10([adam.first(k) for k in adam.places])) == pytest.approx(0.5, abs=1e-3)
+def test_what_diverges_does_not_win():
+    def scores_of(point):
+        return (np.inf if point.first > 2 else -float(point.first),)
 
-
-def test_one_run_serves_both_rules_where_they_agree():
-    adam = ENTRANTS["adam"]
-    same = {"S": Point(1, None), "G": Point(1, None)}
-    two = {"S": Point(1, None), "G": Point(2, None)}
-    one = [tuning.judged("digits", adam, rule, 1, same, LIMITS) for rule in "SG"]
-    assert one[0].name == one[1].name and one[0].arguments["work"] == 400
-    apart = [tuning.judged("digits", adam, rule, 1, two, LIMITS).arguments for rule in "SG"]
-    assert [(run["seconds"], run["work"]) for run in apart] == [(4.0, 0.0), (0.0, 400.0)]
-
-
-def test_the_clock_comes_first():
-    settings = STUDIES.of("race")["digits"].settings()
-    (run,) = tuning.stages("digits", settings, Results())
-    assert run.function is tuning.course.measure and run.arguments["firsts"][0] == 0.001
-
-
-def test_the_methods_that_are_compared_run_on_further_seeds(monkeypatch):
-    """Adam and cubic steps around Adam have the least losses of their kinds here."""
-    # which methods can run is asked of the images, which are not needed here
-    monkeypatch.setattr(tuning, "left_out", lambda problem: dict.fromkeys(ENTRANTS, ""))
-    least, results = {"adam": 0.2, "cubic-adam": 0.1}, Results()
-    study, settings = STUDIES.of("race")["plateau"], STUDIES.of("race")["plateau"].settings()
-    while missing := [run for run in study.runs(settings, results) if run not in results]:
-        for run in missing:
-            given = run.arguments
-            result = {"seconds": 4.0, "work": 400.0}
-            if "method" in given:  # the less, the nearer to the default
-                far = abs(np.log(given["first"] / ENTRANTS[given["method"]].default))
-                result = record(least.get(given["method"], 0.5) + far / 100
-                                + 1e-3 * (given["second"] or 0))
-            results.add(run.name, {"arguments": given, "result": result, "seconds": 1.0})
-    seeds = {key: {run["seed"] for run in results.arguments(method=key)} - {tuning.TRIAL_SEED}
-             for key in ENTRANTS}
-    assert seeds["adam"] == seeds["cubic-adam"] == set(range(1, 16))
-    assert seeds["cubic-sgd"] == seeds["square-root"] == set(range(1, 36))
-    assert seeds["momentum"] == seeds["unit"] == seeds["ea-cg"] == set(range(1, 6))
-
-
-@pytest.mark.parametrize("problem, method, word", [
-    ("reversible", "partitioning", "Coupling"), ("convolution", "ea-cg", "Conv2d"),
-    ("digits-all", "gauss-newton", "14000 rows")])
-def test_what_cannot_run_says_why(problem, method, word):
-    assert word in tuning.left_out(problem)[method]
-    assert not tuning.left_out(problem)["adam"]
+    assert tuning.search(ADAM, scores_of)[1] == [Point(2)]
+    scores, best = tuning.search(ADAM, lambda point: (np.inf,))
+    assert best == [None] and len(scores) == 12

@@ -1,8 +1,6 @@
 """Checkpoints that are damaged, and runs that would go on with something else than was written."""
 
 import json
-import threading
-import warnings
 
 import numpy as np
 import pytest
@@ -42,7 +40,7 @@ def refused(path, words=""):
 
 def test_an_earlier_version_is_refused_by_name(tmp_path):
     np.savez(tmp_path / "c.npz", text=np.array(json.dumps({"format": 3, "content": {}})))
-    refused(tmp_path / "c.npz", "it has format 3, this version reads 5: .* begin it anew")
+    refused(tmp_path / "c.npz", "it has format 3, this version reads 6: .* begin it anew")
 
 
 def test_a_damaged_file_is_named(checkpoint):
@@ -92,7 +90,7 @@ def test_a_content_that_does_not_fit(checkpoint, name):
     refused(checkpoint, words)
 
 
-# -- another network, another loss -----------------------------------------------------------------
+# -- another run ---------------------------------------------------------------------------------
 
 
 def test_a_checkpoint_that_is_not_there_is_named(tmp_path):
@@ -103,10 +101,8 @@ def test_a_checkpoint_that_is_not_there_is_named(tmp_path):
 class Bent(so.ActivationFunction):
     """x + bend x^2."""
 
-    def __init__(self, bend, table=(1.0,), helper=None):
-        self.bend, self.table, self._own = bend, np.array(table), {"deep": [bend]}
-        if helper is not None:
-            self.helper = helper
+    def __init__(self, bend, table=(1.0,)):
+        self.bend, self.table, self.itself = bend, np.array(table), self
 
     def value(self, x):
         return x + self.bend * x * x
@@ -134,115 +130,6 @@ class Power(so.Loss):
         return self.c * (p - t)
 
 
-class Shifted(so.Linear):
-    """A layer of the package with an option more, which no constructor takes."""
-
-    shift = 0.0
-
-
-def net(function=None, last=None, middle=None):
-    layers = [so.Linear(3, 4, rng=0), *([] if middle is None else [middle]),
-              so.Activation("tanh" if function is None else function),
-              so.Linear(4, 2, rng=1) if last is None else last]
-    return so.Network(layers)
-
-
-def shifted(shift):
-    layer = Shifted(4, 2, rng=1)
-    layer.shift = shift
-    return layer
-
-
-TARGETS = np.eye(2)[Y]
-CROSS = so.SoftmaxCrossEntropy
-OTHERS = {
-    "the last bit of a constant": (net(LeakyReLU(0.1)), net(LeakyReLU(np.nextafter(0.1, 1))),
-                                   "negative_slope"),
-    "an author's activation": (net(Bent(0.1)), net(Bent(0.2)), "bend 0.1, not 0.2"),
-    "an author's array": (net(Bent(0.1)), net(Bent(0.1, (2.0,))), "table"),
-    "an option of a layer": (net(middle=LayerNorm(4)), net(middle=LayerNorm(4, epsilon=1.1e-5)),
-                             "epsilon"),
-    "a subclass": (net(last=shifted(0.0)), net(last=shifted(-0.0)), "shift 0.0, not '-0.0'"),
-    "a layer inside": (net(middle=so.Skip([so.Linear(4, 4, rng=0), so.Activation(LeakyReLU(0.1))])),
-                       net(middle=so.Skip([so.Linear(4, 4, rng=0),
-                                           so.Activation(LeakyReLU(0.2))])), "negative_slope"),
-}
-LOSSES = {
-    "a bound": (so.BoundedCriterion(delta=5.0), so.BoundedCriterion(delta=5.5), "delta"),
-    "Tukey": (so.TukeyBiweight(c=4.0), so.TukeyBiweight(c=4.000000001), "4.000000001"),
-    "weights": (so.nets.BinaryCrossEntropy(np.array([1.0, 2.0])),
-                so.nets.BinaryCrossEntropy(np.array([2.0, 1.0])), "pos_weight"),
-    "an author's": (Power(1.0), Power(2.0), "c 1.0, not 2.0")}
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_run_does_not_go_on_with_another_network(tmp_path, name):
-    one, other, words = OTHERS[name]
-    train(tmp_path / "c", so.SGD(one.copy(), CROSS()))
-    theta = other.theta.copy()
-    with pytest.raises(ValueError, match=f"was made with (layers|network).*{words}"):
-        train(tmp_path / "c", so.SGD(other, CROSS()), resume=True)
-    assert np.array_equal(other.theta, theta)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(train(tmp_path / "c", so.SGD(one.copy(), CROSS()), resume=True)) == 4
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_a_run_does_not_go_on_with_another_loss(tmp_path, name):
-    one, other, words = LOSSES[name]
-    y = Y if name == "a bound" else TARGETS
-    train(tmp_path / "c", so.SGD(net(), one, 1e-3), y=y)
-    with pytest.raises(ValueError, match=f"was made with .*{words}"):
-        train(tmp_path / "c", so.SGD(net(), other, 1e-3), y=y, resume=True)
-    assert len(train(tmp_path / "c", so.SGD(net(), one, 1e-3), y=y, resume=True)) == 4
-
-
-class Coupled(so.reversible_gauss_newton.Coupling):
-    """A layer of the package that holds slices and other layers, as an author's."""
-
-
-class Memory(Bent):
-    """One with a lock, which nobody can describe."""
-
-    def __init__(self, bend):
-        super().__init__(bend)
-        self.lock, self.itself = threading.Lock(), self
-
-
-def test_an_argument_that_older_checkpoints_lack_is_told(tmp_path):
-    """`safeguard` of residual partitioning stands in `added`; False is silent, True is refused."""
-    def made(**options):
-        return so.ResidualPartitioning(net(), CROSS(), **options)
-
-    train(tmp_path / "c", made())
-    with pytest.raises(ValueError, match="safeguard"):
-        train(tmp_path / "c", made(safeguard=True), epochs=4, resume=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        train(tmp_path / "c", made(), epochs=4, resume=True)
-
-
-def test_attributes_of_any_kind(tmp_path):
-    def coupled(kind, function=None):
-        coupling = kind(4, 3, "first", activation=LeakyReLU(0.1) if function is None else function,
-                        rng=0)
-        return so.SGD(so.Network([so.Linear(3, 4, rng=0), coupling, so.Linear(4, 2, rng=1)]),
-                      CROSS())
-
-    train(tmp_path / "c", coupled(Coupled))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        train(tmp_path / "c", coupled(Coupled), epochs=4, resume=True)
-    with pytest.raises(ValueError, match="class 'Coupled', not 'Coupling'|network"):
-        train(tmp_path / "c", coupled(so.reversible_gauss_newton.Coupling), epochs=4, resume=True)
-    train(tmp_path / "d", coupled(Coupled, Memory(0.1)))
-    with pytest.warns(UserWarning, match="cannot be told: .*lock of "):
-        train(tmp_path / "d", coupled(Coupled, Memory(0.1)), epochs=4, resume=True)
-    with pytest.raises(ValueError, match="bend 0.1, not 0.2"):
-        train(tmp_path / "d", coupled(Coupled, Memory(0.2)), epochs=4, resume=True)
-
-
 class Twice:
     """A schedule of a schedule."""
 
@@ -253,17 +140,52 @@ class Twice:
         return 2 * self.inner(step)
 
 
-def test_a_schedule_inside_another(tmp_path):
-    decays = [Twice(so.optimizers.ExponentialDecay(0.1, factor, 5)) for factor in (0.5, 0.6)]
-    train(tmp_path / "c", so.SGD(net(), CROSS(), decays[0]))
-    with pytest.raises(ValueError, match="factor 0.5, not 0.6"):
-        train(tmp_path / "c", so.SGD(net(), CROSS(), decays[1]), resume=True)
+def net(function="tanh", middle=()):
+    return so.Network([so.Linear(3, 4, rng=0), *middle, so.Activation(function),
+                       so.Linear(4, 2, rng=1)])
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda: so.SGD(net(Bent(0.1, helper=lambda x: x)), CROSS()), "helper of function of layer 1"),
-    (lambda: so.SGD(net(), CROSS(), lambda step: 0.1), "learning_rate of SGD")])
-def test_what_cannot_be_told_is_said(tmp_path, make, words):
-    train(tmp_path / "c", make())
-    with pytest.warns(UserWarning, match=f"whether these are as they were cannot be told: {words}"):
-        train(tmp_path / "c", make(), epochs=4, resume=True)
+def skip(slope):
+    return net(middle=[so.Skip([so.Linear(4, 4, rng=0), so.Activation(LeakyReLU(slope))])])
+
+
+def sgd(network=None, loss=None, rate=1e-3):
+    return so.SGD(net() if network is None else network,
+                  so.SquaredError() if loss is None else loss, rate)
+
+
+TARGETS = np.eye(2)[Y]
+OTHERS = {  # a run, another one, what the refusal names
+    "the last bit of a constant": (lambda: sgd(net(LeakyReLU(0.1))),
+                                   lambda: sgd(net(LeakyReLU(np.nextafter(0.1, 1)))),
+                                   "negative_slope"),
+    "an author's activation": (lambda: sgd(net(Bent(0.1))), lambda: sgd(net(Bent(0.2))),
+                               "bend 0.1, not 0.2"),
+    "an author's array": (lambda: sgd(net(Bent(0.1))), lambda: sgd(net(Bent(0.1, (2.0,)))),
+                          "table"),
+    "an option of a layer": (lambda: sgd(net(middle=[LayerNorm(4)])),
+                             lambda: sgd(net(middle=[LayerNorm(4, epsilon=1.1e-5)])), "epsilon"),
+    "a layer inside": (lambda: sgd(skip(0.1)), lambda: sgd(skip(0.2)), "negative_slope"),
+    "Tukey": (lambda: sgd(loss=so.TukeyBiweight(c=4.0)),
+              lambda: sgd(loss=so.TukeyBiweight(c=4.000000001)), "4.000000001"),
+    "weights of a loss": (
+        lambda: sgd(loss=so.nets.BinaryCrossEntropy(np.array([1.0, 2.0]))),
+        lambda: sgd(loss=so.nets.BinaryCrossEntropy(np.array([2.0, 1.0]))), "pos_weight"),
+    "an author's loss": (lambda: sgd(loss=Power(1.0)), lambda: sgd(loss=Power(2.0)),
+                         "c 1.0, not 2.0"),
+    "a schedule inside another": (
+        lambda: sgd(rate=Twice(so.optimizers.ExponentialDecay(0.1, 0.5, 5))),
+        lambda: sgd(rate=Twice(so.optimizers.ExponentialDecay(0.1, 0.6, 5))),
+        "factor 0.5, not 0.6")}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_run_does_not_go_on_with_another_network_loss_or_schedule(tmp_path, name):
+    one, other, words = OTHERS[name]
+    train(tmp_path / "c", one(), y=TARGETS)
+    optimizer = other()
+    theta = optimizer.network.theta.copy()
+    with pytest.raises(ValueError, match=f"was made with .*{words}"):
+        train(tmp_path / "c", optimizer, y=TARGETS, resume=True)
+    assert np.array_equal(optimizer.network.theta, theta)
+    assert len(train(tmp_path / "c", one(), y=TARGETS, resume=True)) == 4

@@ -188,7 +188,7 @@ OTHERS = {
     "layers": lambda: (so.SGD(so.mlp([4, 6, 3], rng=0), so.SoftmaxCrossEntropy()), {}),
     "learning_rate 0.001, not .*ExponentialDecay": lambda: (
         make(learning_rate=so.optimizers.ExponentialDecay(0.1, 0.5, 4)), {}),
-    "criterion": lambda: (so.SGD(so.mlp([4, 5, 3], rng=0), so.BoundedCriterion()), {}),
+    "loss": lambda: (so.SGD(so.mlp([4, 5, 3], rng=0), so.BoundedCriterion()), {}),
     "l2": lambda: (make(l2=0.1), {}),
     "Adam": lambda: (make(so.Adam), {}),
     "train data": lambda: (make(), {"x": x + 1e-12}),
@@ -235,7 +235,7 @@ OTHER_SETTINGS = {  # how it was made, how it is made now, what the refusal has 
               r"betas \[0.9, 0.999\], not \[0.9, 0.99\]"),
     "sigma": (lambda: cubic(sigma=1), lambda: cubic(sigma=9), "sigma 1.0, not 9.0"),
     "schedule": (decayed, lambda: decayed(factor=0.6), "learning_rate's factor 0.5, not 0.6"),
-    "base": (cubic, lambda: cubic(so.Adam), "base's method 'SGD', not 'Adam'"),
+    "base": (cubic, lambda: cubic(so.Adam), "base's class 'SGD', not 'Adam'"),
     "base's rate": (cubic, lambda: cubic(rate=0.2), "base's learning_rate 0.1, not 0.2"),
     "array": (lambda: make(Directed, weights=np.ones(3)),
               lambda: make(Directed, weights=np.ones(4)),
@@ -256,8 +256,8 @@ def test_checkpoint_with_other_settings_is_refused(what, tmp_path):
     so.train(made(), x, y, epochs=2, rng=1, checkpoint=tmp_path / "kept", resume=True)
 
 
-def test_memory_is_no_setting_and_what_has_no_description_is_left_out(tmp_path):
-    """An adapted damping, and another function, do not stand in the way."""
+def test_memory_is_no_setting(tmp_path):
+    """An adapted damping does not stand in the way; another function does."""
     optimizer = make(so.TruncatedNewton)
     before, kept = optimizer.state_dict(), tmp_path / "kept"
     so.train(optimizer, x, y, epochs=2, rng=1, checkpoint=kept)
@@ -265,8 +265,9 @@ def test_memory_is_no_setting_and_what_has_no_description_is_left_out(tmp_path):
     so.train(make(so.TruncatedNewton), x, y, epochs=3, rng=1, checkpoint=kept, resume=True)
     so.train(optimizer, x, y, epochs=4, rng=1, checkpoint=kept, resume=True)
     so.train(make(Directed, weights=np.ones(3)), x, y, epochs=1, checkpoint=tmp_path / "f")
-    other = make(Directed, weights=np.ones(3), function=lambda rows: 2)
-    so.train(other, x, y, epochs=2, checkpoint=tmp_path / "f", resume=True)
+    other = make(Directed, weights=np.ones(3), function=max)
+    with pytest.raises(ValueError, match="function 'len', not 'max'"):
+        so.train(other, x, y, epochs=2, checkpoint=tmp_path / "f", resume=True)
 
 
 def test_a_setting_assigned_after_making_counts(tmp_path):

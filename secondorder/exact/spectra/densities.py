@@ -126,7 +126,7 @@ def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, w
 
     Raises
     ------
-    ValueError, TypeError, FloatingPointError, RuntimeError
+    ValueError, TypeError, FloatingPointError
         As :func:`trace`; a `width` that is too narrow.
     MemoryError
         The starting vectors, or as many basis vectors as steps, would need more than 1 GiB.

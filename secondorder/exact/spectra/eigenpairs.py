@@ -75,7 +75,7 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
     Raises
     ------
     RuntimeError
-        If some pairs do not converge; the message says how many did. The executor failed.
+        If some pairs do not converge; the message says how many did.
     ValueError, TypeError, FloatingPointError
         As :func:`trace`; more pairs than there are parameters.
 

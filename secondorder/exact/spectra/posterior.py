@@ -158,7 +158,7 @@ class Posterior:
         self.prior_precision, self.noise_variance = prior_precision[where], noise_variance
         self.mean = network.theta[where].astype(np.float64)
         evaluated = Chunks(network, loss, x, y, batch_size, executor)
-        self._loss_sum = float(evaluated.total(loss_sum, shape=(1,))[0])
+        self._loss_sum = float(evaluated.total(loss_sum)[0])
         self.samples = len(x)
         self._normaliser = log_normaliser(loss, y, (self.samples, *network.output_shape),
                                           noise_variance)

@@ -89,7 +89,7 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
         If C + damping I is not positive definite, with the smallest eigenvalue found. Cholesky
         sees it always; conjugate gradients where one of their directions does.
     RuntimeError
-        If conjugate gradients do not reach the tolerance; the executor failed.
+        If conjugate gradients do not reach the tolerance.
     ValueError, TypeError, MemoryError, FloatingPointError
         As :func:`hessian`.
 

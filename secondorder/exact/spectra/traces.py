@@ -79,7 +79,7 @@ def trace(network, loss, x, y, kind="hessian", method="exact", products=99, rng=
 
     Raises
     ------
-    ValueError, TypeError, FloatingPointError, RuntimeError
+    ValueError, TypeError, FloatingPointError
         As :func:`diagonal`; unknown names, too few products.
     MemoryError
         The random vectors of so many products would need more than 1 GiB.

@@ -79,7 +79,6 @@ class ResidualPartitioning(Optimizer):
     also ``halvings`` and ``accepted``.
     """
 
-    added = {"safeguard": False}
     cross, safeguard = Checked(boolean), Checked(boolean)
     damping = Checked(number_in, 0, np.inf)
     negative_curvature = Checked(lambda value, name: one_of(NEGATIVE_CURVATURE, value, name))

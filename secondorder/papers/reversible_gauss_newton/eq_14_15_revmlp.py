@@ -163,14 +163,6 @@ class RevMLP(Network):
                 "outputs": None if self.readout is None else len(self.readout),
                 "bias": last["bias"]}
 
-    @staticmethod
-    def undrawn(arguments):
-        """How many numbers the constructor makes of these arguments without drawing them, for
-        :mod:`~secondorder.nets.saving`: the matrix that pads an odd number of inputs.
-        """
-        d = arguments["d"]
-        return d * (d + 1) if d % 2 else 0
-
     @property
     def blocks(self):
         halves = self.couplings

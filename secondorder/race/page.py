@@ -1,0 +1,124 @@
+"""The recorded race: its files, and the page that tells it."""
+
+import gzip
+import importlib.resources
+import json
+import textwrap
+from math import isnan
+from pathlib import Path
+
+from secondorder import files
+
+from .full import JUDGED_ON, TUNED_ON
+from .outcome import ADAM, RULES, outcome, sentence
+from .problems import PROBLEMS, TRAINED
+from .tuning import MOST
+
+PAGE = "RACE.md"
+PICTURES = "../../data/results/race/"  # where the pictures are, seen from the page
+HEAD = """\
+# The race
+
+With the same tuning for everyone, which method has the lowest training loss after equal CPU
+seconds, and after equal work? Nothing else is asked, and no paper says anything about it.
+
+{sentence}
+
+**How.** {trained} images of MNIST, float32, one CPU thread. Every run lasts {seconds:g} CPU seconds
+of steps; evaluation is not counted. A run whose loss is not finite, or above 1000 times the
+start's, has diverged. Every method is tuned at the full time on seeds {tuned}, by the
+median of the losses, with twelve to {most} points half decades apart; a number that wins at an end
+of its grid extends that grid. A second choice is made from the same runs, by the loss after the
+work that Adam's best makes in that time. A loss is read at the first step that reaches the limit.
+Work counts the multiplications of matrix products, in
+gradients of the problem's batch. Both choices then run on {judged} other seeds. SGD, EA-CG and KFI
+have momentum 0.9. KFI takes both its factors from one batch, without the running averages and the
+adapted damping of KFAC. Truncated Newton works on Gauss-Newton with batches of 1000.
+
+A row tells the logarithm of the ratio of losses, method against Adam: median and range over the
+seeds; below 0 the method is lower. *Ahead* or *behind*: nine of ten seeds agree by more than 5 %;
+else *level*. Runs that diverge are counted apart, and are in no median.
+
+`secondorder race --recorded` makes this page again, `secondorder race --full` the runs.
+"""
+
+
+def folder():
+    """Where the records are: in the checkout that this file is in, else in the package."""
+    top = Path(__file__).resolve().parents[2]
+    data = top / "data" if (top / "pyproject.toml").is_file() else Path(
+        str(importlib.resources.files("secondorder.data")))
+    return data / "results" / "race"
+
+
+def recorded(place=None):
+    """The records of all problems that are there, in order."""
+    paths = [(place or folder()) / f"{key}.json.gz" for key in PROBLEMS]
+    return [read(path) for path in paths if path.is_file()]
+
+
+def read(path):
+    """The record in a file."""
+    with files.damage_told(path, "a record of the race", "take it from the package again"):
+        return json.loads(gzip.decompress(files.read_bytes(path)))
+
+
+def write(record, place):
+    """Write record and picture of a problem into a folder."""
+    files.write_packed(place / f"{record['problem']}.json.gz", files.to_json(record).encode())
+    write_picture(record, place)
+
+
+def write_picture(record, place):
+    from matplotlib.figure import Figure
+
+    from .pictures import draw
+
+    figure = Figure(figsize=(9, 4.6), layout="constrained")
+    draw(record, figure)
+    files.write_figure(place / f"{record['problem']}.png", figure, colours=64)
+
+
+def markdown(records, pictures=""):
+    """The page, with the pictures in a folder of that name."""
+    if not records:
+        return "# The race\n\nNothing is recorded yet.\n"
+    text = HEAD.format(sentence=sentence(records), trained=TRAINED, most=MOST,
+                       seconds=records[0]["seconds"], judged=len(JUDGED_ON),
+                       tuned=", ".join(map(str, TUNED_ON)))
+    text = "\n\n".join(textwrap.fill(part, 100, break_on_hyphens=False)
+                       for part in text.split("\n\n"))
+    return f"{text}\n" + "".join(map(section, records, [pictures] * len(records)))
+
+
+def section(record, pictures=""):
+    """The part of the page on one problem."""
+    key = record["problem"]
+    text = (f"\n## {record['title'][0].upper()}{record['title'][1:]}\n\n"
+            f"![Training loss over seconds and over work]({pictures}{key}.png)\n")
+    for rule, name in RULES.items():
+        limit = f"{float(record[rule]):.5g} {'s' if rule == 'seconds' else 'gradients'}"
+        rows = outcome(record, rule)
+        text += (f"\nAfter {name}, {limit}:\n\n"
+                 "| method | numbers | steps | loss | log ratio | leads | |\n"
+                 "|---|---|---:|---:|---:|---:|---|\n"
+                 + "".join(line(row) for row in rows))
+    left = [f"{method} could not run: {why}." for method, why in record["left_out"].items()]
+    return text + "".join(f"\n{one}\n" for one in [*left, f"Version {record['version']}."])
+
+
+def line(row):
+    """A row of a table: of Adam without ratios, of others with what there is to say apart."""
+    numbers = row["numbers"] or "diverges at every point"
+    if row["at_end"]:
+        numbers += f" ({' and '.join(row['at_end'])} at an end: no points left)"
+    cells = [row["method"], numbers, row["steps"], f"{row['loss']:.4g}"]
+    if row["key"] == ADAM:
+        cells += ["", "", ""]
+    else:
+        cells += ["" if isnan(row["median"]) else
+                  f"{row['median']:+.2f} ({row['least']:+.2f} to {row['most']:+.2f})",
+                  f"{row['leads']} of {row['seeds']}", row["verdict"]]
+    if row["diverged"]:
+        cells[-1] += f"{', ' * bool(cells[-1])}{row['diverged']} diverged"
+    return f"| {' | '.join(map(str, cells))} |\n"
