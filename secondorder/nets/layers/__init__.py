@@ -7,7 +7,7 @@
 ``chain``        `Chain`, `Skip`: layers made of layers
 ``convolution``  `Conv2d`; ``pooling`` `AvgPool2d`, `MaxPool2d`
 ``recurrent``    `Recurrent`
-``normalisation`` `LayerNorm`; ``scaling`` `ScaleShift`
+``normalisation`` `LayerNorm`, `ScaleShift`
 ``shapes``       `Flatten`, `Reshape`
 ``initialisers`` initial weights; ``between`` what calls a layer for one direction,
                 and ``numerical`` the passes that it does not have
@@ -20,10 +20,9 @@ from .base import Layer
 from .chain import Chain, ChainSaved, Skip, SkipSaved
 from .convolution import Conv2d, Conv2dSaved
 from .linear import Linear, LinearSaved
-from .normalisation import LayerNorm, LayerNormSaved
+from .normalisation import LayerNorm, LayerNormSaved, ScaleShift, ScaleShiftSaved
 from .pooling import AvgPool2d, AvgPool2dSaved, MaxPool2d, MaxPool2dSaved
 from .recurrent import Recurrent, RecurrentSaved
-from .scaling import ScaleShift, ScaleShiftSaved
 from .shapes import Flatten, FlattenSaved, Reshape
 
 __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",
