@@ -9,7 +9,7 @@ from itertools import permutations
 
 import numpy as np
 
-from ..checks import plain_array
+from ..checks import plain_array, shown
 
 LARGEST_FACTOR = 10**4  # within a part in 10**4 every larger number is near a whole one
 _RELATIVE = 1e-9  # of the largest entry: the difference that is allowed where none is given
@@ -40,8 +40,15 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     -------
     str
         One line a finding; the first line counts the entries that differ.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Sides that are no numbers; names that are no pair.
     """
-    left, right = plain_array(left, "left"), plain_array(right, "right")
+    left, right = _numbers(left, "left"), _numbers(right, "right")
+    if len(names) != 2 or isinstance(names, str):
+        raise TypeError(f"names must be a pair of texts, got {shown(names)}")
     if left.shape != right.shape:
         told = shape_hint(left, right, names)
         return (f"the shapes differ: {names[0]} {left.shape}, {names[1]} {right.shape}"
@@ -65,6 +72,13 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
         lines.append(f"  ... and {wrong - limit} more")
     told = hint([(left, right, allowed)], names, at)
     return "\n".join(lines + ([f"  hint: {told}"] if told else []))
+
+
+def _numbers(side, name):
+    side = plain_array(side, name)
+    if side.dtype.kind not in "biufc":
+        raise TypeError(f"{name} must hold numbers, got {side.dtype}")
+    return side
 
 
 def _allowed(left, right, error):
@@ -418,7 +432,7 @@ def _of_factors(target, calls, factors):
     factors = factors[np.isfinite(factors)]
     if np.all(np.abs(factors) < 1e-7):
         return "yours is zero wherever something should be: a term is missing"
-    explained = _explained([_numbers(target, *call[:2]) for call in calls], factors)
+    explained = _explained([_given_numbers(target, *call[:2]) for call in calls], factors)
     if np.ptp(factors) <= 1e-6 * np.abs(factors).max():
         if explained.startswith(("a mean", "a sum")) or abs(factors[0] - 1) < 1e-6:
             return explained
@@ -459,7 +473,7 @@ def _explained(tables, factors):
     return ""
 
 
-def _numbers(target, arguments, named):
+def _given_numbers(target, arguments, named):
     """Numbers among the arguments, by name, and lengths of arrays."""
     numbers = {}
     for name, value in bound(target, arguments, named).items():

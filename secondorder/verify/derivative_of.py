@@ -49,7 +49,8 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     -------
     Report
         True when nothing is wrong. Its text has the worst entries: index, both values and their
-        ratio. It names the likely slip: a sign, a factor, a transpose, a lost term.
+        ratio. It names the likely slip: a sign, a factor, a transpose, a lost term, a shape that
+        only wants reshaping.
 
     Raises
     ------
