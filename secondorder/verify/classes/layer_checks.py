@@ -87,13 +87,12 @@ class LayerChecks:
         """One pass with some arguments against its reference; of a pair, both its parts."""
         result = self.attempt(name, *args, case=f" {case}".rstrip())
         if result is None:
-            return None
+            return
         of_input, bars = result if name in PAIRS else (result, ())
         told = " ".join(filter(None, [RESULTS[name], case, against]))
         self.compare(name, told, of_input, references[0](), args)
         if bars:
             self.compare_bars(name, told.replace("x_bar", "theta_bar"), bars, references[1]())
-        return result
 
     def compare(self, name, what, computed, reference, args=None, hint=""):
         """Compare with a Difference; when wrong, `args` of the pass are tried again with transposed
@@ -102,6 +101,8 @@ class LayerChecks:
         reference = self._rounded(reference)
         if args is not None and not self.agrees(computed, reference):
             hint = self._transposed_hint(name, args, reference)
+            if name == "backward" and not hint:
+                hint = self._of_one_window(computed, reference)
         return self.recorder.compare(name, what, computed, reference.value, reference.error,
                                      names=(what.split(" ")[0], "differences"), hint=hint)
 
@@ -200,20 +201,15 @@ class LayerChecks:
     def backward(self):
         """x_bar and the arrays for the parameters against differences of <y_bar, forward>."""
         subject, point = self.subject, (self.subject.x, self.subject.theta, self.y_bar)
-        before = len(self.recorder.report.findings)
-        result = self.term("backward", "", "against differences of forward", (self.y_bar,),
-                           lambda: subject.input_gradient(*point),
-                           lambda: subject.parameter_gradient(*point))
-        for finding in self.recorder.report.findings[before:before + 1]:
-            if result is not None and finding.compared.startswith("x_bar"):
-                finding.hint = finding.hint or self._of_one_window(
-                    result[0], subject.input_gradient(*point))
+        self.term("backward", "", "against differences of forward", (self.y_bar,),
+                  lambda: subject.input_gradient(*point),
+                  lambda: subject.parameter_gradient(*point))
 
     def _of_one_window(self, x_bar, reference):
         """A hint where entries of x_bar are the share of one window of the output alone."""
         if np.shape(x_bar) != np.shape(reference.value) or self.y.ndim < 3:
             return ""
-        slack = SAFETY * self._rounded(reference).error + 1e-6 * (np.abs(x_bar).max() or 1.0)
+        slack = SAFETY * reference.error + 1e-6 * (np.abs(x_bar).max() or 1.0)
         for index in map(tuple, np.argwhere(np.abs(x_bar - reference.value) > slack)[:_SHARES]):
             def moved(t, index=index):
                 x = self.subject.x.copy()
