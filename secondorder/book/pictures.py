@@ -40,8 +40,8 @@ def prepared(raw, colours=COLOURS):
     flat = Image.new("RGB", whole.size, "white")
     flat.paste(whole, mask=whole.getchannel("A"))
     stream = io.BytesIO()
-    files.few_colours(flat, colours).convert("RGB").save(stream, KIND, lossless=True, quality=50,
-                                                         method=1)
+    files.few_colours(flat, colours).convert("RGB").save(stream, KIND, lossless=True, quality=60,
+                                                         method=3)
     return Picture(stream.getvalue(), *flat.size, parts(np.asarray(flat.convert("L"))))
 
 

@@ -16,8 +16,8 @@ def rows(papers, lessons, findings, single):
     """One dictionary a row.
 
     ``label``, ``page``, ``paper``, ``glyph``, ``text``: what is shown, where it stands, what it
-    says; ``code``: names of functions; ``called`` and ``also``: how people call what its label and its
-    words name; ``more``: words by which it is found, too.
+    says; ``code``: names of functions; ``called`` and ``also``: how people call what its label and
+    its words name; ``more``: words by which it is found, too.
     """
     found = []
     for paper in papers:

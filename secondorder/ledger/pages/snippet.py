@@ -14,7 +14,7 @@ from ..runner import run_equation
 from ..sabotage import replaced
 from . import own_lines
 
-_WHOLE = 12  # entries of an array that is written out
+_WHOLE = 8  # entries of an array that is written out
 _DEEPEST = 4
 EMPTY = ".reshape("  # of an array without entries: the next call may tell more
 
