@@ -11,8 +11,7 @@ POINTS = 61
 STYLES = (":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)))
 
 
-def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=None, title=None,
-          batch_size=None, executor=None):
+def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=None, title=None):
     """Draw f(theta + t d) over t, and its quadratic model f + t g . d + t^2 d^T H d / 2.
 
     Parameters
@@ -31,8 +30,6 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     l2 : float
     ax : matplotlib.axes.Axes, optional
     title : str, optional
-    batch_size, executor
-        As for `so.exact.gradient`.
 
     Returns
     -------
@@ -58,10 +55,10 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     steps = np.linspace(-1.0, 2.0, POINTS) if steps is None else increasing(steps, "steps")
     if models and len(directions) > 1:
         raise ValueError("models are drawn along one direction, got several")
-    options = {"l2": check_l2(l2), "batch_size": batch_size, "executor": executor}
-    jets = [two_jet(network, loss, x, y, d.astype(network.dtype), **options)
+    l2 = check_l2(l2)
+    jets = [two_jet(network, loss, x, y, d.astype(network.dtype), l2=l2)
             for d in directions.values()]
-    f = objective(network, loss, x, y, **options)
+    f = objective(network, loss, x, y, l2=l2)
     values = np.array([[f.fun(f.start + t * d) for t in steps] for d in directions.values()])
     values[~(np.abs(values) < DRAWABLE)] = np.nan
     ax, start = axes_of(ax), jets[0][0]
