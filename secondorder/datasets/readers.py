@@ -217,9 +217,13 @@ def _cifar10(path):
     """
     raw = read_bytes(path)
     with damage_told(path, "a CIFAR-10 binary file"):
-        table = np.frombuffer(_unpacked(raw), np.uint8).reshape(-1, CIFAR_RECORD)
-        if not len(table) or table[:, 0].max() > 9:
-            raise ValueError("no records, or a label beyond 9")
+        content = _unpacked(raw)
+        if not content or len(content) % CIFAR_RECORD:
+            raise ValueError(f"{len(content)} bytes, not a whole number of records of "
+                             f"{CIFAR_RECORD}")
+        table = np.frombuffer(content, np.uint8).reshape(-1, CIFAR_RECORD)
+        if table[:, 0].max() > 9:
+            raise ValueError(f"label {table[:, 0].max()}, beyond 9")
         return table[:, 1:].reshape(-1, 3, 32, 32), table[:, 0]
 
 
