@@ -115,6 +115,13 @@ class Optimizer:
         self.steps = 0
         self.details = {}
 
+    def __getattr__(self, name):  # of what is missing alone
+        if "_network" in vars(self) or name.startswith("__"):
+            return object.__getattribute__(self, name)  # raises what there is to say
+        cls = type(self).__name__
+        raise AttributeError(f"{cls} has no {name}: Optimizer.__init__ was not called. Begin "
+                             f"{cls}.__init__ with super().__init__(network, loss, learning_rate)")
+
     network = property(attrgetter("_network"),
                        doc="The network that is trained, for good: the memory fits no other.")
 
