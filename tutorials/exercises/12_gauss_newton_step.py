@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 12. The shortest of all steps ([reversible-gauss-newton] Eq. (5), Theorem 4.3)
 #
+# *10 minutes, easy, 4 points*
+#
 # Theorem 4.3: with any right inverse of $J$ the errors of the network follow the same curve, up
 # to $O(\alpha)$; two right inverses differ in the step, not in what it does to the errors. The
 # Moore-Penrose inverse gives the shortest one. Write it.
