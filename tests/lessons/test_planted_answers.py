@@ -55,7 +55,7 @@ PLANTED = {
     "10": {"the other order": ("np.kron(np.linalg.inv(damped_A), np.linalg.inv(damped_B))",
                                "np.kron(np.linalg.inv(damped_B), np.linalg.inv(damped_A))"),
            "1 - alpha in front": ("return np.kron", "return (1 - alpha) * np.kron"),
-           "without damping": ("factors(A, B, alpha)", "A, B")},
+           "without damping": ("eq_12_factors(A, B, alpha)", "A, B")},
     "11": {"a damped inverse": ("np.linalg.pinv(state.S2)",
                                 "(state.S2.T @ np.linalg.inv(state.S2 @ state.S2.T + 1e-3 * np.eye("
                                 "len(state.S2))))"),
