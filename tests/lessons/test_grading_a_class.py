@@ -55,7 +55,7 @@ def test_every_file_gets_its_row_whatever_it_does(tmp_path, capsys, monkeypatch)
                           "kim,  =2+3"] and len(rows) == len(told)
     assert told["anna"] == told["kim,  =2+3"] == ("05_whose_slopes", "right", "")
     assert told["ben"][:2] == ("05_whose_slopes", "wrong") and "the step from" in told["ben"][2]
-    words = {"cleo": "endless loop", "dora": "too large",
+    words = {"cleo": "still running after", "dora": "too large",
              "emil": "SyntaxError in line 1",
              "fay": "no text in UTF-8", "gus": "status 0", "hal": "no script"}
     for name, expected in words.items():
