@@ -152,8 +152,7 @@ def _markdown(options):
 
 def _write_front_pages(top):
     """What the rooms make together: the layers of CONTRIBUTING, and LETTERS.md."""
-    from secondorder.book.parts import symbols
-    from secondorder.cli import layer_table
+    from secondorder.book.parts import layer_table, symbols
 
     for path, start, table in (
             (top / "CONTRIBUTING.md", "<!-- layer x method -->\n", layer_table.table()),

@@ -3,7 +3,7 @@
 import pytest
 
 from secondorder.nets import rules
-from secondorder.cli import layer_table
+from secondorder.book.parts import layer_table
 from secondorder.nets import Activation, Chain, Layer, Linear
 from secondorder.nets.rules import PASSES, LayerRules, nearest_class
 
