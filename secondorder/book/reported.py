@@ -4,13 +4,10 @@ import re
 
 from ..ledger.labels import canonical
 from ..studies import STUDIES, pages, records
-from ..studies import findings as written
 from . import pictures
 
-GLYPHS = {"held": ("✓", "holds"), "held by rule only": ("◑", "conditional"),
-          "depends on the rate": ("◒", "conditional"), "did not hold": ("✗", "erratum"),
-          "undecided": ("◐", "conditional"), "taken out": ("–", "none"),
-          "alike": ("≈", "none"), "not run": ("·", "none")}
+GLYPHS = {"held": ("✓", "holds"), "did not hold": ("✗", "erratum"),
+          "undecided": ("◐", "conditional")}
 _NAMED = re.compile(r"\((\d+[a-z]?)\)|\b((?:algorithm|table|theorem|figure) \d+(?:\.\d+)?)", re.I)
 
 
@@ -23,12 +20,12 @@ def studies(papers):
         if study.paper not in recorded:  # every record is read once
             recorded[study.paper] = records.rows(study.paper)
         rows = [row for row in recorded[study.paper] if row["key"] == study.key]
-        kinds = [row["verdict"] for row in rows]
+        kinds = [row["verdict"] for row in rows if not row["ours"]]
         by_paper.setdefault(study.paper, []).append(
             {"key": study.key, "shows": study.shows, "deviation": study.deviation,
              "picture": _picture(study), "anchor": f"study-{study.key}",
              "told": ", ".join(f"{kinds.count(kind)} {kind}" for kind in GLYPHS if kind in kinds),
-             "recorded": set(kinds) != {"not run"},
+             "setting": study.setting, "recorded": any(row["because"] != "not run" for row in rows),
              "rows": [row | {"told": pages.effect_text(row), "glyph": GLYPHS[row["verdict"]][0],
                              "colour": GLYPHS[row["verdict"]][1]} for row in rows]})
     return by_paper
@@ -40,9 +37,8 @@ def _picture(study):
 
 
 def told(some):
-    """Verdict -> number of a paper's claims in some studies, each once, no controls of ours."""
-    kinds = [row["verdict"] for study in some for row in study["rows"]
-             if not row["ours"] and not row["twice"]]
+    """Verdict -> number of a paper's claims in some studies, without findings of ours."""
+    kinds = [row["verdict"] for study in some for row in study["rows"] if not row["ours"]]
     return {kind: kinds.count(kind) for kind in GLYPHS if kind in kinds}
 
 
@@ -62,10 +58,9 @@ def related(entries, some):
 
 
 def findings(papers):
-    """What was found in some papers, the firmest first; see `studies.findings`."""
-    titles = {paper["key"]: paper["known"].title for paper in papers}
-    return [one | {"title": titles[one["row"]["paper"]]} for one in written.findings()
-            if one["row"]["paper"] in titles]
+    """What was found in some papers, the firmest first; see `studies.pages.findings`."""
+    keys = {paper["key"] for paper in papers}
+    return [one for one in pages.findings() if one["row"]["paper"] in keys]
 
 
 def source(paper, key):

@@ -33,7 +33,7 @@ def add(commands):
         "reproduce", help="run figures, tables and claims of the papers again, and judge them",
         description="Run studies: every figure, table and claim of a paper, at the paper's "
         "network sizes\nwhere this machine allows it. Each claim ends as held, did not hold or "
-        "undecided, by the\ncriterion in the paper's studies/criteria.md. Without arguments, list "
+        "undecided, by the\ncriterion in the paper's figures/criteria.md. Without arguments, list "
         "the studies.",
         examples=REPRODUCE)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper, or all")
@@ -66,8 +66,8 @@ def add(commands):
 
     parser = commands.add_parser(
         "claims", help="the papers' claims and their recorded verdicts",
-        description="Print the recorded verdict on every claim: held, did not hold, undecided, or "
-        "not run.\nBeside it stand effect, spread and number of seeds.", examples=CLAIMS)
+        description="Print the recorded verdict on every claim: held, did not hold or "
+        "undecided.\nBeside it stand effect, spread and number of seeds.", examples=CLAIMS)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
     parser.add_argument("keys", nargs="*", metavar="KEY", help="figure-2, claim-sigma, ... "
                         "(default: all of the paper)")
@@ -105,8 +105,6 @@ def run(options):
         raise ValueError(no_studies(paper))
     if options.recorded:
         _refuse_stand_ins(chosen)
-    if options.record:
-        _refuse_untold_changes(chosen)
     out, records = Path(options.out), []
     with _executor(options) as executor:
         files.output_directory(out)
@@ -135,17 +133,6 @@ def _refuse_stand_ins(chosen):
         if absent:
             raise ValueError(f"--recorded: the runs of {study.key} were made on "
                              f"{', '.join(absent)}, not found here: name its folder with --data")
-
-
-def _refuse_untold_changes(chosen):
-    """A criterion that was changed after its record is told where the verdicts are."""
-    from secondorder.studies import records
-
-    for study in chosen:
-        if records.changed_untold(study.paper, study.key):
-            raise ValueError(f"--record: criteria.md decides {study.key} otherwise than at its "
-                             "record: a new line under \"Judges changed after a run\" begins with "
-                             f"'- {study.key}' and tells what changed")
 
 
 def _refuse_earlier_runs(chosen, out, options):
@@ -178,8 +165,6 @@ def _reproduce(study, out, executor, options):
         print(f"  quick setting: {', '.join(told) or 'fewer runs'}", file=sys.stderr)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)
     if options.record:
-        for change in records.changes(record):
-            print(f"{study.key} {change}: criteria.md tells why, and keeps both", file=sys.stderr)
         records.keep(place, record)
     return record
 
@@ -211,8 +196,6 @@ def _list(options):
         record, absent = records.recorded(study.paper, study.key), data.missing(study.needs)
         verdicts = "not run" if record is None else ", ".join(
             f"({claim['letter']}) {claim['verdict']}" for claim in record["claims"])
-        if records.lacking(record):
-            verdicts += f"; {records.lacking(record)}"
         rows.append({"paper": study.paper, "key": study.key, "shows": study.shows,
                      "missing_data": absent, "seconds": records.seconds(study),
                      "quick_seconds": study.seconds[1], "recorded": verdicts})
@@ -235,19 +218,14 @@ def _list(options):
 
 
 def _tell(records, out):
-    from secondorder.studies.pages import effect_text, seeds_text
+    from secondorder.studies.pages import outcome
 
     for record in records:
         print(f"\n{record['paper']} {record['key']}: {record['shows']}")
         for claim in record["claims"]:
-            effect = effect_text(claim)
             print(f"  ({claim['letter']}) {claim['verdict']:<13} {claim['claim']}")
-            told = [text for text in (effect, seeds_text(claim["seeds"]), claim["because"])
-                    if text]
-            if told:
-                print(f"      {'; '.join(told)}")
-        if record["deviation"] and not record["quick"]:
-            print(f"  differs from the paper: {record['deviation']}")
+            if outcome(claim):
+                print(f"      {outcome(claim)}")
     print(f"\nwritten: {out}")
 
 
@@ -287,8 +265,7 @@ def run_claims(options):
         mine = [row for row in rows if row["paper"] == paper]
         if not mine:
             continue
-        kinds = ", ".join(f"{number} {records.HEADINGS.get(kind, kind)}"
-                          for kind, number in records.counts(paper).items())
+        kinds = ", ".join(f"{number} {kind}" for kind, number in records.counts(paper).items())
         print(f"\n{paper}" if keys else f"\n{paper}: {kinds}")
         print("\n".join(pages.table(mine)))
     return 0
@@ -296,13 +273,14 @@ def run_claims(options):
 
 def _write_front_pages():
     """What README shows of the claims and FINDINGS.md, in a checkout."""
-    from secondorder.studies import findings, records
+    from secondorder.studies import pages, records
 
     readme = checkout("--write") / "README.md"
     if not files.write_between(readme, "<!-- claims by verdict -->\n", records.counts_by_paper()):
         return
-    files.write_text(readme.parent / findings.PAGE, findings.page())
-    print(f"written: {readme}\nwritten: {readme.parent / findings.PAGE}")
+    page = readme.parent / pages.FINDINGS
+    files.write_text(page, pages.page_of_findings())
+    print(f"written: {readme}\nwritten: {page}")
 
 
 def page_path(paper):
@@ -311,5 +289,5 @@ def page_path(paper):
 
     from secondorder.studies import STUDIES
 
-    room = importlib.import_module(STUDIES.papers[paper].rpartition(".")[0])
+    room = importlib.import_module(STUDIES.room(paper))
     return Path(room.__file__).with_name("CLAIMS.md")

@@ -1,7 +1,5 @@
 """The objective as functions of the parameters alone, as SciPy's optimizers want them."""
 
-import threading
-
 import numpy as np
 
 from ..checks import check_l2, check_loss, copied, instance_of, real_array
@@ -17,11 +15,9 @@ class Objective:
     """Mean loss plus (l2/2)|theta|^2 of a network, as functions of theta (P,); made by
     :func:`objective`.
 
-    All functions compute in float64 on copies of the network, one for each thread, and never move
-    the network itself. They may be called at any points in any order. Where something overflows
-    `fun` is inf and the derivatives are NaN, so that an optimizer turns back. Copies and pickles
-    are independent, so that other processes may search from other points. They have no executor and
-    compute the chunks themselves, with the same bits.
+    All functions compute in float64 on copies of the network, and never move the network itself.
+    They may be called at any points in any order. Where something overflows `fun` is inf and the
+    derivatives are NaN, so that an optimizer turns back.
 
     Attributes
     ----------
@@ -41,21 +37,10 @@ class Objective:
         else:
             self._data = chunks.x, chunks.y
         self.start = self._network.theta.copy()
-        self._own = threading.local()
-
-    def __getstate__(self):
-        state = {name: value for name, value in vars(self).items() if name != "_own"}
-        return state | {"_chunks": self._chunks | {"executor": None}}
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self._own = threading.local()
 
     def _problem(self, theta):
-        """Network at theta, loss, x, y: the network of this thread."""
-        if not hasattr(self._own, "network"):
-            self._own.network = self._network.copy()
-        network = self._own.network
+        """A network at theta, loss, x, y."""
+        network = self._network.copy()
         network.theta = self._point(theta, "theta")
         return network, self._loss, *self._data
 
@@ -98,7 +83,7 @@ class Objective:
         something overflows, it or its products raise FloatingPointError.
         """
         network, *data = self._problem(theta)
-        return HessianOperator(network.copy(), *data, l2=self._l2, **self._chunks)
+        return HessianOperator(network, *data, l2=self._l2, **self._chunks)
 
     def __repr__(self):
         return f"Objective({self._network!r}, {self._loss!r}, l2={self._l2:g})"

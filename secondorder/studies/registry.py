@@ -11,14 +11,16 @@ from ..ledger import PAPERS
 from ..ledger.labels import canonical
 from ..ledger.registry import TITLES, paper_meant
 
+
 @dataclass(frozen=True)
 class Run:
-    """One independent run: a function by its place, and plain arguments.
+    """One independent run: a function and plain arguments.
 
     Attributes
     ----------
     function : callable
-        At the top of a module, so that another process finds it; returns what JSON can hold.
+        At the top of a module, so that another process finds it; returns what JSON can hold. Its
+        name is its own among the functions that a paper's studies run.
     arguments : dict
         What JSON can hold: numbers, texts, lists.
     """
@@ -27,20 +29,15 @@ class Run:
     arguments: dict = field(default_factory=dict)
 
     @property
-    def place(self):
-        return f"{self.function.__module__}:{self.function.__qualname__}"
-
-    @property
     def name(self):
         """Name of the run's file: the same function with the same arguments has the same one."""
-        return name_of(self.place, self.arguments)
+        return name_of(self.function.__name__, self.arguments)
 
 
-def name_of(place, arguments):
-    """The name of a run, by the place of its function (``module:function``) and its arguments."""
-    told = json.dumps([place, arguments], sort_keys=True)
-    digest = hashlib.sha256(told.encode()).hexdigest()[:16]
-    return f"{place.rpartition(':')[2]}-{digest}"
+def name_of(function, arguments):
+    """The name of a run, by the name of its function and its arguments."""
+    told = json.dumps([function, arguments], sort_keys=True)
+    return f"{function}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)
@@ -54,36 +51,44 @@ class Study:
     shows : str
         What is to be seen, in one line.
     claims : dict of str to str
-        Letter -> what the paper claims, as a number decides it.
-    needs : tuple of str
-        Data sets, as :func:`secondorder.studies.images` names them; () for digits or none.
+        Letter -> what the paper claims; it may be empty where another study has all claims.
     full, quick : dict
         Settings; `seeds` is a sequence in both.
     seconds : (float, float)
         Of one core, about, for the full and the quick setting.
-    deviation : str
-        How the full setting differs from the paper's.
     implementation : object
         Its `runs(settings, results)`, `judge(results, settings)` and `draw(results, figure,
         settings)`.
+    needs : tuple of str
+        Data sets, as :func:`secondorder.studies.images` names them; () for digits or none.
+    smaller : str
+        In a few words, what is smaller or other than in the paper: the setting is a stand-in. ""
+        at the paper's own setting.
+    deviation : str
+        The same at length, and our readings of what the paper leaves open.
     ours : tuple of str
-        Letters of the claims that are not the paper's: controls and questions of this edition.
-    twice : dict of str to str
-        Letter -> the claim that judges the same numbers of the same runs, ``"figure-1 (b)"``.
+        Letters of `claims` that are findings of this edition, and no claims of the paper.
+    also : dict of str to str
+        Letter -> other places of the paper where the same claim stands, "Figure 4".
     """
 
     paper: str
     key: str
     shows: str
     claims: dict
-    needs: tuple
     full: dict
     quick: dict
     seconds: tuple
-    deviation: str
     implementation: object
+    needs: tuple = ()
+    smaller: str = ""
+    deviation: str = ""
     ours: tuple = ()
-    twice: dict = field(default_factory=dict)
+    also: dict = field(default_factory=dict)
+
+    @property
+    def setting(self):
+        return f"stand-in: {self.smaller}" if self.smaller else "paper's"
 
     def settings(self, quick=False, seeds=None):
         """The settings, with another number of seeds where asked: those that follow are taken."""
@@ -129,12 +134,16 @@ class Studies:
             raise ValueError(f"[{one.paper}] {one.key} is already registered")
         place[one.key] = one
 
+    def room(self, paper):
+        """The package of a paper: its studies stand in ``figures`` in it."""
+        return self.papers[paper].rpartition(".")[0]
+
     def load(self, paper):
         """Import the studies of a paper, if it has any."""
         if paper not in self._loaded:
-            room = self.papers[paper].rpartition(".")[0]
-            if importlib.util.find_spec(f"{room}.studies") is not None:
-                importlib.import_module(f"{room}.studies")
+            figures = f"{self.room(paper)}.figures"
+            if importlib.util.find_spec(figures) is not None:
+                importlib.import_module(figures)
             self._loaded.add(paper)
 
     def key(self, name):
@@ -163,12 +172,10 @@ class Studies:
                 else lookup(known, key, f"study of {paper}") for key in keys] or [*known.values()]
 
 
-#: The papers.
 STUDIES = Studies(PAPERS)
 
 
-def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="", ours=(),
-          twice=()):
+def study(paper, key, **about):
     """Register a study; decorates a class with three functions.
 
     ``runs(settings, results)``
@@ -188,11 +195,11 @@ def study(paper, key, shows, claims, full, quick, seconds, needs=(), deviation="
         missing = [name for name in ("runs", "judge", "draw") if not hasattr(implementation, name)]
         if missing:
             raise TypeError(f"[{paper}] {key}: {', '.join(missing)} missing")
-        unknown = {*ours, *dict(twice)} - set(claims)
+        one = Study(paper, key, implementation=implementation(), **about)
+        unknown = {*one.ours, *one.also} - set(one.claims)
         if unknown:
             raise ValueError(f"[{paper}] {key} has no claim {', '.join(sorted(unknown))}")
-        STUDIES.add(Study(paper, key, shows, dict(claims), tuple(needs), dict(full), dict(quick),
-                          tuple(seconds), deviation, implementation(), tuple(ours), dict(twice)))
+        STUDIES.add(one)
         return implementation
 
     return register

@@ -148,5 +148,5 @@ def write_all(path, results, packed=lambda result, arguments: result):
 
 def write(path, run, result, seconds, environment):
     """Write a run's file, whole or not at all."""
-    files.write_json(path, {"function": run.place, "arguments": run.arguments, "seconds": seconds,
-                            "environment": environment, "result": result})
+    files.write_json(path, {"function": run.function.__name__, "arguments": run.arguments,
+                            "seconds": seconds, "environment": environment, "result": result})

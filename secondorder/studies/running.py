@@ -162,13 +162,11 @@ def reproduce(study, sweep, quick=False, seeds=None):
     picture = sweep.out / f"{study.key}.png"
     draw(study, results, picture, settings, "quick setting" if quick else "")
     record = {"paper": study.paper, "key": study.key, "shows": study.shows, "settings": settings,
-              "quick": quick, "stand_ins": absent, "deviation": study.deviation,
+              "quick": quick, "stand_ins": absent,
               "runs": len(results), "run_seconds": results.seconds,
               "figure": picture.name, "environment": environment(),
               "claims": [{"letter": letter, "claim": text, **asdict(verdicts[letter])}
                          for letter, text in study.claims.items()]}
-    if not quick:
-        record["rest"] = rest(study, results)
     files_of_runs.write_all(sweep.out / f"{study.key}.runs.json.gz", results, study.packed)
     files.write_json(sweep.out / f"{study.key}.json", record)
     return record
@@ -177,23 +175,6 @@ def reproduce(study, sweep, quick=False, seeds=None):
 def names(study):
     """The files that `reproduce` writes."""
     return [f"{study.key}{ending}" for ending in (".json", ".png", ".runs.json.gz")]
-
-
-def rest(study, results):
-    """What the full setting needs beyond these results: fewer seeds decide less.
-
-    ``seeds``: how many the full setting has; ``runs``: how many are missing; ``seconds``: of one
-    core, about, for these. A run is expected to take as long, on average, as those that differ from
-    it in the seed alone, or as all of them where there is none.
-    """
-    full = study.settings()
-    lacking = [run for run in study.runs(full, results) if run not in results]
-    seconds = 0.0
-    for run in lacking:
-        alike = {name: value for name, value in run.arguments.items() if name != "seed"}
-        known = results.times(**alike) or results.times()
-        seconds += sum(known) / len(known)
-    return {"seeds": len(full["seeds"]), "runs": len(lacking), "seconds": round(seconds)}
 
 
 def draw(study, results, path, settings, note=""):

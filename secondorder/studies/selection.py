@@ -1,6 +1,11 @@
 """Choosing a setting of a method on seeds of its own, before it is judged on others."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
+
+from .registry import Run
+from .verdicts import first_decides
 
 
 def least(numbers, what="candidate"):
@@ -67,3 +72,106 @@ def chosen(results, candidates, number, seeds):
             return None
         means.append(float(np.mean([number(returned[seed]) for seed in seeds])))
     return candidates[least(means)]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The runs of one function, by the name of their setting, method and rate; the rate is chosen
+    by several rules, and the first one decides a claim.
+
+    The function trains once: it takes seed, method, rate, epochs and what the setting holds beside.
+    The rates of `tried` run on the seed `choosing_seed` for as many epochs as
+    ``settings["choosing"]`` says, with the arguments `beside`; each of `rules` takes the tried
+    curves and returns the place of the best one.
+
+    Attributes
+    ----------
+    function : callable
+    tried : dict
+        Method -> rates.
+    rules : dict
+        Name -> function of the tried curves; the paper's own rule stands first.
+    words : dict
+        Name of a rule -> what a verdict says of it, "at the best rate".
+    published : dict
+        Name of a setting -> method -> the rate that the authors published. Where there are some,
+        they are one more rule, ``"authors"``, which stands first and decides; a method without one
+        takes the paper's own rule there.
+    beside : dict
+        Arguments of the trials.
+    choosing_seed : int
+        Of the trials; a study judges on others.
+    """
+
+    function: object
+    tried: dict
+    rules: dict
+    words: dict
+    published: dict = field(default_factory=dict)
+    beside: dict = field(default_factory=dict)
+    choosing_seed: int = 100
+
+    def one(self, settings, name, seed, method, rate, **more):
+        """A run on one of the sets."""
+        return Run(self.function, {"seed": seed, "method": method, "rate": rate}
+                   | settings[name] | more)
+
+    def grid(self, settings, method):
+        """The rates of a method (the quick setting takes two)."""
+        return self.tried[method][slice(*settings["rates"])]
+
+    def rules_of(self, name):
+        """The names of the rules for a setting; the one that decides stands first."""
+        return (("authors",) if name in self.published else ()) + tuple(self.rules)
+
+    def choosing(self, settings, name, methods, **more):
+        """The runs by which rates are chosen."""
+        epochs = settings["choosing"]
+        epochs = epochs[name] if isinstance(epochs, dict) else epochs
+        more = {"epochs": epochs} | self.beside | more
+        return [self.one(settings, name, self.choosing_seed, method, rate, **more)
+                for method in methods for rate in self.grid(settings, method)]
+
+    def rates(self, results, settings, name, method, **more):
+        """Rule -> rate; None as long as runs are missing."""
+        runs = self.choosing(settings, name, (method,), **more)
+        if any(run not in results for run in runs):
+            return None
+        curves, grid = [results.returned(run) for run in runs], self.grid(settings, method)
+        rates = {rule: grid[best(curves)] for rule, best in self.rules.items()}
+        if name not in self.published:
+            return rates
+        own = next(iter(rates.values()))
+        return {"authors": self.published[name].get(method, own)} | rates
+
+    def wanted(self, settings, results, names=("cifar",), methods=None, rules=None, **more):
+        """The runs that choose the rates, and the judged ones as soon as these are known."""
+        runs, methods = [], self.tried if methods is None else methods
+        for name in names:
+            runs += self.choosing(settings, name, methods, **more)
+            for method in methods:
+                choice = self.rates(results, settings, name, method, **more)
+                if choice is not None:
+                    runs += [self.one(settings, name, seed, method, choice[rule], **more)
+                             for rule in rules or self.rules_of(name) for seed in settings["seeds"]]
+        return runs
+
+    def by_rule(self, results, settings, name="cifar", methods=None, rules=None, **more):
+        """Rule -> method -> the runs of the judged seeds, in their order."""
+        told = {rule: {} for rule in rules or self.rules_of(name)}
+        for method in self.tried if methods is None else methods:
+            choice = self.rates(results, settings, name, method, **more)
+            for rule in told:
+                told[rule][method] = [
+                    results.returned(self.one(settings, name, seed, method, choice[rule], **more))
+                    for seed in settings["seeds"]]
+        return told
+
+    def decided(self, told):
+        """The verdict of rule -> verdict: the first rule decides, the others are told beside it."""
+        return first_decides({self.words[rule]: verdict for rule, verdict in told.items()})
+
+    def under_rules(self, results, settings, name, judge, **more):
+        """The verdict by `judge`, which takes method -> runs, under all rules; see `decided`."""
+        return self.decided({rule: judge(runs) for rule, runs in self.by_rule(
+            results, settings, name, **more).items()})

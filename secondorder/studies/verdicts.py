@@ -1,23 +1,14 @@
-"""How a claim is decided: held, did not hold, or undecided, by how much, over how many seeds.
+"""How a claim is decided: held, did not hold, or undecided; by how much, over how many seeds."""
 
-Three more kinds say what neither side of an argument would sign otherwise. A claim may hold by the
-paper's rule of choosing rates and not at the best rate. It may hold by another way of choosing and
-not by this rule. And a claim is taken out where its interval would take more seeds than anybody
-runs, or where ten seeds or the repeats of a timing disagree.
-"""
-
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from .numbers import number
+
 HELD, DID_NOT_HOLD, UNDECIDED = "held", "did not hold", "undecided"
-ALIKE = "alike"  # both sides of a comparison, within a margin that was set before
-HELD_BY_RULE = "held by rule only"  # by the paper's rule of choosing rates, not at the best rate
-DEPENDS = "depends on the rate"  # held by one way of choosing it, refuted by another
-TAKEN_OUT = "taken out"
-KINDS = HELD, HELD_BY_RULE, DEPENDS, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT  # of claims of papers
-MOST_SEEDS = 50  # a claim that would take more at the spread that was seen is taken out
-COUNTED_SEEDS = 10  # a claim on which so many disagree is taken out
+KINDS = HELD, DID_NOT_HOLD, UNDECIDED
+MOST_SEEDS = 50  # what would take more is undecided without a number of seeds
 
 
 @dataclass(frozen=True)
@@ -27,20 +18,21 @@ class Verdict:
     Attributes
     ----------
     verdict : str
-        One of `KINDS`, or "alike".
+        One of `KINDS`.
     effect : float or None
         The number that decides, in the units of `measure`.
     spread : (float, float) or None
-        Smallest and largest effect over the seeds, or an interval around the mean, as `measure`
-        says.
+        An interval around the mean, or the smallest and largest effect over the seeds.
     seeds : int
         How many seeds had a say.
     measure : str
         What the effect is.
     because : str
-        Where it is undecided: what would decide it; else whatever a reader should know.
+        Where it is undecided: what is missing; else whatever a reader should know.
     p : float or None
         Of Student's test of the effect against the margin, two-sided, where an interval decides.
+    readings : dict of str to Verdict
+        One a reading, where a sentence of the paper can be read in several ways; see `readings`.
     """
 
     verdict: str
@@ -50,20 +42,20 @@ class Verdict:
     measure: str = ""
     because: str = ""
     p: float | None = None
+    readings: dict = field(default_factory=dict)
 
     def with_note(self, note):
         """The same with a note added to what a reader should know."""
-        because = "; ".join(text for text in (self.because, note) if text)
-        return replace(self, because=because)
+        return replace(self, because="; ".join(filter(None, (self.because, note))))
 
 
 def undecided(because, seeds=0, effect=None, measure=""):
-    """A claim that these results cannot decide, and what would."""
+    """A claim that these results cannot decide, and what is missing."""
     return Verdict(UNDECIDED, effect, None, seeds, measure, because)
 
 
 def paired(differences, measure="", margin=0.0):
-    """Whether a difference, paired by seed, is positive.
+    """Whether a difference, paired by seed, is above a margin.
 
     With the mean m and the standard deviation s of n differences and t the 97.5 % quantile of
     Student's distribution with n - 1 degrees of freedom, the claim
@@ -71,9 +63,8 @@ def paired(differences, measure="", margin=0.0):
         held          if m - margin >  t s / sqrt(n)
         did not hold  if m - margin < -t s / sqrt(n)
 
-    and is undecided otherwise, and where there are fewer than three seeds. It is taken out where
-    more than `MOST_SEEDS` would be needed at this mean and spread. An infinite difference, of a run
-    that diverged, leaves it undecided unless it lies on the side that the finite ones decide for.
+    and is undecided otherwise, and where there are fewer than three seeds. An infinite difference,
+    of a run that diverged, leaves it undecided unless the finite ones decide for its side.
 
     Parameters
     ----------
@@ -91,27 +82,20 @@ def paired(differences, measure="", margin=0.0):
         Its effect is the mean, its spread the interval around it.
     """
     values = np.asarray(differences, dtype=float)
+    finite = values[np.isfinite(values)]
     if len(values) < 3:
-        known = len(values) and np.isfinite(values).all()
+        known = len(values) and len(finite) == len(values)
         return undecided("it takes three seeds at least", len(values),
                          float(values.mean()) if known else None, measure)
-    if not np.isfinite(values).all():
-        return _not_all_finite(values, measure, margin)
-    mean, half = float(values.mean()), half_width(values)
-    verdict = (HELD if mean - margin > half else DID_NOT_HOLD if mean - margin < -half
-               else UNDECIDED)
-    return _interval(verdict, values, abs(mean - margin), measure, "the interval holds the margin")
-
-
-def _not_all_finite(values, measure, margin):
-    """The verdict of the finite differences if the infinite ones are on its side."""
-    infinite = values[~np.isfinite(values)]
-    said = f"{len(infinite)} of {len(values)} differences"
-    verdict = paired(values[np.isfinite(values)], measure, margin)
+    if len(finite) == len(values):
+        distance = float(values.mean()) - margin
+        return _student(values, distance, measure)
+    told = f"{len(values) - len(finite)} of {len(values)} differences are"
+    verdict = paired(finite, measure, margin)
     side = {HELD: np.inf, DID_NOT_HOLD: -np.inf}.get(verdict.verdict)
-    if side is None or not (infinite == side).all():
-        return undecided(f"{said} are not finite: a run diverged, or ended too soon", len(values))
-    return replace(verdict, seeds=len(values)).with_note(f"{said} are infinite, on the same side")
+    if side is None or not (values[~np.isfinite(values)] == side).all():
+        return undecided(f"{told} not finite: a run diverged, or ended too soon", len(values))
+    return replace(verdict, seeds=len(values)).with_note(f"{told} infinite, on the same side")
 
 
 def alike(differences, margin, measure=""):
@@ -123,80 +107,64 @@ def alike(differences, margin, measure=""):
     values = np.asarray(differences, dtype=float)
     if len(values) < 3 or not np.isfinite(values).all():
         return paired(values, measure)
-    mean, half = float(values.mean()), half_width(values)
-    verdict = (HELD if abs(mean) + half < margin else DID_NOT_HOLD if abs(mean) - half > margin
-               else UNDECIDED)
-    return _interval(verdict, values, abs(abs(mean) - margin), measure,
-                     "the interval crosses the margin")
+    return _student(values, margin - abs(float(values.mean())), measure)
 
 
-def _interval(verdict, values, distance, measure, is_open):
-    """The verdict with mean, interval and p; where it is open, how many seeds would close it."""
-    mean, half, because = float(values.mean()), half_width(values), ""
-    if verdict == UNDECIDED:
-        needed = seeds_needed(values, distance)
-        because = f"{is_open}: about {needed} seeds at this spread"
-        if needed is None:
-            verdict = TAKEN_OUT
-            because = f"{is_open}: more than {MOST_SEEDS} seeds at this spread"
-    return Verdict(verdict, mean, (mean - half, mean + half), len(values), measure, because,
-                   p_value(values, distance))
+def _student(values, distance, measure):
+    """Held where `distance`, from the mean to the margin, is beyond t s / sqrt(n) on the claimed
+    side; where it is open, how many seeds would close it.
+    """
+    from scipy.stats import t  # here, so that the list of studies does not wait for it
+
+    n, half, mean = len(values), half_width(values), float(values.mean())
+    kind = HELD if distance > half else DID_NOT_HOLD if distance < -half else UNDECIDED
+    error = np.std(values, ddof=1) / np.sqrt(n)
+    because = ""
+    if kind == UNDECIDED:
+        enough = next((f"about {m} seeds" for m in range(n + 1, MOST_SEEDS + 1)
+                       if t.ppf(0.975, m - 1) * error * np.sqrt(n / m) < abs(distance)),
+                      f"more than {MOST_SEEDS} seeds")
+        because = f"the interval holds the margin; at this spread {enough} would decide"
+    p = float(2 * t.sf(abs(distance) / error, n - 1)) if error else 0.0
+    return Verdict(kind, mean, (mean - half, mean + half), n, measure, because, p)
 
 
 def half_width(values):
     """t s / sqrt(n) with t the 97.5 % quantile of Student's distribution."""
-    from scipy.stats import t  # here, so that the list of studies does not wait for it
+    from scipy.stats import t
 
     n = len(values)
     return float(t.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
-
-
-def p_value(values, distance):
-    """Two-sided, of Student's test with t = distance sqrt(n) / s."""
-    from scipy.stats import t
-
-    error = np.std(values, ddof=1) / np.sqrt(len(values))
-    return float(2 * t.sf(distance / error, len(values) - 1)) if error else 0.0
-
-
-def seeds_needed(values, distance):
-    """How many seeds would decide if mean and spread stayed as they are; None above `MOST_SEEDS`.
-
-    The least n with t s / sqrt(n) < distance, t the 97.5 % quantile with n - 1 degrees of freedom.
-    """
-    from scipy.stats import t
-
-    spread = np.std(values, ddof=1)
-    return next((n for n in range(len(values) + 1, MOST_SEEDS + 1)
-                 if t.ppf(0.975, n - 1) * spread / np.sqrt(n) < distance), None)
 
 
 def counted(met, values=None, measure="", least=5):
     """Whether something happened in nearly every seed.
 
     Held if it did in four of five seeds or more, did not hold if in one of five or fewer, else
-    undecided; so is what fewer than `least` seeds say. From `COUNTED_SEEDS` on it is taken out
-    instead: at such a share no number of seeds decides.
+    undecided; so is what fewer than `least` seeds say.
 
     Parameters
     ----------
     met : sequence of bool
         One a seed.
     values : sequence of float, optional
-        The number behind each; the text names their median and range.
+        The number behind each; the verdict has their median and range.
     """
     met, n = list(map(bool, met)), len(met)
     finite = np.array([v for v in (values if values is not None else met)
                        if v is not None and np.isfinite(v)], dtype=float)
     effect = float(np.median(finite)) if len(finite) else None
     spread = (float(finite.min()), float(finite.max())) if len(finite) else None
-    said = f"in {sum(met)} of {n} seeds"
+    kind, said = UNDECIDED, f"in {sum(met)} of {n} seeds"
     if n < least:
-        return Verdict(UNDECIDED, effect, spread, n, measure, f"{said}; it takes {least} seeds")
-    verdict = HELD if 5 * sum(met) >= 4 * n else DID_NOT_HOLD if 5 * sum(met) <= n else UNDECIDED
-    if verdict == UNDECIDED and n >= COUNTED_SEEDS:
-        verdict, said = TAKEN_OUT, f"{said}: at this share no number of seeds decides"
-    return Verdict(verdict, effect, spread, n, measure, said)
+        said += f"; it takes {least} seeds"
+    elif 5 * sum(met) >= 4 * n:
+        kind = HELD
+    elif 5 * sum(met) <= n:
+        kind = DID_NOT_HOLD
+    else:
+        said += ": the seeds disagree"
+    return Verdict(kind, effect, spread, n, measure, said)
 
 
 def exactly(condition, effect=None, measure="", because="", seeds=1):
@@ -209,8 +177,7 @@ def both(*verdicts, because=""):
     """All of them: held if all held, did not hold if one did not, else undecided.
 
     With k parts one of them fails more easily by chance. So a part that an interval decides fails
-    the whole only with p < 0.05 / k (Bonferroni). That all hold needs no correction. Taken out is
-    the whole where nothing but parts that are taken out is open.
+    the whole only with p < 0.05 / k (Bonferroni). That all hold needs no correction.
 
     The effect is that of the first that decides; where they differ, `because` counts them. Where
     intervals decide and all lie above 0, it is that of the part whose interval begins lowest.
@@ -218,58 +185,75 @@ def both(*verdicts, because=""):
     kinds = [one.verdict for one in verdicts]
     failed = [one for one in verdicts if one.verdict == DID_NOT_HOLD
               and (one.p is None or one.p < 0.05 / len(verdicts))]
-    kind = (DID_NOT_HOLD if failed else HELD if set(kinds) == {HELD} else
-            TAKEN_OUT if set(kinds) <= {HELD, TAKEN_OUT} else UNDECIDED)
-    telling = failed or [one for kind in (DID_NOT_HOLD, UNDECIDED, TAKEN_OUT, HELD)
-                         for one in verdicts if one.verdict == kind]
-    first = telling[0]
+    kind = DID_NOT_HOLD if failed else HELD if set(kinds) == {HELD} else UNDECIDED
+    first = (failed or [one for kind in (DID_NOT_HOLD, UNDECIDED, HELD)
+                        for one in verdicts if one.verdict == kind])[0]
     if kind == HELD and all(one.p is not None and one.spread[0] > 0 for one in verdicts):
         first = min(verdicts, key=lambda one: one.spread[0])
     joined = Verdict(kind, first.effect, first.spread, min(one.seeds for one in verdicts),
                      first.measure, because or first.because, first.p)
     if because or set(kinds) == {kind}:
         return joined
-    counts = ", ".join(f"{kinds.count(one)} {one}" for one in (HELD, DID_NOT_HOLD, UNDECIDED,
-                                                               TAKEN_OUT) if one in kinds)
     chance = "" if failed or DID_NOT_HOLD not in kinds else (
         f", not beyond chance in one of {len(kinds)}")
-    return joined.with_note(f"of {len(kinds)} parts {counts}{chance}")
-
-
-def in_words(verdict, whose, *more):
-    """The verdict by one way of choosing, with what would decide it where it is open, in brackets.
-
-    Parameters
-    ----------
-    verdict : Verdict
-    whose : str
-        Stands behind the verdict: "by rule P".
-    *more : str
-        What stands in the brackets at first.
-    """
-    told = [*more, verdict.because if verdict.verdict == UNDECIDED else ""]
-    brackets = "; ".join(filter(None, told))
-    return f"{verdict.verdict} {whose}" + (f" ({brackets})" if brackets else "")
+    return joined.with_note(f"of {len(kinds)} parts {_counts(kinds)}{chance}")
 
 
 def repeated(*verdicts):
     """A timing that was made several times: the verdict of each stands if all of them agree.
 
-    Of two numbers a machine gives now one the larger and now the other: where one repeat holds and
-    another does not, the claim is taken out. The effect is the median over the repeats; its spread
-    is their range. What is made once, a number of bytes, stands as is.
+    The effect is the median over the repeats; its spread is their range.
     """
     if len(verdicts) == 1:
         return verdicts[0]
     kinds = [one.verdict for one in verdicts]
     effects = [one.effect for one in verdicts if one.effect is not None]
     agreed = len(set(kinds)) == 1
-    split = TAKEN_OUT if {HELD, DID_NOT_HOLD} <= set(kinds) else UNDECIDED
-    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds)
-    return Verdict(
-        kinds[0] if agreed else split, float(np.median(effects)) if effects else None,
-        (min(effects), max(effects)) if effects else None, min(one.seeds for one in verdicts),
-        verdicts[0].measure, "; ".join(filter(None, (
-            f"in all {len(kinds)} repeats of the timing" if agreed else
-            f"of {len(kinds)} repeats of the timing {counts}",
-            verdicts[0].because if agreed else ""))))
+    told = (f"in all {len(kinds)} repeats of the timing" if agreed else
+            f"the repeats of the timing disagree: {_counts(kinds)}")
+    return Verdict(kinds[0] if agreed else UNDECIDED,
+                   float(np.median(effects)) if effects else None,
+                   (min(effects), max(effects)) if effects else None,
+                   min(one.seeds for one in verdicts), verdicts[0].measure,
+                   "; ".join(filter(None, (told, verdicts[0].because if agreed else ""))))
+
+
+def _counts(kinds):
+    return ", ".join(f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds)
+
+
+def first_decides(told):
+    """The verdict by the first of several ways to choose a rate; the others are told beside it.
+
+    Parameters
+    ----------
+    told : dict of str to Verdict
+        What stands behind the number, "at the authors' rates", "at the best rate" -> Verdict.
+    """
+    (words, first), *others = told.items()
+    if not others:
+        return first
+    return first.with_note(f"{words}; " + "; ".join(
+        f"the same {other}" if one.verdict == first.verdict else
+        f"{other}: {one.verdict}" + ("" if one.effect is None else f" ({number(one.effect)})")
+        for other, one in others))
+
+
+def readings(told, decides=None, because="it hangs on the reading"):
+    """One claim of a sentence that can be read in several ways: as printed and as corrected, say.
+
+    Parameters
+    ----------
+    told : dict of str to Verdict
+        Name of the reading, "as printed" -> Verdict.
+    decides : str, optional
+        The reading whose verdict is the claim's. Without it the claim is undecided where the
+        readings differ.
+    because : str
+        What is missing where they do.
+    """
+    kinds = {one.verdict for one in told.values()}
+    first = told[decides] if decides else next(iter(told.values()))
+    if decides or len(kinds) == 1:
+        return replace(first, readings=dict(told))
+    return replace(first, verdict=UNDECIDED, readings=dict(told), because=because)

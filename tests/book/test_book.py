@@ -207,14 +207,15 @@ def record(verdict):
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
     """A study that was recorded, with a figure: made up, in a folder of its own."""
-    from secondorder.studies import STUDIES, findings, records
+    from secondorder.studies import STUDIES, records
 
-    monkeypatch.setattr(findings, "_written", lambda: [
+    monkeypatch.setattr(reported.pages, "findings", lambda: [
         {"claim": "low-rank figure-1 a", "says": "It is far from faster.",
-         "control": "There is none.", "limits": "It is made up."}])
+         "control": "There is none.", "limits": "It is made up.", "title": "It is slower",
+         "effect": "1.25", "row": records.rows("low-rank", ["figure-1"])[0]}])
     one = SimpleNamespace(paper="low-rank", key="figure-1", shows="Steps by (1) in Figure 9",
                           claims={"a": "it is faster"}, deviation="fewer steps", ours=(),
-                          twice={})
+                          also={}, setting="stand-in: fewer steps")
     monkeypatch.setattr(records, "folder", lambda: tmp_path / "results")
     monkeypatch.setattr(STUDIES, "select", lambda paper=None, keys=(): [one])
     place = tmp_path / "results" / "low-rank"
@@ -249,7 +250,7 @@ def test_a_study_that_was_not_run_says_so(recorded, tmp_path):
     (tmp_path / "results" / "low-rank" / "figure-1.json").unlink()
     (tmp_path / "results" / "low-rank" / "figure-1.png").unlink()
     (study,) = reported.studies(["low-rank"])["low-rank"]
-    assert study["told"] == "1 not run" and not study["recorded"] and study["picture"] is None
+    assert study["told"] == "1 undecided" and not study["recorded"] and study["picture"] is None
     assert reported.studies(["ea-cg"]) == {}
 
 

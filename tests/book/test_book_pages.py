@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from secondorder.ledger.registry import REGISTRY
-from secondorder.studies import findings
+from secondorder.studies.pages import findings
 from secondorder.studies.registry import STUDIES
 
 for needed in ("math_core", "jinja2", "pygments"):
@@ -147,7 +147,7 @@ def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers):
 def test_what_was_found_stands_on_a_page_with_its_claims(four_papers):
     _, texts = four_papers
     found = texts["findings.html"]
-    assert found.count("<h2>") == found.count("Control: ") == len(findings.findings())
+    assert found.count("<h2>") == found.count("Control: ") == len(findings())
     for file, anchor in re.findall(r'href="(claims-[\w-]+\.html)#([\w-]+)"', found):
         assert f'id="{anchor}"' in texts[file]
     assert 'href="findings.html"' in texts["index.html"] and "findings.html" in texts["claims.html"]

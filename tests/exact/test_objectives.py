@@ -1,11 +1,5 @@
 """The objective as SciPy's optimizers see it."""
 
-import copy
-import multiprocessing
-import pickle
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
@@ -151,57 +145,6 @@ def test_a_search_that_steps_into_the_overflow_goes_on():
 
     found = minimize(fun, f.start, jac=f.jac, method="L-BFGS-B")
     assert any(overflows) and found.fun < 0.9 * f.fun(f.start)
-
-
-def test_threads_may_share_an_objective(case):
-    f = so.exact.objective(*case, l2=L2)
-    points = np.random.default_rng(4).normal(size=(16, len(f.start)))
-    alone = [np.append(f.jac(point), f.fun(point)) for point in points]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda point: np.append(f.jac(point), f.fun(point)), points))
-    assert np.array_equal(alone, together)
-
-
-# -- copies, other processes -----------------------------------------------------------------------
-
-
-def pickled(f):
-    return pickle.loads(pickle.dumps(f))
-
-
-@pytest.mark.parametrize("batch_size", [None, 5])
-@pytest.mark.parametrize("twin_of", [copy.copy, copy.deepcopy, pickled])
-def test_copies_are_the_same_functions(case, twin_of, batch_size):
-    f = so.exact.objective(*case, l2=L2, batch_size=batch_size)
-    f.fun(f.start)  # so that this thread has its network
-    twin, far = twin_of(f), f.start + 0.3
-    for name in ("fun", "jac", "hess"):
-        assert np.array_equal(getattr(twin, name)(far), getattr(f, name)(far))
-    assert np.array_equal(twin.start, f.start) and repr(twin) == repr(f)
-    twin.fun(far + 1)
-    assert f.fun(far) == twin.fun(far)
-
-
-def test_an_executor_stays_behind(case):
-    with ThreadPoolExecutor(2) as pool:
-        f = so.exact.objective(*case, batch_size=5, executor=pool)
-        twins = [pickled(f), copy.deepcopy(f)]
-        gradient = f.jac(f.start)
-    for twin in twins:  # its pool is closed
-        assert np.array_equal(twin.jac(f.start), gradient)
-
-
-@pytest.mark.slow
-def test_many_starts_in_other_processes(case):
-    """Every process finds what this one finds, and the best of them is the minimum."""
-    f = so.exact.objective(*case, l2=L2)
-    starts = np.random.default_rng(2).normal(size=(4, len(f.start)))
-    search = partial(minimize, f.fun, jac=f.jac, method="BFGS", options={"maxiter": 30})
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-        found = list(pool.map(search, starts))
-    for start, one in zip(starts, found):
-        here = search(start)
-        assert np.array_equal(one.x, here.x) and one.fun == here.fun < f.fun(start)
 
 
 def test_a_constant_of_the_loss_that_changes_outside(case):

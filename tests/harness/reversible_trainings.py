@@ -3,7 +3,7 @@
 import numpy as np
 
 from harness import made_up
-from secondorder.papers.reversible_gauss_newton.studies import compared, figure_8
+from secondorder.papers.reversible_gauss_newton.figures import compared, figure_8
 
 PAPER = "reversible-gauss-newton"
 LOST = {"diverged": "epoch 3"}

@@ -60,7 +60,7 @@ PLANTED = {
                                 "(state.S2.T @ np.linalg.inv(state.S2 @ state.S2.T + 1e-3 * np.eye("
                                 "len(state.S2))))"),
            "rows below each other": ("R(rest, half, samples)", "rest.reshape(half, samples)"),
-           "half of what is there": ("- eq_66_B", "- 0.5 * eq_66_B")},
+           "half of what is there": ("- eq_65_66_B", "- 0.5 * eq_65_66_B")},
     "12": {"another right inverse": ("-np.linalg.pinv(J) @ eps",
                                      "-(M := np.diag(np.linspace(1, 2, J.shape[1]))) @ J.T @ "
                                      "np.linalg.pinv(J @ M @ J.T) @ eps"),

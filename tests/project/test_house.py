@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "secondorder"
 #: From the ground up; a part knows those before it. Names of one line know each other.
 FLOORS = ("formulas files papers", "kernels", "checks", "nets", "exact", "datasets", "optimizers",
           "plots", "ledger", "verify", "rooms", "bridges", "training", "studies", "comparison",
-          "secondorder", "rooms' studies", "edition lessons bench race", "book", "cli", "__main__")
+          "secondorder", "rooms' figures", "edition lessons bench race", "book", "cli", "__main__")
 RANK = {name: k for k, floor in enumerate(FLOORS) for name in (
     [floor] if "'" in floor else floor.split())}
 ROOMS = [room.name for room in rooms().values() if room.title]
@@ -64,7 +64,7 @@ def part(name):
         return parts[1]
     if parts[2] == "bridges":
         return "bridges"
-    return "rooms' studies" if "studies" in parts[3:] else "rooms"
+    return "rooms' figures" if "figures" in parts[3:] else "rooms"
 
 
 def test_arrows_run_downwards():
@@ -110,7 +110,7 @@ def test_no_module_stands_in_a_circle():
                          ids=lambda folder: folder.relative_to(PACKAGE).as_posix())
 def test_no_floor_is_crowded(folder):
     name = folder.relative_to(PACKAGE).as_posix()
-    if folder.name in ("studies", "equations") and "papers" in folder.parts:
+    if folder.name in ("figures", "equations") and "papers" in folder.parts:
         return
     count = len([file for file in folder.glob("*.py") if file.name != "__init__.py"])
     assert count <= WIDE.get(name, 15), f"{name} holds {count} files"

@@ -1,22 +1,22 @@
 """Recorded runs are what the code makes today: the quickest run of every method, made again."""
 
-import importlib
 import json
+from dataclasses import asdict
 
 import pytest
 
-from secondorder.studies import STUDIES, data, records, results
+from secondorder import files
+from secondorder.studies import STUDIES, Results, data, records, results, running
+
+PAPERS = [paper for paper in STUDIES.papers if STUDIES.of(paper)]
 
 LONGEST = 8.0  # seconds that a recorded run may have taken
 #: What these measure is this machine's time.
 TIMED = {"update_seconds", "step_seconds", "step_ratios", "step_ratio", "scaled_ratio", "cost"}
 #: Trainings in which rounding soon grows, and a peak of memory that is another one on another
 #: machine: of their lists only the first entry is compared, and numbers to 30 %.
-ROUGH = {"residual_partitioning.studies.curves:train",
-         "residual_partitioning.studies.negative_coefficients:shares",
-         "low_rank.studies.start_scale:start", "eacg.studies.solvers:final_loss",
-         "eacg.studies.covariance_added:trained", "eacg.studies.error_tables:errors",
-         "eacg.studies.memory:peak_of"}
+ROUGH = {"residual-partitioning train", "residual-partitioning shares", "low-rank start",
+         "ea-cg final_loss", "ea-cg trained", "ea-cg errors", "ea-cg peak_of"}
 
 
 def numbers(value, entries, path=""):
@@ -55,21 +55,62 @@ def alike(one, other, tolerance):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("paper", [paper for paper in STUDIES.papers if STUDIES.of(paper)])
+@pytest.mark.parametrize("paper", PAPERS)
 def test_the_quickest_run_of_every_method_is_as_recorded(paper):
     """A function that was changed with its old record in place is noticed here."""
     found = quickest(paper)
     assert found
-    for (place, *_), (study, run) in found.items():
-        module, _, name = place.partition(":")
+    for (name, *_), (study, run) in found.items():
         if name in TIMED or data.missing(study.needs):
             continue
-        made = getattr(importlib.import_module(module), name)(**run["arguments"])
+        asked = study.runs(recorded(study), known(study, recorded(study)))
+        function = next(one.function for one in asked if one.function.__name__ == name)
+        made = function(**run["arguments"])
         made = json.loads(json.dumps(study.packed(made, run["arguments"])))
-        entries, tolerance = (1, 0.3) if place.removeprefix("secondorder.papers.") in ROUGH else (
-            3, 0.003)
+        entries, tolerance = (1, 0.3) if f"{paper} {name}" in ROUGH else (3, 0.003)
         told, wanted = (dict(numbers(result, entries)) for result in (made, run["result"]))
-        assert told.keys() == wanted.keys(), (study.key, place)
+        assert told.keys() == wanted.keys(), (study.key, name)
         others = {where: (told[where], value) for where, value in wanted.items()
                   if not alike(told[where], value, tolerance)}
-        assert not others, (study.key, place, run["arguments"])
+        assert not others, (study.key, name, run["arguments"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_study_judges_its_recorded_runs_as_recorded(paper, tmp_path):
+    for study in STUDIES.select(paper):
+        record, settings = records.recorded(paper, study.key), recorded(study)
+        sweep = running.Sweep(tmp_path, say=pytest.fail, known=records.runs(study))
+        verdicts = study.judge(sweep.complete(study, settings), settings)
+        for claim in record["claims"]:
+            judged = json.loads(files.to_json(asdict(verdicts[claim["letter"]])))
+            where = study.key, claim["letter"]
+            assert (judged["verdict"], judged["seeds"], judged["because"]) == (
+                claim["verdict"], claim["seeds"], claim["because"]), where
+            assert (judged["effect"] is None) == (claim["effect"] is None), where
+            assert (judged["effect"] or 0) == pytest.approx(claim["effect"] or 0, rel=1e-9), where
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_study_draws_its_recorded_runs(paper):
+    from matplotlib.figure import Figure
+
+    for study in STUDIES.select(paper):
+        settings = recorded(study)
+        study.draw(known(study, settings), figure := Figure(figsize=(9, 4.5)), settings)
+        assert figure.axes or figure.texts, study.key
+
+
+def recorded(study):
+    """The settings of a record: it may have other seeds than the full ones."""
+    return study.settings(seeds=len(records.recorded(study.paper, study.key)["settings"]["seeds"]))
+
+
+def known(study, settings):
+    """The recorded runs that a setting takes, and no others."""
+    runs, found = records.runs(study), Results()
+    while wanted := [run for run in study.runs(settings, found) if run not in found]:
+        for run in wanted:
+            found.add(run.name, runs[run.name])
+    return found

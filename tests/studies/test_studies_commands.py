@@ -1,16 +1,14 @@
 """`secondorder reproduce` and `secondorder claims`."""
 
 import json
-import shutil
-from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
 
 import secondorder
-from secondorder import cli, files, studies
+from secondorder import cli, files
 from secondorder.cli import reproduce
-from secondorder.studies import STUDIES, pages, records, results, running
+from secondorder.studies import STUDIES, pages, records, results
 from secondorder.studies.registry import name_of
 
 
@@ -128,7 +126,6 @@ def test_runs_of_another_study_are_taken_if_they_hold_what_this_one_needs(tmp_pa
 
 
 def test_runs_are_recorded_if_they_are_small(tmp_path, monkeypatch):
-    """And a record keeps the digest of its criterion."""
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
     record = {"paper": "low-rank", "key": "figure-1", "figure": "figure-1.png", "runs": 1,
               "claims": []}
@@ -139,51 +136,9 @@ def test_runs_are_recorded_if_they_are_small(tmp_path, monkeypatch):
     kept = records.recorded("low-rank", "figure-1")
     assert records.runs(study) == ONE_RUN and kept["runs"] == 1
     assert records.picture("low-rank", "figure-1").read_bytes() == b"png"
-    assert kept["criterion"] == records.criterion("low-rank", "figure-1") != ""
-    assert kept["criterion"] != records.criterion("low-rank", "figure-2")
-    assert kept["changes"] == records.lines_of_changes("low-rank", "figure-1") > 0
     packed.write_bytes(b"r" * (records.LARGEST_RUNS + 1))
     records.keep(tmp_path, record)
     assert records.runs(study) == {}
-
-
-def test_recording_again_tells_the_verdicts_that_are_others(tmp_path, monkeypatch, capsys):
-    """A record in which one verdict is not what the recorded runs say, and no criterion."""
-    place = tmp_path / "data" / "low-rank"
-    shutil.copytree(records.folder() / "low-rank", place, ignore=lambda folder, names: [
-        name for name in names if not name.startswith("claim-storage")])
-    monkeypatch.setattr(records, "folder", lambda: tmp_path / "data")
-    monkeypatch.setattr(reproduce, "checkout", lambda option: tmp_path)
-    true = records.recorded("low-rank", "claim-storage")
-    files.write_json(place / "claim-storage.json", {**true, "criterion": "", "claims": [
-        one | ({"verdict": "undecided"} if one["letter"] == "tangent" else {})
-        for one in true["claims"]]})
-    words = ["low-rank", "claim-storage", "--recorded", "--record", "--out", str(tmp_path / "out")]
-    for told in (f"(tangent) was 'undecided', is '{true['claims'][0]['verdict']}'", None):
-        assert cli.main(["reproduce", *words, *([] if told else ["--resume"])]) == 0
-        said = [line for line in capsys.readouterr().err.splitlines() if "was '" in line]
-        assert said == [f"claim-storage {told}: criteria.md tells why, and keeps both"] * bool(told)
-        again = records.recorded("low-rank", "claim-storage")
-        assert (again["claims"], again["criterion"]) == (true["claims"], true["criterion"])
-
-
-RUNS_KEPT = [path for path in sorted(records.folder().glob("*/*.runs.json.gz"))]
-
-
-@pytest.mark.everyday(10)
-@pytest.mark.parametrize("path", RUNS_KEPT, ids=[f"{path.parent.name}-{path.name.split('.')[0]}"
-                                                 for path in RUNS_KEPT])
-def test_recorded_runs_are_judged_as_recorded(path, tmp_path):
-    paper, key = path.parent.name, path.name.split(".")[0]
-    record, study = records.recorded(paper, key), STUDIES.of(paper)[key]
-    settings = study.settings(seeds=len(record["settings"]["seeds"]))
-    sweep = running.Sweep(tmp_path, say=pytest.fail, known=results.read_all(path))
-    verdicts = study.judge(sweep.complete(study, settings), settings)
-    for claim in record["claims"]:
-        judged = json.loads(files.to_json(asdict(verdicts[claim["letter"]])))
-        assert (judged["verdict"], judged["seeds"]) == (claim["verdict"], claim["seeds"]), claim
-        assert ([] if judged["effect"] is None else [judged["effect"]]) == pytest.approx(
-            [] if claim["effect"] is None else [claim["effect"]], rel=1e-9)
 
 
 def test_recorded_runs_are_refused_where_their_data_are_absent(tmp_path, monkeypatch, capsys):
@@ -240,101 +195,8 @@ def test_an_installed_package_is_not_written_into(words, tmp_path, monkeypatch, 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("line, before, refused", [
-    ("None.", 0, True), ("- claim-storage (tangent): the margin. Held before and after.", 0, False),
-    ("- figure-1, claim-storage: the margin.", 0, False), ("- claim-storage: old.", 1, True),
-    ("- claim-storage: old.\n- claim-storage: new.", 1, False),
-    ("- claim-storage-2 (a): its margin.", 0, True), ("- other-claim-storage: it.", 0, True)])
-def test_a_criterion_that_was_changed_in_silence_is_refused(line, before, refused, tmp_path,
-                                                            monkeypatch, capsys):
-    """Before any run, where the record was made by another criterion; a line of an earlier change
-    is none of this one.
-    """
-    true = records._criteria("low-rank")
-    text = true.partition("\n## Judges changed")[0].replace("### claim-storage\n",
-                                                           "### claim-storage\n- A word more.\n")
-    monkeypatch.setattr(records, "_criteria", lambda paper: (
-        f"{text}\n## Judges changed after a run\n\n{line}\n"))
-    told, path = records.recorded("low-rank", "claim-storage"), tmp_path / "low-rank"
-    path.mkdir()
-    for key in ("claim-storage", "figure-1"):
-        shutil.copy(records.folder() / "low-rank" / f"{key}.json", path)
-    monkeypatch.setattr(records, "folder", lambda: tmp_path)
-    files.write_json(path / "claim-storage.json", {**told, "changes": before})
-    assert records.changed_untold("low-rank", "claim-storage") == refused
-    assert not records.changed_untold("low-rank", "figure-1"), "its criterion is the recorded one"
-    monkeypatch.setattr(reproduce, "checkout", lambda option: tmp_path)
-    monkeypatch.setattr(studies, "reproduce", lambda *given: pytest.exit("it runs"))
-    (path / "claim-storage.json").unlink()
-    assert not records.changed_untold("low-rank", "claim-storage"), "there is no record"
-    monkeypatch.setattr(records, "changed_untold", lambda paper, key: True)
-    assert cli.main(["reproduce", "low-rank", "claim-storage", "--record",
-                     "--out", str(tmp_path / "out")]) == 2
-    assert "begins with '- claim-storage'" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
-def test_packed_runs_that_are_damaged_are_named(tmp_path):
-    path = tmp_path / "toy.runs.json.gz"
-    results.write_all(path, results.Results(ONE_RUN))
-    for content in (b"", b"{}", path.read_bytes()[:-9]):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match="toy.runs.json.gz: not the packed runs of a study"):
-            results.read_all(path)
-
-
-@pytest.mark.parametrize("paper", STUDIES.papers)
-def test_the_page_of_claims_is_the_generated_one(paper):
-    if STUDIES.of(paper):
-        from secondorder.cli.reproduce import page_path
-
-        assert page_path(paper).read_text(encoding="utf-8") == pages.page(paper), (
-            f"secondorder claims {paper} --markdown --write")
-
-
-@pytest.fixture
-def record(tmp_path, monkeypatch):
-    """Writes the only record of the paper, of one seed of three, with one claim that was judged."""
-    monkeypatch.setattr(records, "folder", lambda: tmp_path)
-
-    def record(verdict, rest):
-        (tmp_path / "low-rank").mkdir()
-        (tmp_path / "low-rank" / "claim-step-cost.json").write_text(json.dumps({
-            "rest": {"seeds": 3, "runs": rest, "seconds": 7000}, "deviation": "", "runs": 2,
-            "run_seconds": 20.0, "settings": {"seeds": [0]},
-            "claims": [{"letter": "784", "verdict": verdict, "effect": 1.57, "spread": [1.5, 1.6],
-                        "seeds": 1, "measure": "ratio", "because": "quiet machine"}]}))
-        return tmp_path / "low-rank"
-
-    return record
-
-
-def test_a_recorded_study_is_shown_with_figure_verdicts_and_numbers(record, capsys):
-    study = STUDIES.of("low-rank")["claim-step-cost"]
-    assert "figure: not run yet" in pages.shown(study)
-    figure = record("held", 4) / "claim-step-cost.png"
-    figure.write_bytes(b"png")
-    text = pages.shown(study)
-    for expected in (str(figure), "2 runs, 20 s of one core, seed 0",
-                     "1 of 3 seeds run; 4 runs remain (about 1.9 h on one core)",
-                     "(784) at most 2.2 with 784 inputs\n    HELD; 1 seed\n    ratio: 1.57 (1.5 "
-                     "to 1.6)\n    quiet machine", "(3072) at most 2.2 with 3072 inputs\n    NOT"):
+def test_a_study_is_shown_with_its_setting_figure_and_numbers():
+    text = pages.shown(STUDIES.of("low-rank")["claim-step-cost"])
+    for expected in ("claim-step-cost.png", "setting: paper's", "(784) at most 2.2 with 784 inputs",
+                     "gradient descent"):
         assert expected in text, expected
-    assert "**1 of 3 seeds run; 4 runs remain" in pages.page("low-rank")
-    assert cli.main(["reproduce"]) == 0
-    assert "(784) held; 1 of 3 seeds run" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("verdict, rest, expected", [
-    ("did not hold", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: ratio: 1.57"),
-    ("undecided", 0, "- claim-step-cost (784), at most 2.2 with 784 inputs: quiet machine"),
-    ("undecided", 4, "- claim-step-cost (784): 1 of 3 seeds run; 4 runs remain"),
-    ("held", 4, None)])
-def test_a_page_begins_with_what_did_not_hold_and_what_is_undecided(record, monkeypatch, verdict,
-                                                                   rest, expected):
-    monkeypatch.setattr(pages, "summary", lambda paper: "- five bullets")
-    record(verdict, rest)
-    lines = pages.in_short("low-rank")
-    assert lines[1:4] == ["## In short", "", "- five bullets"]
-    told = [line for line in lines[4:] if line.startswith("- ")]
-    assert told == [] if expected is None else told[0].startswith(expected) and len(told) == 1

@@ -8,8 +8,9 @@ from harness.pictures import faults
 from matplotlib.figure import Figure
 
 from secondorder import studies
-from secondorder.papers.residual_partitioning.studies import curves as residual
-from secondorder.studies.crops import shares
+from secondorder.papers.residual_partitioning.figures import curves as residual
+from secondorder.papers.reversible_gauss_newton.figures.crops import (random_boxes, resized_crops,
+                                                                      shares)
 
 RNG = np.random.default_rng
 
@@ -17,28 +18,28 @@ RNG = np.random.default_rng
 def test_a_box_of_the_whole_image_is_pooling():
     x = RNG(0).random((3, 2 * 36))
     whole = np.array([[0.0, 0.0, 6.0, 6.0]] * 3)
-    np.testing.assert_allclose(studies.resized_crops(x, 2, whole, 3), studies.pooled(x, 6, 2, 2))
+    np.testing.assert_allclose(resized_crops(x, 2, whole, 3), studies.pooled(x, 6, 2, 2))
 
 
 def test_a_box_on_pixels_is_a_part_of_the_image():
     x = RNG(0).random((1, 25))
-    found = studies.resized_crops(x, 1, np.array([[1.0, 2.0, 4.0, 3.0]]), 2).reshape(2, 2)
+    found = resized_crops(x, 1, np.array([[1.0, 2.0, 4.0, 3.0]]), 2).reshape(2, 2)
     part = x.reshape(5, 5)[1:5, 2:5]
     columns = np.array([[2, 1, 0], [0, 1, 2]]) / 3  # 1.5 pixels each
     np.testing.assert_allclose(found, part.reshape(2, 2, 3).mean(axis=1) @ columns.T)
 
 
 def test_new_pixels_are_means():
-    box = studies.random_boxes(RNG(1), 50, 8)
+    box = random_boxes(RNG(1), 50, 8)
     rows = shares(box[:, 0], box[:, 2], 8, 4)
     np.testing.assert_allclose(rows.sum(axis=2), 1)
     constant = np.full((50, 64), 0.3)
-    np.testing.assert_allclose(studies.resized_crops(constant, 1, box, 4), 0.3)
+    np.testing.assert_allclose(resized_crops(constant, 1, box, 4), 0.3)
 
 
 def test_boxes_lie_in_the_image_and_have_the_area_and_shape_that_are_asked_for():
     """The share of the image is uniform, width over height in its logarithm."""
-    top, left, height, width = studies.random_boxes(RNG(2), 4000, 30, (0.1, 0.2), (2.0, 4.0)).T
+    top, left, height, width = random_boxes(RNG(2), 4000, 30, (0.1, 0.2), (2.0, 4.0)).T
     area, shape = height * width / 900, width / height
     assert (top >= 0).all() and (left >= 0).all() and top.min() < 0.5
     assert 29 < (top + height).max() <= 30 and (left + width).max() <= 30

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from secondorder import studies
-from secondorder.studies import Run, Sweep, exactly, records, results, running
+from secondorder.studies import Run, Sweep, exactly, results, running
 from secondorder.studies.registry import Studies, Study
 
 CALLS = []
@@ -70,7 +70,7 @@ def test_runs_follow_what_came_back_and_are_judged_and_drawn(sweep):
     assert CALLS == [1, 4, 8]
     assert record["claims"] == [{"letter": "a", "claim": "it is 80", "verdict": "held",
                                  "effect": 80.0, "spread": None, "seeds": 1, "measure": "",
-                                 "because": "", "p": None}]
+                                 "because": "", "p": None, "readings": {}}]
     assert json.loads((sweep.out / "toy.json").read_text())["runs"] == 3
     assert (sweep.out / "toy.png").stat().st_size > 1000
 
@@ -81,14 +81,6 @@ def test_nothing_is_repeated_and_a_changed_setting_is_another_run(sweep):
     assert CALLS == [1, 4, 8]
     studies.reproduce(toy(full={"seeds": (2, 4)}), sweep)
     assert CALLS == [1, 4, 8, 2] and len(runs_of(sweep)) == 4
-
-
-def test_a_line_tells_what_varies(tmp_path):
-    said = []
-    Sweep(tmp_path / "out", say=said.append).complete(toy(), toy().settings())
-    assert [line.partition("(")[2].partition(":")[0] for line in said] == [
-        "", "seed=1", "seed=4", "", "one run"]
-    assert [line.split()[1] for line in said] == ["2", "1/2", "2/2", "1", "1/1"]
 
 
 def test_known_runs_are_not_made_again(sweep, tmp_path):
@@ -104,6 +96,14 @@ def test_names_tell_functions_and_arguments_apart():
              Run(double, {"seed": 1, "factor": 2}).name, Run(overflow, {"seed": 1}).name}
     assert len(names) == 4
     assert Run(double, {"seed": 1, "factor": 3}).name == Run(double, {"factor": 3, "seed": 1}).name
+
+
+def test_a_run_is_the_same_wherever_its_function_stands():
+    def elsewhere(seed):
+        return {}
+
+    elsewhere.__name__, elsewhere.__module__ = "double", "another.room"
+    assert Run(elsewhere, {"seed": 1}).name == Run(double, {"seed": 1}).name
 
 
 def test_a_run_that_diverges_ends_itself_only(sweep):
@@ -182,37 +182,6 @@ def test_claims_and_verdicts_must_be_the_same(sweep):
         studies.reproduce(toy(claims={"a": "one", "b": "two"}), sweep)
 
 
-class Paired:
-    """A quick run a seed; of the first seed a slow one, too."""
-
-    def runs(self, settings, results):
-        factors = {1: (2, 3), 3: settings.get("last", (2,))}
-        return [Run(double, {"seed": seed, "factor": factor}) for seed in settings["seeds"]
-                for factor in factors.get(seed, (2,))]
-
-    def judge(self, results, settings):
-        return {"a": studies.paired([9 + one["value"] for one in results.of(factor=2)])}
-
-    def draw(self, results, figure, settings):
-        figure.subplots()
-
-
-def test_fewer_seeds_decide_nothing_and_tell_what_the_rest_takes(sweep, monkeypatch):
-    """As long as runs of its own kind, or as all on average where none of it was made."""
-    monkeypatch.setattr(running, "timed", lambda function, arguments: (
-        function(**arguments), {2: 50.0, 3: 100.0}[arguments["factor"]]))
-    one = toy(implementation=Paired(), full={"seeds": (1, 2, 3)})
-    record = studies.reproduce(one, sweep, seeds=1)
-    assert record["rest"] == {"seeds": 3, "runs": 2, "seconds": 100}
-    assert record["claims"][0]["verdict"] == "undecided" and record["run_seconds"] == 150
-    assert records.lacking(record) == "1 of 3 seeds run; 2 runs remain (about 2 min on one core)"
-    other = toy(implementation=Paired(), full={"seeds": (1, 2, 3), "last": (5,)})
-    assert studies.reproduce(other, sweep, seeds=1)["rest"]["seconds"] == 50 + 75
-    whole = studies.reproduce(one, sweep)
-    assert whole["rest"] == {"seeds": 3, "runs": 0, "seconds": 0}
-    assert records.lacking(whole) == "" and whole["claims"][0]["verdict"] == "held"
-
-
 def test_processes_give_the_same_as_none(tmp_path):
     found = []
     for number in (1, 2):
@@ -241,39 +210,23 @@ def test_a_worker_that_dies_is_told_and_the_rest_is_kept(tmp_path):
     assert len(list((tmp_path / "out" / "runs").iterdir())) == 1
 
 
-class Leaderless(concurrent.futures.Executor):
-    """Makes one run; of the others it says that the scheduler is gone, or that its workers die."""
-
-    def __init__(self, error):
-        self.error, self.made = error, 0
-
-    def submit(self, function, *arguments):
-        future, self.made = concurrent.futures.Future(), self.made + 1
-        if self.made == 1:
-            future.set_result(function(*arguments))
-        else:
-            future.set_exception(self.error)
-        return future
-
-
-def test_a_scheduler_that_is_gone_is_told_and_the_rest_is_kept(tmp_path):
-    executor = Leaderless(concurrent.futures.CancelledError())
-    sweep = Sweep(tmp_path / "out", executor, say=lambda line: None)
-    with pytest.raises(ChildProcessError, match="--resume"):
-        sweep.complete(toy(), {"seeds": (1, 4, 5)})
-    assert len(runs_of(sweep)) <= 1
-    assert len(Sweep(tmp_path / "out", say=lambda line: None).complete(
-        toy(), {"seeds": (1, 4, 5)})) == 4
-
-
 def test_registration_refuses(monkeypatch):
     registry = Studies({"low-rank": "secondorder.papers.low_rank.equations"})
     registry.add(toy())
     with pytest.raises(ValueError, match="already registered"):
         registry.add(toy())
     with pytest.raises(TypeError, match="judge, draw missing"):
-        studies.study("low-rank", "x", "", {"a": ""}, {}, {}, (1, 1))(
-            type("Half", (), {"runs": None}))
+        studies.study("low-rank", "x")(type("Half", (), {"runs": None}))
+
+
+@pytest.mark.parametrize("wrong", [{"ours": ("b",)}, {"also": {"b": "figure-1"}}])
+def test_a_letter_that_is_no_claim_is_refused(wrong):
+    class Nothing:
+        runs = judge = draw = None
+
+    with pytest.raises(ValueError, match="has no claim b"):
+        studies.study("low-rank", "toy", shows="a toy", claims={"a": "it moves"}, full={},
+                      quick={}, seconds=(1, 1), **wrong)(Nothing)
 
 
 def test_several_runs_of_a_seed_are_not_taken_for_one():
@@ -283,3 +236,25 @@ def test_several_runs_of_a_seed_are_not_taken_for_one():
     assert found.by_seed(rate=0.2) == {1: {"loss": 0.2}}
     with pytest.raises(ValueError, match="2 runs of 1 seeds have {}: name what tells them apart"):
         found.by_seed()
+
+
+def test_results_come_by_seed_and_more_seeds_follow_the_largest():
+    found = results.Results({str(k): {"arguments": {"seed": seed, "rate": rate}, "result": seed,
+                                      "seconds": 2.0}
+                             for k, (seed, rate) in enumerate(((3, 1), (1, 1), (2, 1), (1, 2)))})
+    assert found.of(rate=1) == [1, 2, 3] and list(found.by_seed(rate=1)) == [1, 2, 3]
+    assert found.seconds == 8.0
+    assert toy(full={"seeds": (9, 2)}).settings(seeds=4)["seeds"] == (9, 2, 10, 11)
+
+
+def test_packed_runs_are_the_same_bytes_and_damaged_ones_are_named(tmp_path):
+    path = tmp_path / "toy.runs.json.gz"
+    found = results.Results({"one": {"arguments": {"seed": 1}, "result": {}, "seconds": 1.0}})
+    results.write_all(path, found)
+    whole = path.read_bytes()
+    assert results.read_all(path) == found.as_dictionary()
+    results.write_all(path, found)
+    assert path.read_bytes() == whole
+    path.write_bytes(whole[:-9])
+    with pytest.raises(ValueError, match="toy.runs.json.gz"):
+        results.read_all(path)

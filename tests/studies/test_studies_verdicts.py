@@ -10,25 +10,24 @@ from scipy import stats
 from secondorder.studies import (
     DID_NOT_HOLD,
     HELD,
-    TAKEN_OUT,
     UNDECIDED,
     Verdict,
     alike,
     both,
     counted,
     exactly,
-    in_words,
+    first_decides,
     paired,
+    readings,
     repeated,
     undecided,
 )
-from secondorder.studies.verdicts import MOST_SEEDS
 
 T_2 = 4.302652729911275  # 97.5 % quantile, two degrees of freedom: from a printed table
 
 
 @pytest.mark.parametrize("shift, verdict", [(1, HELD), (-1, DID_NOT_HOLD), (0.05, UNDECIDED),
-                                            (0, TAKEN_OUT)])
+                                            (0, UNDECIDED)])
 def test_paired_differences(shift, verdict):
     values = np.array([-0.1, 0.0, 0.1]) + shift
     found = paired(values)
@@ -47,8 +46,8 @@ def test_paired_is_students_test():
         rejected = stats.ttest_1samp(values, 0).pvalue < 0.05
         expected = (HELD if values.mean() > 0 else DID_NOT_HOLD)
         seen.add(paired(values).verdict)
-        assert paired(values).verdict in ({expected} if rejected else {UNDECIDED, TAKEN_OUT})
-    assert seen == {HELD, DID_NOT_HOLD, UNDECIDED, TAKEN_OUT}
+        assert paired(values).verdict in ({expected} if rejected else {UNDECIDED})
+    assert seen == {HELD, DID_NOT_HOLD, UNDECIDED}
 
 
 def test_a_margin_has_to_be_exceeded():
@@ -90,25 +89,28 @@ def test_an_open_interval_says_how_many_seeds_would_close_it(decide, shift):
 
 
 @pytest.mark.parametrize("found", [paired([-1.0, 0.0, 1.0]), alike([0.0, 1.0, 2.0], 1.0)])
-def test_a_claim_that_no_number_of_seeds_would_decide_is_taken_out(found):
-    assert found.verdict == TAKEN_OUT and "more than 50 seeds" in found.because
-    assert found.spread[0] < found.effect < found.spread[1] and found.seeds == 3
+def test_what_no_number_of_seeds_would_decide_says_so(found):
+    assert found.verdict == UNDECIDED and "more than 50 seeds" in found.because
 
 
-def test_just_fewer_seeds_than_that_leave_a_claim_undecided():
-    """With mean m and deviation 1, n seeds decide where t(n - 1) / sqrt(n) < m."""
-    needed = {n: stats.t.ppf(0.975, n - 1) / math.sqrt(n) for n in (MOST_SEEDS - 1, MOST_SEEDS)}
-    for mean, verdict in ((needed[MOST_SEEDS] * 1.0001, UNDECIDED),
-                          (needed[MOST_SEEDS] * 0.9999, TAKEN_OUT)):
-        assert paired(np.array([-1.0, 0.0, 1.0]) + mean).verdict == verdict
+def test_the_first_way_to_choose_decides_and_the_others_are_told():
+    held, lost = exactly(True, 0.4, because="n = 3"), exactly(False, 1.25)
+    found = first_decides({"at the authors' rates": lost, "at the best rates": held})
+    assert (found.verdict, found.effect) == (DID_NOT_HOLD, 1.25)
+    assert found.because == "at the authors' rates; at the best rates: held (0.4)"
+    assert first_decides({"by rule": held, "at the best rates": held}).because == (
+        "n = 3; by rule; the same at the best rates")
+    assert first_decides({"by rule": held}) == held
 
 
-def test_the_whole_is_taken_out_where_nothing_else_is_open():
-    held, out, open_ = exactly(True), paired([-1.0, 0.0, 1.0]), undecided("few")
-    assert both(held, out).verdict == TAKEN_OUT and both(out, out).verdict == TAKEN_OUT
-    assert both(out, open_).verdict == UNDECIDED
-    assert both(out, exactly(False)).verdict == DID_NOT_HOLD
-    assert "1 held, 1 taken out" in both(held, out).because
+def test_two_readings_are_one_claim():
+    held, lost = exactly(True, 0.4), exactly(False, 1.25)
+    differ = readings({"as printed": held, "corrected": lost})
+    assert differ.verdict == UNDECIDED and differ.because == "it hangs on the reading"
+    assert differ.readings == {"as printed": held, "corrected": lost}
+    decided = readings({"as printed": held, "corrected": lost}, decides="corrected")
+    assert (decided.verdict, decided.effect) == (DID_NOT_HOLD, 1.25)
+    assert readings({"as printed": held, "corrected": held}).verdict == HELD
 
 
 @pytest.mark.parametrize("values, verdict", [
@@ -123,22 +125,14 @@ def test_a_run_that_diverged_hinders_no_verdict_of_its_own_side(values, verdict)
         assert found.because.endswith("1 of 4 differences are infinite, on the same side")
 
 
-def test_in_words_an_open_verdict_says_what_would_decide_it():
-    seeds = "the interval holds the margin: about 9 seeds"
-    assert in_words(undecided(seeds), "by rule P") == f"undecided by rule P ({seeds})"
-    assert in_words(undecided(seeds), "by rule P", "0.2") == f"undecided by rule P (0.2; {seeds})"
-    assert in_words(exactly(True, because="of 2"), "by rule P", "0.2") == "held by rule P (0.2)"
-    assert in_words(exactly(False, because="of 2"), "by rule P") == "did not hold by rule P"
-
-
 def test_a_timing_stands_where_all_repeats_agree():
     ratios = [1.0, 1.3, 1.2]
     found = repeated(*(exactly(ratio < 1.4, ratio, "ratio", "n = 3") for ratio in ratios))
     assert (found.verdict, found.effect, found.spread) == (HELD, 1.2, (1.0, 1.3))
     assert found.because == "in all 3 repeats of the timing; n = 3" and found.measure == "ratio"
     found = repeated(*(exactly(ratio < 1.25, ratio) for ratio in ratios))
-    assert found.verdict == TAKEN_OUT  # the machine gives now this and now that
-    assert found.because == "of 3 repeats of the timing 2 held, 1 did not hold"
+    assert found.verdict == UNDECIDED  # the machine gives now this and now that
+    assert found.because == "the repeats of the timing disagree: 2 held, 1 did not hold"
     assert repeated(exactly(True), undecided("few")).verdict == UNDECIDED
     assert repeated(exactly(False), undecided("few")).verdict == UNDECIDED
     assert repeated(undecided("no runs")).effect is None
@@ -148,7 +142,7 @@ def test_a_timing_stands_where_all_repeats_agree():
 @pytest.mark.parametrize("met, of, verdict", [(5, 5, HELD), (4, 5, HELD), (3, 5, UNDECIDED),
                                               (2, 5, UNDECIDED), (1, 5, DID_NOT_HOLD),
                                               (4, 4, UNDECIDED), (8, 10, HELD),
-                                              (7, 10, TAKEN_OUT), (2, 10, DID_NOT_HOLD),
+                                              (7, 10, UNDECIDED), (2, 10, DID_NOT_HOLD),
                                               (7, 9, UNDECIDED)])
 def test_counted_seeds(met, of, verdict):
     found = counted([True] * met + [False] * (of - met))

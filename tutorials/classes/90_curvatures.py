@@ -130,10 +130,9 @@ def distance(matrix, reference):
     return np.linalg.norm(matrix - reference) / np.linalg.norm(reference)
 
 
-print("distance to Gauss-Newton, relative to its size")
+print(f"{'relative':>25}   lowest\n{'distance':>25}   eigenvalue")
 for name, matrix in five.items():
-    print(f"{name:>17}: distance {distance(matrix, G):7.1e}, "
-          f"lowest eigenvalue {np.linalg.eigvalsh(matrix)[0]:8.1e}")
+    print(f"{name:>17} {distance(matrix, G):7.1e}   {np.linalg.eigvalsh(matrix)[0]:8.1e}")
 
 # %% tags=["below"]
 figure = Figure(layout="constrained")
@@ -148,10 +147,12 @@ figures.project(figure, "class-five-matrices", size=13)
 # %% [markdown] tags=["answer"]
 # **Answer.**
 #
-# Gauss-Newton and the exact Fisher. Do the proof on the board: $g_{sc} = J_s^\top (p_s
-# - e_c)$, and $\sum_c p_{sc} (p_s - e_c)(p_s - e_c)^\top = \mathrm{diag}(p_s) - p_s p_s^\top$. Only
-# the Hessian has negative eigenvalues. The empirical Fisher is another matrix, and many programs
-# call it the Fisher.
+# Gauss-Newton and the exact Fisher. Do the proof on the board: $g_{sc} = J_s^\top (p_s - e_c)$, and
+#
+# $$\sum_c p_{sc} (p_s - e_c)(p_s - e_c)^\top = \mathrm{diag}(p_s) - p_s p_s^\top .$$
+#
+# Only the Hessian has negative eigenvalues. The empirical Fisher is another matrix, and many
+# programs call it the Fisher.
 
 # %% [markdown] tags=["slide"]
 # ## 4. KFAC (15 minutes)

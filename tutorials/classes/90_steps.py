@@ -183,7 +183,7 @@ figures.project(figure, "class-bound")
 # a gradient of nearly nothing. Every rule multiplies the same gradient:
 #
 # - gradient descent: rate 1
-# - cubic, $\sigma = 10$, $c = \sigma |g|^3$: $\alpha = \frac1c \big(-h + \sqrt{h^2 - 2 a c}\big)$
+# - cubic: $\alpha = \frac1c \big(-h + \sqrt{h^2 - 2 a c}\big)$, $c = \sigma |g|^3$, $\sigma = 10$
 # - cubic with $h = 0$: $\alpha = \sqrt{2 / (\sigma |g|)}$
 # - a fixed length: $\alpha = 0.3 / |g|$
 

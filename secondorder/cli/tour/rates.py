@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.papers.low_rank.studies.plateau import EVERY, EXIT, first_below
+from secondorder.papers.low_rank.figures.plateau import EVERY, EXIT, first_below
 from secondorder.plots import BLACK, COLOURS
 from secondorder.plots.style import legend
 

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 import secondorder as so
 from secondorder import files, plots
 
-from secondorder.papers.eacg.studies.error_tables import errors_at
-from secondorder.papers.low_rank.studies import plateau
+from secondorder.papers.eacg.figures.error_tables import errors_at
+from secondorder.papers.low_rank.figures import plateau
 
 from . import rates
 from .derivative_checks import check_derivatives, table

@@ -9,11 +9,11 @@ paper                           here                        meaning
 ==============================  ==========================  ========================================
 \nabla^2_{W^t} \xi_i            ``layers``                  Hessian of one layer's weights: [ea-cg]
                                                             (4c), [low-rank] (5), (78)-(80)
-h_i^{t-1}; v^(k-1)              ``layers.inputs``           what enters the layer
+h_i^{t-1}; v^(k-1)              ``h`` (S, m)                what enters the layer
 \nabla^2_{b^t} \xi_i            ``H``                       Hessian in the layer's pre-activation:
                                                             (4b); M between a layer and itself
-G^t                             ``curvature=``              Gauss-Newton matrix, mean over samples:
-                                ``"gauss-newton"``          [ea-cg]
+G^t                             ``step=fisher_step``        Gauss-Newton matrix, mean over samples:
+                                                            [ea-cg]
 J^T J; J J^T                    ``kernels``                 Gauss-Newton matrix and kernel, summed:
                                                             [reversible-gauss-newton]
 n                               S                           number of samples: the sum is S times

@@ -2,26 +2,8 @@
 
 import numpy as np
 
-from .. import eacg, low_rank
-
-
-def inputs(network, x):
-    """h_i^{t-1} of every linear layer of a chain, from the input up: a list of (S, m_t) arrays."""
-    entering, h = [], x
-    for layer in network.layers:
-        if hasattr(layer, "weight"):
-            entering.append(h)
-        h = layer.forward(h)[0]
-    return entering
-
-
-def of_instances(network, loss, x, y, curvature="hessian"):
-    """H_i^t of every instance and linear layer, a list of (S, n_t, n_t) arrays: [ea-cg] (4b) or its
-    Gauss-Newton part, from batches of one, whose mean is the instance's own.
-    """
-    single = [eacg.bias_curvatures(network, loss, x[i:i + 1], y[i:i + 1], curvature)
-              for i in range(len(x))]
-    return [np.array(of_layer) for of_layer in zip(*single)]
+from .. import low_rank
+from ..eacg.eq_04_hessian import (downwards, eq_4a_output_hessian, exact_step, layers_of, numbered)
 
 
 def kronecker_mean(H, h):
@@ -33,10 +15,15 @@ def kronecker_mean(H, h):
     return block.reshape(H.shape[1] * h.shape[1], -1)
 
 
-def by_bias_hessians(network, loss, x, y, curvature="hessian"):
-    """Hessian blocks of the weights of every layer by [ea-cg] (4b)-(4c)."""
-    return [kronecker_mean(H, h) for H, h in zip(of_instances(network, loss, x, y, curvature),
-                                                 inputs(network, x))]
+def by_bias_hessians(network, loss, x, y, step=exact_step):
+    """Hessian blocks of the weights of every layer by [ea-cg] (4a)-(4c); with the `step` of the
+    Gauss-Newton matrix in the place of (4b) that one's.
+    """
+    evaluation = network.evaluate(loss, x, y)
+    layers = layers_of(evaluation)
+    top = eq_4a_output_hessian(loss, evaluation.outputs, evaluation.y)
+    return [kronecker_mean(H, layer.h)
+            for layer, H in zip(numbered(layers), downwards(layers, top, step))]
 
 
 def by_outer_products(network, loss, x, y):

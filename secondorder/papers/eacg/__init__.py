@@ -12,84 +12,55 @@ paper's order, or with ``eq_04_hessian``. ``equations`` has a check for every di
 ===================================  ======================  =======================================
 paper                                here                    meaning
 ===================================  ======================  =======================================
-W^t                                  ``W`` (n, m)            weights of layer t = 1..k: n outputs, m
-                                                             inputs
+W^t                                  ``W`` (n, m)            weights of layer t = 1..k, n x m
 b^t                                  ``b`` (n,)              biases of layer t
-w^t                                  ``P``, ``D`` (n, m)     weights of layer t as a vector, by
-                                                             columns
-h_i^{t-1}                            ``h``, ``X`` (S, m)     inputs of layer t, outputs of the one
-                                                             before
+w^t                                  ``P``, ``D`` (n, m)     weights of layer t as a vector, columns
+h_i^{t-1}                            ``h``, ``X`` (S, m)     inputs of layer t
 h'                                   ``dh`` (S, m)           derivative of the activation
 h''                                  ``ddh`` (S, m)          second derivative of the activation
-\nabla_{b^t} \xi_i                   ``g`` (S, n)            gradient in the bias; W^T times it is
-                                                             ``h_bar`` (S, m)
-\nabla^2_{b^t} \xi_i                 ``H`` (S, n, n)         Hessian in the bias, exact, instance by
-                                                             instance
-E_i[\widehat{\nabla^2_{b^t}} \xi_i]  ``B`` (n, n)            mean Hessian in the bias that a method
-                                                             carries down
+\nabla_{b^t} \xi_i                   ``g`` (S, n)            gradient in the bias; ``h_bar``: W^T g
+\nabla^2_{b^t} \xi_i                 ``H`` (S, n, n)         Hessian in the bias, by instance
+E_i[\widehat{\nabla^2_{b^t}} \xi_i]  ``B`` (n, n)            mean of it that a method carries down
 \text{EhhT}^{t-1}                    ``A`` (m, m)            second moment of the inputs
 E_i[h_i^{t-1}]                       ``mean`` (m,)           mean of the inputs
-\alpha                               ``alpha``               weight of the identity in (9), a number
-\gamma                               ``gamma``               factor of the negative eigenvalues in
-                                                             Pos-Eig, a number
+\alpha                               ``alpha``               weight of the identity in (9)
+\gamma                               ``gamma``               factor of negative eigenvalues
 Vec                                  ``ravel(order="F")``    columns, mostly not needed
 \theta                               ``theta`` (P,)          all parameters, layer by layer
-f(\theta)                            ``value``               function that Newton's method
-                                                             minimises, a number
+f(\theta)                            ``value``               what Newton's method minimises
 d^j                                  ``d`` (P,)              Newton direction of step j
-\eta                                 ``learning_rate``       step size: what multiplies the
-                                                             direction
-\xi_i                                ``loss.value`` (S,)     loss of instance i, a function of the
-                                                             outputs h_i^k
+\eta                                 ``learning_rate``       what multiplies the direction
+\xi_i                                ``loss.value`` (S,)     loss of instance i, by its outputs
 C                                    ``BoundedCriterion``    criterion (14), a number an instance
 \delta                               ``delta``               slope of the criterion (14), 5
 \epsilon                             ``epsilon``             threshold of the criterion (14), 0.2
-y_i                                  ``y`` (S, C)            target of instance i; with a hat the
-                                                             softmax of the outputs
+y_i                                  ``y`` (S, C)            target; with a hat the outputs' softmax
 x_i                                  ``x`` (S, n_0)          inputs of instance i, h_i^0
-F(\theta | x_i)                      ``net(x)`` (S, C)       outputs of the network; F_i^t: the
-                                                             Fisher block (P_t, P_t) of layer t
-n_t                                  ``n``                   number of units of layer t; n alone:
-                                                             order of the matrix in Pos-Eig
-k                                    ``len(layers)``         number of layers; k_1..k_s: the
-                                                             coefficients (s,) of v in Property 1
+F(\theta | x_i)                      ``net(x)`` (S, C)       outputs; F_i^t: a Fisher block
+n_t                                  ``n``                   units of layer t; n: order in Pos-Eig
+k                                    ``len(layers)``         number of layers; k_1..k_s: Property 1
 l                                    ``len(x)``              number of instances
-L                                    ``L``                   bound on the slope of the activation,
-                                                             in (7)
+L                                    ``L``                   bound on the activation's slope, in (7)
 \sigma                               ``activation``          activation; h_i^t is its value
 z                                    ``z`` (S, n)            argument of the activation, W h + b
-v                                    ``v`` (P,)              sum of the eigenvectors of Property 1;
-                                                             in (15)-(17) an index
-u                                    (an index)              of an entry in (7) and (15)-(17),
-                                                             beside v
+v                                    ``v`` (P,)              vector of Property 1; in (15) an index
+u                                    (an index)              of an entry, beside v
 \mu                                  (an index)              row of an entry of a matrix
 \nu                                  (an index)              column of an entry of a matrix
-\lambda_i                            ``eigenvalues`` (n,)    eigenvalues of the matrix in Pos-Eig,
-                                                             those below 0 first
-Q                                    ``V`` (n, n)            eigenvectors of the matrix in Pos-Eig,
-                                                             one a row; a column of ``V``
-\mathcal H^t                         ``H_t`` (m, m)          damped second moment of the inputs in
-                                                             (12), a factor of KFI
-\mathcal G^t                         ``G_t`` (n, n)          damped second moment of the gradients
-                                                             in (12), a factor of KFI
-\pi_t                                ``pi``                  how the damping is shared between the
-                                                             factors of (12), a number
-\beta                                (an index)              column of a weight's entry in
-                                                             (4a)-(4c), beside alpha for the row
+\lambda_i                            ``eigenvalues`` (n,)    in Pos-Eig, those below 0 first
+Q                                    ``V`` (n, n)            eigenvectors: rows of Q, columns of V
+\mathcal H^t                         ``H_t`` (m, m)          damped factor of the inputs in (12)
+\mathcal G^t                         ``G_t`` (n, n)          damped factor of the gradients in (12)
+\pi_t                                ``pi``                  how these two share the damping
+\beta                                (an index)              column of a weight, alpha its row
 A                                    ``A`` (n, n)            symmetric matrix in Pos-Eig
-A, B, C                              (any)                   matrices in the rule for Vec, A and B
-                                                             elsewhere as above
-P                                    ``P`` (n, m)            what a Kronecker product is applied to
-                                                             in (11a) and (11b)
+A, B, C                              (any)                   matrices in the rule for Vec
+P                                    ``P`` (n, m)            what (11a) and (11b) multiply
 I                                    ``damping``             identity matrix of the order at hand
-i, r, s                              (indices)               i counts instances, r and s units; s
-                                                             alone: the number of vectors in
-                                                             Property 1, of eigenvalues below 0
+i, r, s                              (indices)               instance, units; s: how many below 0
 e_r                                  (not formed)            vector with a 1 at unit r, 0 elsewhere
-g(k)                                 ``v``                   quadratic model along v in Property 1,
-                                                             a number
+g(k)                                 ``v``                   quadratic model along v in Property 1
 ===================================  ======================  =======================================
-
 """
 
 from ...checks import close_names

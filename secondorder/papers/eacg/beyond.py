@@ -13,14 +13,15 @@ from .eq_04_hessian import gauss_newton_hessian, plus_diagonal
 from .eq_09_11_ea_cg import Solved, damping, solve
 
 
-def closed_form(B, G, mean, alpha, l2=0.0, limits=None):
-    """Eq. (10b) with (11b) solved exactly, where EA-CG ends; D (n, m). With mean = q e, |e| = 1,
+def closed_form(B, G, X, alpha, l2=0.0, limits=None):
+    """Eq. (10b) with (11b) solved exactly, where EA-CG ends; D (n, m). For E_i[h] = q e, |e| = 1,
 
         D = -(G - (G e) e^T) / damping + u e^T,    ((1 - alpha) q^2 B + damping I) u = -G e
 
     Across the mean input it is gradient descent at the rate 1 / damping.
     """
-    of_I, q = damping(alpha, l2), norm(mean)
+    of_I, mean = damping(alpha, l2), X.mean(axis=0)
+    q = norm(mean)
     e = mean / q if q else mean
     Ge = G @ e
     u = solve(plus_diagonal((1 - alpha) * q * q * B, of_I), -Ge)

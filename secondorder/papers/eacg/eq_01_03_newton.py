@@ -1,10 +1,25 @@
 """Newton's method on a function f, and what to do about negative eigenvalues: Eq. (1)-(3).
 
-(1) asks for the minimum of f, (2) is grad f = 0 there. What follows replaces f by its quadratic
-model. Shapes: gradient and d (P,), H (P, P) the Hessian of f.
+Shapes: theta, gradient, d (P,); H (P, P) is the Hessian of f.
 """
 
 import numpy as np
+
+
+def eq_1_minimiser(f, candidates):
+    """Eq. (1): the theta with the least f(theta), among candidates (N, P)."""
+    return min(candidates, key=f)
+
+
+def eq_2_solution(gradient, hessian, theta, steps=20):
+    """Eq. (2): theta* with grad f(theta*) = 0, by steps of Newton's method from theta.
+
+    `gradient` and `hessian` are functions of theta. Where f is not convex, theta* may be a saddle
+    point or a maximum.
+    """
+    for _ in range(steps):
+        theta = theta + newton_direction(gradient(theta), hessian(theta))
+    return theta
 
 
 def eq_3_linearised_gradient(gradient, H, d):

@@ -93,23 +93,21 @@ class Layer(NamedTuple):
     h_bar: np.ndarray  # (S, m)  W^tT grad_{b^t} xi_i
     dh: np.ndarray  # (S, m)  h_i^{(t-1)'}
     ddh: np.ndarray  # (S, m)  h_i^{(t-1)''}
-    own: object  # the network's layer; None for W = I, which only carries a sigma
-    where: slice  # of its parameters in theta
-
-    @property
-    def trained(self):
-        """Whether it has parameters in theta."""
-        return self.where.start < self.where.stop
+    where: slice | None  # of its parameters in theta; None for W = I, which only carries a sigma
 
     def pieces(self, vector):
-        """The parts of a vector (P,) for W^t (n, m) and, if there is one, b^t (n,), as views."""
+        """The parts of a vector (P,) for W^t (n, m) and, if there is one, b^t (n,), as views; none
+        of a layer that is not trained.
+        """
         piece, size = vector[self.where], self.W.size
+        if not len(piece):
+            return []
         weights = piece[:size].reshape(self.W.shape)
         return [weights, piece[size:]] if len(piece) > size else [weights]
 
     def part(self, rows):
         """The same for some of the instances."""
-        return Layer(self.W, *(a if a is None else a[rows] for a in self[1:6]), *self[6:])
+        return Layer(self.W, *(a if a is None else a[rows] for a in self[1:6]), self.where)
 
 
 def layers_of(evaluation, deltas=None):
@@ -126,7 +124,7 @@ def layers_of(evaluation, deltas=None):
         if isinstance(own, Linear):
             if sigma is None:
                 sigma = identity(saved.input) if layers else (None, None, None)
-            layers.append(Layer(own.weight, saved.input, bar, *sigma, own, where))
+            layers.append(Layer(own.weight, saved.input, bar, *sigma, where))
             sigma = None
         else:
             if sigma is not None:
@@ -154,12 +152,12 @@ def identity(h):
 
 def unit_layer(h_bar, dh, ddh):
     """W = I above a sigma, without parameters."""
-    return Layer(np.eye(dh.shape[1], dtype=dh.dtype), None, None, h_bar, dh, ddh, None, None)
+    return Layer(np.eye(dh.shape[1], dtype=dh.dtype), None, None, h_bar, dh, ddh, None)
 
 
 def numbered(layers):
     """The layers that the network has, without any W = I."""
-    return [layer for layer in layers if layer.own is not None]
+    return [layer for layer in layers if layer.where is not None]
 
 
 def downwards(layers, top, step):
@@ -167,7 +165,7 @@ def downwards(layers, top, step):
     M = [top]
     for layer in layers[:0:-1]:
         M.append(step(layer, M[-1]))
-    return [one for one, layer in zip(M[::-1], layers) if layer.own is not None]
+    return [one for one, layer in zip(M[::-1], layers) if layer.where is not None]
 
 
 MAX_BYTES = 2**28  # of the arrays with one matrix an instance
@@ -176,12 +174,10 @@ MAX_BYTES = 2**28  # of the arrays with one matrix an instance
 def mean_of_instances(layers, top, step, max_bytes=MAX_BYTES):
     """E_i of what `step` carries down instance by instance: [(n_t, n_t), t = 1 .. k].
 
-    The batch is taken in parts: ``top(rows)`` gives the matrices (S', C, C) of some instances,
-    which may take about `max_bytes`.
+    The batch is taken in parts: ``top(rows)`` gives the matrices (S', C, C) of some instances, and
+    all that are held at once take about `max_bytes`.
     """
-    samples = len(layers[0].h)
-    widest = max(max(layer.W.shape[0], layer.W.shape[1] if t else 0)
-                 for t, layer in enumerate(layers))
+    samples, widest = len(numbered(layers)[0].h), max(len(layer.W) for layer in layers)
     size = max(1, int(max_bytes) // (4 * widest**2 * layers[0].W.itemsize))
     parts = [slice(start, start + size) for start in range(0, samples, size)]
     sums = [[M.sum(axis=0) for M in downwards([layer.part(rows) for layer in layers], top(rows),

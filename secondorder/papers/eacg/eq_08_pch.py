@@ -1,6 +1,7 @@
 """The positive-curvature Hessian, PCH: Eq. (8a)-(8c). B^t (n, n) is E_i[hat Hess_{b^t} xi_i]."""
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from .eq_01_03_newton import pos_eig, positive
 from .eq_04_hessian import downwards, plus_diagonal
@@ -50,8 +51,4 @@ def pch(layers, H, gamma):
 
 def block_diagonal(blocks):
     """Above Eq. (8a): diag(E_i[Hess_{W^1} xi_i], E_i[Hess_{b^1} xi_i], ..), all else dropped."""
-    ends = np.cumsum([len(block) for block in blocks])
-    matrix = np.zeros((ends[-1], ends[-1]))
-    for block, end in zip(blocks, ends):
-        matrix[end - len(block):end, end - len(block):end] = block
-    return matrix
+    return block_diag(*blocks)

@@ -99,15 +99,16 @@ def eq_10b_cg(B, G, X, alpha, l2, limits):
     return by_cg(lambda P: eq_9_damped(product(P), P, alpha, l2), -G, limits)
 
 
-def eq_10b_ea_cg_as_printed(B, G, mean, alpha, l2, limits):
+def eq_10b_ea_cg_as_printed(B, G, X, alpha, l2, limits):
     """Eq. (10b) with (11b), by conjugate gradients on arrays as large as the weights; D (n, m)."""
+    mean = X.mean(axis=0)
     return by_cg(lambda P: eq_9_damped(eq_11b_product(B, P, mean), P, alpha, l2), -G, limits)
 
 
 # -- the same iterates in n + 1 numbers ------------------------------------------------------------
 
 
-def eq_10b_ea_cg(B, G, mean, alpha, l2, limits):
+def eq_10b_ea_cg(B, G, X, alpha, l2, limits):
     """:func:`eq_10b_ea_cg_as_printed` in n + 1 numbers; D = s G + w mean^T, (n, m).
 
     With q = |mean| and e = mean / q, (11b) does not see R = G - (G e) e^T, and every iterate is
@@ -115,10 +116,10 @@ def eq_10b_ea_cg(B, G, mean, alpha, l2, limits):
 
         damping c = -|R|,    ((1 - alpha) q^2 B + damping I) v = -G e
     """
-    q, size = math.sqrt(float(mean @ mean)), norm(G.ravel())
-    D, v = np.empty_like(G), np.empty(len(G))
+    mean, size = X.mean(axis=0), norm(G.ravel())
     if not size:
         return Solved(0 * G)
+    q, D, v = math.sqrt(float(mean @ mean)), np.empty_like(G), np.empty(len(G))
     along = G @ mean / (q * size) if q else np.zeros(len(G), G.dtype)  # in units of |G|
     across = math.sqrt(max(1.0 - float(along @ along), 0.0))
     c, *report = kernels.damped(B, (1 - alpha) * q * q, damping(alpha, l2), across, along, *limits,

@@ -54,17 +54,12 @@ def storage_of_ea_cg(widths):
 # -- time ------------------------------------------------------------------------------------------
 
 
-def propagation(widths):
+def propagation(widths, first=2):
     """Eq. (6) and Table 1, corrected: sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t)
 
-    Two products with W a layer; nothing is carried into layer 0.
+    Two products with W a layer; nothing is carried into layer 0. The text's sum has `first` = 1.
     """
-    return sum(m * n * (m + n) for m, n in pairs(widths)[1:])
-
-
-def propagation_in_text(widths):
-    """The same from t = 1 on, as the text has it."""
-    return sum(m * n * (m + n) for m, n in pairs(widths))
+    return sum(m * n * (m + n) for m, n in pairs(widths)[first - 1:])
 
 
 def propagation_in_table(widths):
@@ -82,6 +77,11 @@ def slopes(widths, samples):
     return samples * sum(n**2 for n in widths[1:-1])
 
 
+def second_moments(widths, samples):
+    """EhhT of all layers, which Table 1 leaves out for KFI: samples sum_t n_{t-1}^2."""
+    return samples * sum(m**2 for m, _ in pairs(widths))
+
+
 def fisher(widths, samples):
     """Table 1 for KFAC: samples sum_t n_t^2."""
     return samples * storage_of_bias_curvature(widths)
@@ -93,6 +93,6 @@ def ea_cg(widths, iterations):
 
 
 def kfi(widths):
-    """Table 1: sum_t n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2, two inverses, two products.
+    """Table 1: sum_t n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2: two inverses, two products.
     """
     return sum(n**3 + m**3 + m**2 * n + m * n**2 for m, n in pairs(widths))

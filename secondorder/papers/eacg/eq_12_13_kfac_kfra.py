@@ -112,9 +112,9 @@ def eq_13_first_factor(mean, pi, alpha):
     return plus_diagonal(np.outer(mean, mean), pi * math.sqrt(alpha))
 
 
-def eq_13_direction(B, G, mean, alpha, l2=0.0, limits=None):
+def eq_13_direction(B, G, X, alpha, l2=0.0, limits=None):
     """D = -(G^1)^-1 G (H^1)^-1 with H^1 of Eq. (13), never formed: Sherman and Morrison, (n, m)."""
-    return kfi(B, G, mean[None], alpha, l2)
+    return kfi(B, G, X.mean(axis=0)[None], alpha, l2)
 
 
 def times_inverse(P, X, c):

@@ -14,12 +14,11 @@ from .eq_09_11_ea_cg import damping
 from .eq_12_13_kfac_kfra import eq_12_factors
 from .method import check_real_network, curvatures_at, known_curvature
 
-MAX_BYTES = 2**30
 FORMS = ("kronecker", "rank-one", "kfi")
 
 
 def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, l2=0.0, joint=True,
-           rng=None, max_bytes=MAX_BYTES):
+           rng=None, max_bytes=2**30):
     """Block-diagonal curvature (P, P) of a method, in the order of ``network.theta``.
 
     KFAC is ``curvature="fisher-empirical"`` as the paper has it (``"fisher-exact"`` or
@@ -28,13 +27,8 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
 
     Parameters
     ----------
-    network : Network
-        Of `Linear`, `Activation` and `Chain` layers.
-    loss : Loss
-    x : (S, n_0) array
-    y : targets in the form that the loss takes
-    curvature : str
-        A curvature of :func:`~secondorder.papers.eacg.bias_curvatures`: B^t, the block of the bias.
+    network, loss, x, y, curvature, rng
+        As for :func:`~secondorder.papers.eacg.bias_curvatures`: B^t, the block of the bias.
     form : {"kronecker", "rank-one", "kfi"}
         What stands for the block of the weights, A (x) B in the paper's order.
 
@@ -49,8 +43,6 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
     joint : bool
         Whether a layer's weights and bias are one matrix, with inputs [h; 1] and a block between
         them. Else this block is zero, as the paper solves (10a) and (10b) apart.
-    rng : None, int or numpy.random.Generator
-        For ``"fisher-sampled"``.
     max_bytes : int
         Limit of the matrix.
 
@@ -87,28 +79,24 @@ def matrix(network, loss, x, y, curvature="pch-1", form="kronecker", alpha=0.0, 
     whole = np.zeros((network.size, network.size), network.dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
         for layer, B in zip(numbered(layers), blocks):
-            if layer.trained:
-                whole[layer.where, layer.where] = layer_block(
-                    (B + B.T) / 2, layer.h, layer.own.bias is not None, form, alpha, l2, joint)
+            for number, (places, X) in enumerate(parts(layer, joint)):
+                alone = form == "kfi" and number == 1  # KFI has no second factor for a bias
+                whole[np.ix_(places.ravel(), places.ravel())] = (
+                    plus_diagonal((B + B.T) / 2, alpha + l2) if alone
+                    else damped_block((B + B.T) / 2, X, form, alpha, l2))
     return network.require_finite(whole, "EA-CG: the curvature")
 
 
-def layer_block(B, X, bias, form, alpha, l2, joint):
-    """The block of one linear layer, over its weights row by row and then its bias, if any."""
-    ones = np.ones_like(X[:, :1])
-    if not bias:
-        return _damped_block(B, X, form, alpha, l2)
-    if joint:
-        return _bias_last(_damped_block(B, np.hstack([X, ones]), form, alpha, l2), len(B))
-    weights = _damped_block(B, X, form, alpha, l2)
-    # a bias is a weight whose input is 1; KFI has no second factor for it
-    of_bias = (plus_diagonal(B.copy(), alpha + l2) if form == "kfi"
-               else _damped_block(B, ones, form, alpha, l2))
-    apart = np.zeros((len(B), len(weights)), B.dtype)
-    return np.block([[weights, apart.T], [apart, of_bias]])
+def parts(layer, joint):
+    """(places in theta (n, m), inputs X (S, m)) of a trained layer's weights, and of its bias: a
+    weight whose input is 1. With `joint` of both at once, [W b] with inputs [h; 1].
+    """
+    places = [one.reshape(len(layer.W), -1) for one in layer.pieces(np.arange(layer.where.stop))]
+    X = [layer.h, np.ones_like(layer.h[:, :1])][:len(places)]
+    return [(np.hstack(places), np.hstack(X))] if joint and places else list(zip(places, X))
 
 
-def _damped_block(B, X, form, alpha, l2):
+def damped_block(B, X, form, alpha, l2):
     """Eq. (9) over the rows of W: (1 - alpha)(B (x) A + l2 I) + alpha I; for KFI B (x) A, damped.
     """
     if form == "kfi":
@@ -116,10 +104,3 @@ def _damped_block(B, X, form, alpha, l2):
         return np.kron(B, A)
     A = ehht(X if form == "kronecker" else X.mean(axis=0, keepdims=True))
     return plus_diagonal((1 - alpha) * np.kron(B, A), damping(alpha, l2))
-
-
-def _bias_last(block, n):
-    """From [W b] row by row to W row by row and then b, as ``theta`` has them."""
-    order = np.arange(len(block)).reshape(n, -1)
-    order = np.concatenate([order[:, :-1].ravel(), order[:, -1]])
-    return block[np.ix_(order, order)]

@@ -80,17 +80,9 @@ POSITIVE = tuple(CURVATURES)[:-2]  # the others may be indefinite
 
 
 def known_curvature(name, positive=True):
-    """`name`, if it is that of a curvature; with `positive`, of a positive semidefinite one.
-
-    Raises
-    ------
-    ValueError, TypeError
-        ``"fisher"`` alone says too little; (9) has no descent direction for an indefinite matrix.
+    """`name`, if it is that of a curvature; with `positive`, of a positive semidefinite one, as (9)
+    needs it. Else ValueError or TypeError.
     """
-    if name == "fisher":
-        raise ValueError("curvature 'fisher' is one of three: 'fisher-empirical', with the given "
-                         "targets, as the paper prints it; 'fisher-exact' and 'fisher-sampled', "
-                         "with the model's own, as KFAC's authors have it")
     lookup(CURVATURES, name, "curvature")
     if positive and name not in POSITIVE:
         raise ValueError(f"curvature {name!r} may be indefinite, and the damped system (9) needs a "
@@ -135,7 +127,7 @@ def bias_curvatures(network, loss, x, y, curvature="pch-1", rng=None, l2=0.0):
         ``"fisher-exact"``, ``"fisher-sampled"``: under the model's own targets. Possibly
         indefinite: ``"expectation"``: (6); ``"hessian"``: the exact mean of (4a)-(4b).
     rng : None, int or numpy.random.Generator
-        For ``"fisher-sampled"``, the only one that draws; checked whatever the curvature.
+        For ``"fisher-sampled"``, the only one that draws.
     l2 : float
         Penalty (l2/2)|theta|^2: l2 I is added to every block, after the corrections.
 
@@ -170,63 +162,62 @@ def check_real_network(network):
 
 # -- solvers ---------------------------------------------------------------------------------------
 
-
-def inputs(layer):
-    """h_i^{t-1} of all instances, (S, m)."""
-    return layer.h
-
-
-def mean_input(layer):
-    """E_i[h_i^{t-1}], (m,)."""
-    return layer.h.mean(axis=0)
-
-
-#: Name -> what a solver sees of a layer's inputs, the solution of (10b), the solution of (10a).
+#: Name -> the solution of (10b), the solution of (10a).
 SOLVERS = {
-    "ea-cg": (mean_input, eq_10b_ea_cg, eq_10a_bias_compiled),
-    "ea-cg-printed": (mean_input, eq_10b_ea_cg_as_printed, eq_10a_bias),
-    "ea-closed": (mean_input, closed_form, closed_form_of_bias),
-    "cg": (inputs, eq_10b_cg, eq_10a_bias),
-    "exact": (inputs, exact_form, closed_form_of_bias),
-    "kfi": (inputs, kfi, kfi_bias),
-    "kfi-printed": (inputs, kfi_as_printed, kfi_bias),
-    "kfi-rank-one": (inputs, kfi_as_printed, kfi_bias),
+    "ea-cg": (eq_10b_ea_cg, eq_10a_bias_compiled),
+    "ea-cg-printed": (eq_10b_ea_cg_as_printed, eq_10a_bias),
+    "ea-closed": (closed_form, closed_form_of_bias),
+    "cg": (eq_10b_cg, eq_10a_bias),
+    "exact": (exact_form, closed_form_of_bias),
+    "kfi": (kfi, kfi_bias),
+    "kfi-printed": (kfi_as_printed, kfi_bias),
+    "kfi-rank-one": (kfi_as_printed, kfi_bias),
 }
 #: The same for the first layer, where that is another: Eq. (13).
-FIRST = SOLVERS | {"kfi-rank-one": (mean_input, eq_13_direction, kfi_bias)}
+FIRST = SOLVERS | {"kfi-rank-one": (eq_13_direction, kfi_bias)}
 
 
-def direction_at(evaluation, curvature, solver, alpha, limits, l2=0.0, rng=None):
+#: Name of a setting -> ``check(value, name)``, which returns what is kept, or raises.
+CHECKS = {
+    "curvature": lambda value, name: known_curvature(value),
+    "solver": lambda value, name: lookup(SOLVERS, value, name) and value,
+    "alpha": fraction,
+    "max_cg": lambda value, name: whole_number(value, name, 1),
+    "tolerance": lambda value, name: number_in(value, name, 0, 1),
+}
+
+
+def direction_at(evaluation, curvature, solver, alpha, max_cg, tolerance, l2=0.0, rng=None):
     """(9) layer by layer: d_theta (P,), and the (iterations, residual) of every system.
 
     The small matrices B are float64 here.
     """
-    layers = layers_of(evaluation)
+    layers, limits = layers_of(evaluation), Limits(max_cg, tolerance)
     blocks = curvatures_at(evaluation, layers, curvature, rng)
     gradient = evaluation.objective_gradient(l2)
     d_theta, reports = np.empty_like(gradient), []
     for t, (layer, B) in enumerate(zip(numbered(layers), blocks), start=1):
-        if layer.trained:
-            seen, of_weights, of_bias = (SOLVERS if t > 1 else FIRST)[solver]
-            h = seen(layer)
-            if not math.isfinite(float(np.vdot(h, h)) * float(B.trace())):
-                raise not_finite(f"the curvature of the weights of linear layer {t}")
-            B = np.ascontiguousarray(B, dtype=np.float64)
-            (G, *bias), places = layer.pieces(gradient), layer.pieces(d_theta)
-            try:
-                solved = [of_weights(B, G, h, alpha, l2, limits)]
-                if bias:
-                    solved.append(of_bias(B, *bias, alpha, l2, limits))
-            except np.linalg.LinAlgError as error:
-                raise FloatingPointError(f"EA-CG: rounding has left the damped system of linear "
-                                         f"layer {t} indefinite: take a larger alpha") from error
-            except FloatingPointError as error:
-                raise FloatingPointError(f"EA-CG, linear layer {t}: {error}") from error
-            for place, one in zip(places, solved):
-                if not math.isfinite(one.residual):
-                    raise not_finite(f"the damped system of linear layer {t}")
-                place[...] = one.x
-                reports.append((one.iterations, one.residual))
+        pieces, places, X = layer.pieces(gradient), layer.pieces(d_theta), layer.h
+        if not pieces:  # the layer is not trained
+            continue
+        if not math.isfinite(float(np.vdot(X, X)) * float(B.trace())):
+            raise not_finite(f"the curvature of the weights of linear layer {t}")
+        B = np.ascontiguousarray(B, dtype=np.float64)
+        (G, *bias), (of_weights, of_bias) = pieces, (SOLVERS if t > 1 else FIRST)[solver]
+        try:
+            solved = [of_weights(B, G, X, alpha, l2, limits)]
+            if bias:
+                solved.append(of_bias(B, *bias, alpha, l2, limits))
+        except np.linalg.LinAlgError as error:
+            raise FloatingPointError(f"EA-CG: rounding has left the damped system of linear layer "
+                                     f"{t} indefinite: take a larger alpha") from error
+        except FloatingPointError as error:
+            raise FloatingPointError(f"EA-CG, linear layer {t}: {error}") from error
+        for place, (solution, iterations, residual) in zip(places, solved):
+            if not math.isfinite(residual):
+                raise not_finite(f"the damped system of linear layer {t}")
+            place[...] = solution
+            reports.append((iterations, residual))
     return d_theta, reports
 
 
@@ -239,11 +230,8 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
 
     Parameters
     ----------
-    network : Network
-        Of `Linear`, `Activation` and `Chain` layers.
-    loss : Loss
-    x : (S, n_0) array
-    y : targets in the form that the loss takes
+    network, loss, x, y, rng
+        As for :func:`bias_curvatures`.
     curvature : str
         A curvature of :func:`bias_curvatures` that is positive semidefinite.
     solver : str
@@ -262,8 +250,6 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     l2 : float
         Penalty (l2/2)|theta|^2. It enters the gradient, and as l2 I the curvature, which 1 - alpha
         multiplies. KFI has no such factor: alpha + l2 stands for alpha.
-    rng : None, int or numpy.random.Generator
-        For ``"fisher-sampled"``, the only one that draws; checked whatever the curvature.
 
     Returns
     -------
@@ -277,19 +263,12 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     FloatingPointError
         If outputs, gradient, curvature or direction are not finite; the layer is named.
     """
-    settings = checked(curvature, solver, alpha, max_cg, tolerance)
+    given = zip(CHECKS.items(), (curvature, solver, alpha, max_cg, tolerance))
+    settings = [check(value, name) for (name, check), value in given]
     l2, rng = check_l2(l2), generator(rng)
     check_real_network(network)
-    evaluation = network.evaluate(loss, x, y)
-    step, _ = direction_at(evaluation, *settings, l2, rng)
+    step, _ = direction_at(network.evaluate(loss, x, y), *settings, l2, rng)
     return network.require_finite(step, "EA-CG: the direction")
-
-
-def checked(curvature, solver, alpha, max_cg, tolerance):
-    """Curvature, solver, alpha and `Limits`; TypeError or ValueError where one is wrong."""
-    lookup(SOLVERS, solver, "solver")
-    return (known_curvature(curvature), solver, fraction(alpha, "alpha"),
-            Limits(whole_number(max_cg, "max_cg", 1), number_in(tolerance, "tolerance", 0, 1)))
 
 
 class EACG(Optimizer):
@@ -303,19 +282,8 @@ class EACG(Optimizer):
         Of `Linear`, `Activation` and `Chain` layers.
     loss : Loss
     learning_rate : float or schedule
-    l2 : float
-        Penalty (l2/2)|theta|^2; as l2 I it joins the curvature.
-    curvature : str
-        ``"pch-1"``, ``"pch-2"``, ``"pch-mean"``, ``"clipped"``, ``"gauss-newton"``,
-        ``"fisher-empirical"``, ``"fisher-sampled"`` or ``"fisher-exact"``; see
-        :func:`bias_curvatures`.
-    solver : str
-        ``"ea-cg"``, ``"ea-cg-printed"``, ``"ea-closed"``, ``"cg"``, ``"exact"``, ``"kfi"``,
-        ``"kfi-printed"`` or ``"kfi-rank-one"``; see :func:`direction`.
-    alpha : float
-        Weight of the identity, above 0 and below 1.
-    max_cg, tolerance : int, float
-        Where conjugate gradients end; see :func:`direction`.
+    l2, curvature, solver, alpha, max_cg, tolerance
+        See :func:`direction`. All may be changed between two steps.
     momentum : float
         From 0 to below 1: buffer <- momentum * buffer + direction, and the buffer is what is added.
     rng : None, int or numpy.random.Generator
@@ -337,20 +305,17 @@ class EACG(Optimizer):
 
     ``step`` reports ``cg_iterations`` (of all layers, biases included) and ``cg_residual`` (the
     largest relative residual that was left); both are 0 with a direct solver.
-
-    All settings may be changed between two steps.
     """
 
     state_names = ("buffer", "seed", "draws")
+    curvature, solver, alpha, max_cg, tolerance = map(Checked, CHECKS.values())
     momentum = Checked(number_in, 0, 1)
 
     def __init__(self, network, loss, learning_rate=0.1, l2=0.0, curvature="pch-1", solver="ea-cg",
                  alpha=0.02, max_cg=20, tolerance=1e-2, momentum=0.0, rng=None):
         super().__init__(network, loss, learning_rate, l2)
-        checked(curvature, solver, alpha, max_cg, tolerance)
         self.curvature, self.solver, self.alpha = curvature, solver, alpha
-        self.max_cg, self.tolerance = max_cg, tolerance
-        self.momentum = momentum
+        self.max_cg, self.tolerance, self.momentum = max_cg, tolerance, momentum
         for layer in network.chain.sublayers():
             kind_of(layer)
         if curvature in ("fisher-sampled", "fisher-exact"):
@@ -360,12 +325,12 @@ class EACG(Optimizer):
 
     def direction(self, evaluation):
         own_evaluation(self, evaluation)
-        settings = checked(self.curvature, self.solver, self.alpha, self.max_cg, self.tolerance)
         rng = None
         if self.curvature == "fisher-sampled":
             rng = np.random.default_rng([self.seed, self.draws])
             self.draws += 1
-        d, reports = direction_at(evaluation, *settings, self.l2, rng)
+        d, reports = direction_at(evaluation, self.curvature, self.solver, self.alpha, self.max_cg,
+                                  self.tolerance, self.l2, rng)
         iterations, residuals = zip(*reports)
         self.details.update(cg_iterations=sum(iterations), cg_residual=max(residuals))
         if self.momentum:

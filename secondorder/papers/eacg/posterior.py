@@ -6,12 +6,11 @@ With A (x) B in the paper's order, N samples and a prior N(0, I / tau), a layer'
 
 and with A = U diag(a) U^T, B = V diag(b) V^T it is exact, without the damping of Eq. (12), that
 
-    Lambda^-1 vec(G) = vec(V [(V^T G U) / (N / s^2 b a^T + tau)] U^T),
+    Lambda^p vec(G) = vec(V [(V^T G U) (N / s^2 b a^T + tau)^p] U^T),
 
-division entry by entry, G (n, m) of the shape of the weights. Where inputs are wider than the
-batch, U (m, S) has the eigenvectors of their span alone, and across it Lambda is tau I:
-
-    Lambda^-1 vec(G) = vec(V [(V^T G U) / (N / s^2 b a^T + tau)] U^T + (G - G U U^T) / tau).
+powers and product entry by entry, G (n, m) of the shape of the weights. Where inputs are wider than
+the batch, U (m, S) has the eigenvectors of their span alone; across it Lambda is tau I, which adds
+tau^p (G - G U U^T).
 """
 
 import numpy as np
@@ -21,6 +20,7 @@ from ...checks.randomness import generator
 from ...exact.spectra.posterior import Posterior, checked_precisions, data_weight
 from .eq_04_hessian import layers_of, numbered
 from .eq_05_07_expectation import ehht
+from .matrix import parts
 from .method import check_real_network, curvatures_at, known_curvature
 
 
@@ -34,8 +34,8 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
         Of `Linear`, `Activation` and `Chain` layers.
     loss, x, y
         All data: N samples, not a batch of them.
-    prior_precision : float
-        tau, positive.
+    prior_precision : float, sequence or dict
+        tau, positive; of each layer its own, as there.
     curvature : str
         A curvature of :func:`~secondorder.papers.eacg.bias_curvatures` that is positive
         semidefinite. KFRA's ``"gauss-newton"``; KFAC's ``"fisher-exact"``; ``"pch-1"``.
@@ -69,20 +69,20 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
     True
     """
     known_curvature(curvature)
-    tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
-    joint, rng = boolean(joint, "joint"), generator(rng)
     check_real_network(network)
+    tau, s2 = checked_precisions(network, loss, prior_precision, noise_variance)
+    joint, rng = boolean(joint, "joint"), generator(rng)
     evaluation = network.evaluate(loss, x, y)
     layers = layers_of(evaluation)
     matrices = curvatures_at(evaluation, layers, curvature, rng)
     weight = data_weight(curvature, evaluation.samples, s2)
-    blocks = [block for layer, B in zip(numbered(layers), matrices) if layer.trained
-              for block in _blocks(layer, B, weight, tau, joint)]
+    blocks = [Block(places, X, B, weight, tau[layer.where.start])
+              for layer, B in zip(numbered(layers), matrices) for places, X in parts(layer, joint)]
     return Kronecker(network, loss, x, y, tau, s2, blocks)
 
 
 class Kronecker(Posterior):
-    """Lambda of blocks, a layer each; made by :func:`posterior`."""
+    """Lambda of blocks, one or two a layer; made by :func:`posterior`."""
 
     def __init__(self, network, loss, x, y, tau, s2, blocks):
         super().__init__(network, loss, x, y, slice(0, network.size), tau, s2)
@@ -90,30 +90,48 @@ class Kronecker(Posterior):
         self.log_determinant = float(sum(block.log_determinant for block in blocks))
 
     def _inverse(self, V):
-        return self._each(V, lambda block, G: block.power(G, -1.0))
+        return self._power(V, -1.0)
 
     def _root(self, Z):
-        return self._each(Z, lambda block, G: block.root(G))
+        return self._power(Z, -0.5)
 
-    def _each(self, V, function):
-        """A function of the [W b] (K, n, m) of every block, for the columns of V (P, K)."""
+    def _power(self, V, exponent):
+        """Lambda^exponent V for V (P, K)."""
         result = np.empty_like(V)
         for block in self._blocks:
-            result[block.where] = block.flat(function(block, block.matrices(V[block.where])))
+            G = np.moveaxis(V[block.places], -1, 0)
+            result[block.places] = np.moveaxis(block.power(G, exponent), 0, -1)
         return result
 
 
-def _blocks(layer, B, weight, tau, joint):
-    """One block over [W b], or one over W and one over b: an input that is always 1."""
-    X, where, own = layer.h, layer.where, layer.own
-    ones = np.ones_like(X[:, :1])
-    if own.bias is None:
-        return [Block(where, X, B, weight, tau, False)]
-    if joint:
-        return [Block(where, np.concatenate([X, ones], axis=1), B, weight, tau, True)]
-    middle = where.start + own.weight.size
-    return [Block(slice(where.start, middle), X, B, weight, tau, False),
-            Block(slice(middle, where.stop), ones, B, weight, tau, False)]
+class Block:
+    """Lambda over weights that stand at `places` (n, m) of theta and have inputs X (S, m), by
+    eigenvectors.
+
+    Attributes
+    ----------
+    values : (n, m) or (n, S) array
+        Eigenvalues of Lambda, N / s^2 b_i a_j + tau, in the inputs' span.
+    log_determinant : float
+        Of Lambda.
+    """
+
+    def __init__(self, places, X, B, weight, tau):
+        self.places, self.tau = places, tau
+        a, self.U = _eigenvectors(X.astype(np.float64))
+        b, self.V = np.linalg.eigh((B + B.T).astype(np.float64) / 2)
+        a, b = np.maximum(a, 0), np.maximum(b, 0)  # they are, but for rounding
+        self.values = weight * b[:, None] * a + tau
+        across = len(b) * (len(self.U) - len(a))
+        self.log_determinant = np.sum(np.log(self.values)) + across * np.log(tau)
+
+    def power(self, G, exponent):
+        """Lambda^exponent of G (K, n, m)."""
+        GU = G @ self.U
+        inside = self.V @ (self.V.T @ GU * self.values**exponent) @ self.U.T
+        if self.U.shape[0] == self.U.shape[1]:
+            return inside
+        return inside + (G - GU @ self.U.T) * self.tau**exponent
 
 
 def _eigenvectors(X):
@@ -125,61 +143,3 @@ def _eigenvectors(X):
     Q, R = np.linalg.qr(X.T / np.sqrt(len(X)))
     a, turn = np.linalg.eigh(R @ R.T)
     return a, Q @ turn
-
-
-class Block:
-    """Lambda over the weights (n, m) of inputs X (S, m), by eigenvectors; with `has_bias` the last
-    of these inputs is 1, and its weights stand behind all others in theta.
-
-    Attributes
-    ----------
-    where : slice
-    values : (n, m) or (n, S) array
-        Eigenvalues of Lambda, N / s^2 b_i a_j + tau, in the inputs' span.
-    log_determinant : float
-        Of Lambda.
-    """
-
-    def __init__(self, where, X, B, weight, tau, has_bias):
-        self.where, self.tau, self.has_bias = where, tau, has_bias
-        a, self.U = _eigenvectors(X.astype(np.float64))
-        b, self.V = np.linalg.eigh((B + B.T).astype(np.float64) / 2)
-        a, b = np.maximum(a, 0), np.maximum(b, 0)  # they are, but for rounding
-        self.values = weight * b[:, None] * a + tau
-        self.shape = len(b), len(self.U)
-        across = len(b) * (len(self.U) - len(a))
-        self.log_determinant = np.sum(np.log(self.values)) + across * np.log(tau)
-
-    def power(self, G, exponent):
-        """Lambda^exponent of G (K, n, m): V [(V^T G U) * values^exponent] U^T, and across the span
-        (G - G U U^T) * tau^exponent.
-        """
-        GU = G @ self.U
-        inside = self.V @ (self.V.T @ GU * self.values**exponent) @ self.U.T
-        if self.U.shape[0] == self.U.shape[1]:
-            return inside
-        return inside + (G - GU @ self.U.T) * self.tau**exponent
-
-    def root(self, Z):
-        """L Z with L L^T = Lambda^-1: V [Z * values^(-1/2)] U^T, or Lambda^(-1/2) where the span is
-        not all.
-        """
-        if self.U.shape[0] > self.U.shape[1]:
-            return self.power(Z, -0.5)
-        return self.V @ (Z * self.values**-0.5) @ self.U.T
-
-    def matrices(self, columns):
-        """[W b] (K, n, m) from columns (size, K): W row by row, then b."""
-        rows, (n, m) = columns.T, self.shape
-        if not self.has_bias:
-            return rows.reshape(-1, n, m)
-        weights = n * (m - 1)
-        W, b = rows[:, :weights].reshape(-1, n, m - 1), rows[:, weights:]
-        return np.concatenate([W, b[:, :, None]], axis=2)
-
-    def flat(self, matrices):
-        """Columns (size, K) from [W b] (K, n, m)."""
-        if not self.has_bias:
-            return matrices.reshape(len(matrices), -1).T
-        W, b = matrices[:, :, :-1], matrices[:, :, -1]
-        return np.concatenate([W.reshape(len(W), -1), b], axis=1).T

@@ -16,7 +16,7 @@ from ...optimizers.base import Optimizer
 from ...optimizers.step import ALONE, own_evaluation
 from ...optimizers.trials import halved, objective_after
 from .section_3_residual_partitioning import NEGATIVE_CURVATURE, eq_3_bound, quadratic
-from .section_7_algorithm_1 import OUTPUTS, algorithm_1, down, up, update
+from .section_7_algorithm_1 import OUTPUTS, algorithm_1, algorithm_1_last_lines, down, up
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
@@ -34,8 +34,7 @@ class ResidualPartitioning(Optimizer):
         Of layers that have a rule: see :func:`bound`.
     loss : Loss
     learning_rate : float or schedule, optional
-        lambda. Default by output rule: 1 (diagonal), 3 (jensen, pairwise), which is cautious; see
-        the notes.
+        lambda. Default by output rule: 1 (diagonal), 3 (jensen, pairwise), which is cautious.
     l2 : float
         Penalty (l2/2)|theta|^2. The rate scales the data's curvature only: the step is the exact
         minimiser of g d + curvature d^2 / (2 rate) + (l2/2) (theta + d)^2.
@@ -46,37 +45,29 @@ class ResidualPartitioning(Optimizer):
         gradient is not, as with a softmax that is confidently wrong.
     safeguard : bool
         Whether a step that raises the batch's objective is halved until it does not, up to 20
-        times. If that does not help, the step is left out. It costs one more forward pass a step,
-        or a few. A wrapper decides itself how far to go and does without.
+        times, and else left out. It costs one more forward pass a step, or a few. A wrapper decides
+        itself how far to go and does without.
 
     Notes
     -----
-    *What is bounded* is the second-order model of the loss at the present parameters, not the loss.
-    Where higher derivatives matter, a step may raise the loss of its own batch. Of 60 first steps
-    at rate 1 with ``cross=True`` on convolutional networks with standard initial weights none did,
-    for a softmax or a Poisson loss. With three times those weights 6 and 12 did, and the Poisson
-    loss once went from 125 to 2e21. ``safeguard=True`` looks, and halves.
+    *What is bounded* is the second-order model of the loss at the present parameters, without the
+    products that (4) leaves out unless ``cross=True``. The loss itself may rise, with a rate far
+    below 1 as well, where higher derivatives matter: ``safeguard=True`` looks, and halves.
 
-    *Why the best rate is not near 1.* The bound guarantees a decrease of the second-order model for
-    every rate between 0 and 2. The model lacks the products that (4) leaves out, unless
-    ``cross=True``. Jensen's inequality is loose when a change is split over many parameters: the
-    bound's curvature is many times the model's along the step, the more the wider and deeper the
-    net. The defaults stayed stable on every net tried and are slow on wide nets.
-
-    The paper's shapes take far more. On the digits the autoencoder 64-64-2-64-64 does best at 10
-    (diagonal) or 300 (jensen); the classifier 64-400-100-36-10 does best at 30 (pairwise) or 100
-    (jensen), and hardly moves at 1. Raise the rate by factors of 3 until training becomes unstable,
-    then go back by one factor.
+    *The best rate is far above 1*, although the bound guarantees a decrease only between 0 and 2:
+    Jensen's inequality is loose where a change is split over many parameters. On the digits the
+    autoencoder 64-64-2-64-64 does best at 10 (diagonal) or 300 (jensen), the classifier
+    64-400-100-36-10 at 30 (pairwise) or 100 (jensen). Raise the rate by factors of 3 until training
+    becomes unstable, then go back by one factor.
 
     *Where the curvature is 0*, damping included, a parameter is left alone, penalty included. As a
-    rule its gradient is 0 as well: an input that is 0 in the whole batch, the weights around a dead
-    unit. There are two exceptions: where a softmax is so confident that its second derivatives
-    underflow, and below units whose negative coefficients ``negative_curvature="max"`` set to zero.
+    rule its gradient is 0 as well. Not so where a softmax is so confident that its second
+    derivatives underflow, and below units whose negative coefficients
+    ``negative_curvature="max"`` set to zero.
 
-    ``step`` reports ``bound_decrease``, the decrease of the objective that the bound promises at
-    this rate, negative where the rate is too large for a promise; and ``idle_parameters``, which
-    counts curvatures of 0. Both are of the step before it is halved. With a safeguard there are
-    also ``halvings`` and ``accepted``.
+    ``step`` reports ``bound_decrease``, what the bound promises at this rate (negative where the
+    rate is too large for a promise), and ``idle_parameters``, how many curvatures are 0, both
+    before the step is halved; with a safeguard also ``halvings`` and ``accepted``.
     """
 
     cross, safeguard = Checked(boolean), Checked(boolean)
@@ -107,7 +98,7 @@ class ResidualPartitioning(Optimizer):
         with np.errstate(over="ignore", invalid="ignore"):
             W_ddot = algorithm_1(evaluation, self.output,
                                  NEGATIVE_CURVATURE[self.negative_curvature], self.cross).W_ddot
-        direction, decrease, idle = step.run(update, self, evaluation,
+        direction, decrease, idle = step.run(algorithm_1_last_lines, self, evaluation,
                                              (self.learning_rate, self.damping), given=[W_ddot])
         if not math.isfinite(decrease):  # with a curvature of inf the step is 0, and looks right
             finite(self.network, W_ddot)
@@ -147,16 +138,9 @@ class Bound(NamedTuple):
     curvature: np.ndarray
 
     def value(self, delta):
-        """(3) at theta + delta: loss + sum of gradient delta + curvature delta^2 / 2.
+        """(3) at theta + delta (P,): loss + sum of gradient delta + curvature delta^2 / 2.
 
-        Parameters
-        ----------
-        delta : (P,) array
-
-        Raises
-        ------
-        ValueError
-            If delta has another shape or entries that are not finite.
+        ValueError if delta has another shape or entries that are not finite.
         """
         delta = real_array(delta, "delta", self.gradient.shape)
         return float(eq_3_bound(self.loss, [quadratic(self.gradient, self.curvature, delta)]))

@@ -114,36 +114,32 @@ class Case:
         """u_out, Z_in and W_ddot (P,) of the layer without gradients of its outputs; None, and a
         finding, where a function fails or writes to its arguments.
         """
-        layer = copy.deepcopy(self.layer)
+        layer, fact = copy.deepcopy(self.layer), self.recorder.fact
         layer.convert(dtype)
-        y, saved = layer.forward(self.x.astype(dtype))
+        _, saved = layer.forward(self.x.astype(dtype))
         u, Z = (None if a is None else a.astype(dtype) for a in (u, Z))
-        before = [None if a is None else a.copy() for a in (u, Z)]
+        before = copy.deepcopy([u, Z])
         try:
             u_out = up(layer)(layer, saved, u)
             Z_in, W_ddot = down(layer)(layer, saved, u, np.zeros_like(Z), Z, np.abs, False)
             W_ddot = flat(map(np.asarray, W_ddot)) if len(W_ddot) else np.zeros(0, dtype)
         except Exception as problem:  # whatever a user's rule raises is the finding
-            self.recorder.fact("rule", "runs", False, f"raised {type(problem).__name__} in "
-                               f"{np.dtype(dtype)}{told(u)}: {problem}")
+            fact("rule", "runs", False, f"raised {type(problem).__name__} in {np.dtype(dtype)}"
+                 f"{told(u)}: {problem}")
             return None
         if not all(np.array_equal(a, b) for a, b in zip(before, (u, Z)) if a is not None):
-            self.recorder.fact("rule", "leaves its arguments alone", False,
-                               "changes u or Z in place")
+            fact("rule", "leaves its arguments alone", False, "changes u or Z in place")
             return None
         return {"u_out": u_out, "Z_in": Z_in, "W_ddot": W_ddot}
 
     def runs(self, dtype):
         """Shapes, signs and dtype of what the rule gives, with something trained below or not."""
         shapes = {"u_out": self.y_shape, "Z_in": self.x.shape, "W_ddot": (self.layer.size,)}
-        for u in (np.ones_like(self.x), None) if self.layer.size else (np.ones_like(self.x),):
+        for u in [np.ones_like(self.x), None][:2 if self.layer.size else 1]:
             results = self.ask(u, np.ones(self.y_shape), dtype)
-            if results is None:
-                return False
-            for name, value in results.items():
-                if u is None and name == "Z_in":
-                    right, wanted = value is None, "None"
-                else:
+            for name, value in (results or {}).items():
+                right, wanted = value is None, "None"
+                if u is not None or name != "Z_in":
                     right = (np.shape(value) == shapes[name] and np.isfinite(value).all()
                              and (np.asarray(value) >= 0).all()
                              and (not np.size(value) or value.dtype == dtype))
@@ -152,6 +148,8 @@ class Case:
                 if not self.recorder.fact(name, f"form{told(u)}, {np.dtype(dtype)}", right,
                                           f"must be {wanted}{told(u)}", f"it is {shown(value)}"):
                     return False
+            if results is None:
+                return False
         return True
 
     # -- the bound ---------------------------------------------------------------------------------
@@ -172,19 +170,19 @@ class Case:
 
     def stage(self, weights, name, below, residual, cross):
         """One network at one batch whose residuals are of that size."""
-        net, x = self.network(below, weights), self.size if below else self.x
-        loss, y = SquaredError(), net(x) + residual * self.rng.normal(size=(len(x), 1))
+        net, x, loss = self.network(below, weights), self.size if below else self.x, SquaredError()
+        y = net(x) + residual * self.rng.normal(size=(len(x), 1))
         at = net.evaluate(loss, x, y)
         H = (hessian(net, loss, x, y, method="products") if cross
              else bounded_hessian(net, loss, x, y))
         for way in NEGATIVE_CURVATURE:
             curvature = bound_at(at, "diagonal", way, cross).curvature
-            values = np.linalg.eigvalsh(np.diag(curvature) - H)
+            least = np.linalg.eigvalsh(np.diag(curvature) - H)[0]
             scale = max(np.abs(H).max(), curvature.max())
             if not self.recorder.fact(
-                    "inequality", f"{name}, {way}", values[0] >= -self.recorder.tolerance * scale,
+                    "inequality", f"{name}, {way}", least >= -self.recorder.tolerance * scale,
                     f"the rule gives no bound ({name}; negative_curvature={way!r}, cross={cross}): "
-                    f"diag(curvature) minus the Hessian has the eigenvalue {values[0]:.3g}, with "
+                    f"diag(curvature) minus the Hessian has the eigenvalue {least:.3g}, with "
                     f"entries up to {scale:.3g}"):
                 self.blame(below)
                 return False
@@ -193,35 +191,30 @@ class Case:
     def tightness(self, weights):
         """How much of the bound a step reaches where one output of one sample counts."""
         net, x, loss = self.network(True, weights), self.size[:1], SquaredError()
-        curvature = bound_at(net.evaluate(loss, x, net(x)), "diagonal").curvature
-        root = np.sqrt(ratio(1.0, curvature))
-        H = bounded_hessian(net, loss, x, net(x))
-        return np.linalg.eigvalsh(root[:, None] * H * root)[-1]
+        root = np.sqrt(ratio(1.0, bound_at(net.evaluate(loss, x, net(x)), "diagonal").curvature))
+        return np.linalg.eigvalsh(root[:, None] * bounded_hessian(net, loss, x, net(x)) * root)[-1]
 
     def blame(self, below):
         """Findings for what is below its literal value, at random u and Z."""
         net, samples = self.network(below), len(self.x)
         J = np.abs(jacobian(net, self.size if below else self.x))
         inputs = net.size - self.layer.size
-        self.x = (net.layers[1].forward(net.layers[0].forward(self.size)[0])[0] if below
-                  else self.x)
-        u = np.exp(self.rng.normal(size=(samples, inputs))) if below else None
+        if below:
+            self.x = net.layers[1].forward(net.layers[0].forward(self.size)[0])[0]
+        u = np.exp(self.rng.normal(size=(samples, inputs)))
         Z = np.exp(self.rng.normal(size=(samples, self.outputs)))
-        results = self.ask(None if u is None else u.reshape(self.x.shape), Z.reshape(self.y_shape))
-        if results is None:
-            return
+        results = self.ask(u.reshape(self.x.shape) if below else None, Z.reshape(self.y_shape))
         J, B = J[:, :, :inputs] / np.abs(self.size)[:, :, None], J[:, :, inputs:]
-        reach = B.sum(axis=2) + (0 if u is None else np.einsum("sij,sj->si", J, u))
-        literal = {"u_out": ("|J| u + |B| 1", reach),
+        literal = {"u_out": ("|J| u + |B| 1", B.sum(axis=2) + np.einsum("sij,sj->si", J, u)),
                    "Z_in": ("|J|^T Z", np.einsum("sij,si->sj", J, Z)),
                    "W_ddot": ("|B|^T Z, mean over samples",
                               np.einsum("sik,si->k", B, Z) / samples)}
-        for name, (formula, wanted) in literal.items():
-            if results[name] is None:
-                continue
-            got = results[name].reshape(wanted.shape)
-            if (got < wanted - self.recorder.tolerance * np.abs(wanted).max(initial=0)).any():
-                self.recorder.compare(name, f"{name} against {formula}", got, wanted,
+        for name, value in (results or {}).items():
+            formula, wanted = literal[name]
+            if value is not None and (value.reshape(wanted.shape) < wanted - self.recorder.tolerance
+                                      * np.abs(wanted).max(initial=0)).any():
+                self.recorder.compare(name, f"{name} against {formula}",
+                                      value.reshape(wanted.shape), wanted,
                                       names=("rule", "literal"))
 
 
@@ -230,7 +223,7 @@ def told(u):
 
 
 def shown(value):
-    if value is None or not np.size(value):
-        return "empty" if value is not None else "None"
-    return (f"shape {np.shape(value)}, from {np.min(value):.3g} to {np.max(value):.3g}, "
-            f"{value.dtype}")
+    if value is None:
+        return "None"
+    return "empty" if not np.size(value) else (
+        f"shape {np.shape(value)}, from {np.min(value):.3g} to {np.max(value):.3g}, {value.dtype}")

@@ -22,14 +22,7 @@ def own_inputs(layer, y):
     """
     if not layer.trainable:
         return y[:, :0]
-    return y if layer.bias is None else with_bias(y)
-
-
-def with_bias(y):
-    """y_sj, j >= 1, with y_s0 = 1 in front: (S, in) -> (S, 1 + in)."""
-    out = np.empty((len(y), 1 + y.shape[1]), y.dtype)
-    out[:, 0], out[:, 1:] = 1, y
-    return out
+    return y if layer.bias is None else np.hstack([np.ones_like(y[:, :1]), y])
 
 
 def by_parameter(layer, W):

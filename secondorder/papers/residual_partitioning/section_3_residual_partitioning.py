@@ -24,14 +24,8 @@ def quadratic(dot, ddot, change):
 def eq_2_bound_at_layer(loss, Y, W):
     """Eq. (2): L_l = L(0) + sum_sj Y_sj + sum over l' >= l, ij of W_ij.
 
-    Parameters
-    ----------
-    loss : float
-        L(0), which is missing in print; there j also starts at 1.
-    Y : (S, m_l) array
-        The quadratics of the inputs of layer l.
-    W : list of (out, k) arrays
-        Those of the weights of layer l and of the layers above it.
+    Y (S, m_l) are the quadratics of the inputs of layer l; W (out, k), a list, those of the weights
+    of this layer and of all above. L(0) is missing in print, where j also starts at 1.
     """
     return eq_3_bound(loss, W) + np.sum(Y)
 
@@ -46,17 +40,17 @@ def eq_3_as_printed(W):
     return sum(np.sum(W_l[:, 1:]) for W_l in W)
 
 
-class Theorem1(NamedTuple):
-    """The coefficients of every quadratic of Theorem 1, as lists over the layers.
+class Coefficients(NamedTuple):
+    """Of the quadratics of a layer's weights (out, k) and of its inputs (S, in).
 
-    W_dot, W_ddot : (out, k) arrays, None for activations.
-    Y_dot, Y_ddot : (S, m_l) arrays of the layers' inputs and, last, of the outputs.
+    Of a network they are lists over the layers: W is None for an activation, and of Y the last
+    entry belongs to the outputs.
     """
 
-    W_dot: list
-    W_ddot: list
-    Y_dot: list
-    Y_ddot: list
+    W_dot: np.ndarray
+    W_ddot: np.ndarray
+    Y_dot: np.ndarray
+    Y_ddot: np.ndarray
 
 
 def theorem_1(evaluation, partitions, phi, correct=np.abs):
@@ -75,7 +69,8 @@ def theorem_1(evaluation, partitions, phi, correct=np.abs):
 
     Returns
     -------
-    Theorem1
+    Coefficients
+        Of every quadratic, as lists over the layers.
     """
     S, loss, at = evaluation.samples, evaluation.loss_function, (evaluation.outputs, evaluation.y)
     Y = coefficients_of_loss(loss.gradient(*at) / S, loss.hessian_diagonal(*at) / S, phi)
@@ -89,7 +84,7 @@ def theorem_1(evaluation, partitions, phi, correct=np.abs):
             rows.append(eq_9_coefficients(own_inputs(layer, saved.input), layer.weight,
                                           *rows[-1][2:], *fractions))
     W_dot, W_ddot, Y_dot, Y_ddot = map(list, zip(*rows[::-1]))
-    return Theorem1(W_dot[:-1], W_ddot[:-1], Y_dot, Y_ddot)
+    return Coefficients(W_dot[:-1], W_ddot[:-1], Y_dot, Y_ddot)
 
 
 # -- 3.1 Bounding through affine layers ------------------------------------------------------------
@@ -137,15 +132,6 @@ def eq_8_bound_of_outputs(W, Y):
     return np.sum(W) + np.sum(Y)
 
 
-class Coefficients(NamedTuple):
-    """Of the quadratics of a layer's weights (out, k) and of its inputs (S, in)."""
-
-    W_dot: np.ndarray
-    W_ddot: np.ndarray
-    Y_dot: np.ndarray
-    Y_ddot: np.ndarray
-
-
 def eq_9_coefficients(y, w, Y_dot, Y_ddot, eps, phi):
     """Eq. (9): from the quadratics of the outputs to those of weights and inputs.
 
@@ -170,12 +156,8 @@ def coefficients_below_activation(Y_dot, Y_ddot, slope, curvature, correct=np.ab
     """Y_dot_sj slope_sj and |Y_ddot_sj slope_sj^2 + Y_dot_sj curvature_sj|, (S, m) each.
 
     The appendix announces this step and does not contain it. Its number is (41); the absolute
-    value is in Algorithm 1. A negative number would turn Jensen's inequality round further down.
-
-    Parameters
-    ----------
-    correct : callable
-        What becomes of a negative number: `numpy.abs`, or a function of `NEGATIVE_CURVATURE`.
+    value is in Algorithm 1. A negative number would turn Jensen's inequality round further down:
+    `correct` says what becomes of it, and is `numpy.abs` or another of `NEGATIVE_CURVATURE`.
     """
     return Y_dot * slope, correct(Y_ddot * slope**2 + Y_dot * curvature)
 

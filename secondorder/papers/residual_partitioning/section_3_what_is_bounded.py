@@ -21,10 +21,8 @@ def bounded_hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     ----------
     network : Network
         Of layers that have a rule.
-    loss : Loss
-    x : (S, *input_shape) array
-    y : targets of the loss
-    l2 : float
+    loss, x, y, l2
+        As for :func:`bound`.
     max_bytes : int
         Refuse, with `MemoryError`, a larger matrix.
 

@@ -25,7 +25,7 @@ up, down = LayerRules("residual partitioning"), LayerRules("residual partitionin
 
 
 class Passes(NamedTuple):
-    """What both passes give: u and Z of all layers' inputs and of the outputs, and W_ddot (P,).
+    """u and Z of all layers' inputs and of the outputs, and W_ddot (P,).
 
     None stands for a u that is 0, as nothing below is trained, and for a Z that is not needed.
     """
@@ -75,10 +75,9 @@ def backward_pass(layers, saved, us, Y_dots, Z, correct, cross):
     """
     Zs, W_ddot = [Z], []
     for layer, own_saved, u, Y_dot in reversed(list(zip(layers, saved, us, Y_dots))):
-        if u is None and not layer.size:
-            Zs.append(None)
-            continue
-        Z, own = down(layer)(layer, own_saved, u, Y_dot, Zs[-1], correct, cross)
+        Z, own = None, ()
+        if u is not None or layer.size:
+            Z, own = down(layer)(layer, own_saved, u, Y_dot, Zs[-1], correct, cross)
         Zs.append(Z)
         W_ddot = [*own, *W_ddot]
     return Zs[::-1], W_ddot
@@ -86,7 +85,7 @@ def backward_pass(layers, saved, us, Y_dots, Z, correct, cross):
 
 # -- the lines of the backward pass ----------------------------------------------------------------
 
-def jensen(loss, p, y, u):
+def eq_45_46_jensen(loss, p, y, u):
     """Z_si = sqrt(f_ii) sum_i' u_si' sqrt(f_i'i'): (45) at the phi of (46), times u."""
     r = np.sqrt(loss.hessian_diagonal(p, y))
     return r * (r * u).sum(axis=1, keepdims=True)
@@ -102,42 +101,43 @@ def pairwise(loss, p, y, u):
     return np.einsum("sij,sj->si", np.abs(loss.hessian(p, y)), u)
 
 
-OUTPUTS = {"diagonal": diagonal, "jensen": jensen, "pairwise": pairwise}
+OUTPUTS = {"diagonal": diagonal, "jensen": eq_45_46_jensen, "pairwise": pairwise}
 
 
-def weights(Z, y):
-    """W_ddot_ij = (1/S) sum_s Z_si |y_sj|, (out, k), for y (S, k)."""
+def eq_9_10_weights(Z, y):
+    """W_ddot_ij = (1/S) sum_s Z_si |y_sj|, (out, k): (9) at the eps of (10), for y (S, k)."""
     return (Z / len(Z)).T @ np.abs(y)
 
 
-def biases(Z):
+def eq_9_10_biases(Z):
     """W_ddot_i0 = (1/S) sum_s Z_si, (out,), as y_s0 = 1."""
     return Z.sum(axis=0) / len(Z)
 
 
-def inputs(Z, w):
-    """Z_sj = sum_i Z_si |w_ij|, (S, in)."""
+def eq_9_10_inputs(Z, w):
+    """Z_sj = sum_i Z_si |w_ij|, (S, in): (9) at the phi of (10), times u."""
     return Z @ np.abs(w)
 
 
-def activation(Z, Y_dot, slope, curvature, u, correct=np.abs):
-    """Z_sj = | |slope_sj| Z_sj + Y_dot_sj curvature_sj u_sj |, (S, m)."""
+def eq_41_carried(Z, Y_dot, slope, curvature, u, correct=np.abs):
+    """Z_sj = | |slope_sj| Z_sj + Y_dot_sj curvature_sj u_sj |, (S, m): the bracket of (41), times
+    u, in the bars of Algorithm 1.
+    """
     return correct(np.abs(slope) * Z + Y_dot * curvature * u)
 
 
+activation = eq_41_carried  # as a study calls it
+
+
 @loop
-def update(total, theta, share, l2, keep, rate, own_rate, damping, W_ddot, moved):
+def algorithm_1_last_lines(total, theta, share, l2, keep, rate, own_rate, damping, W_ddot, moved):
     """The last lines, dw_j = -lambda W_dot_j / W_ddot_j, and what (3) promises of this step: a
     direction dw / lambda, with lambda = `own_rate`, as :mod:`secondorder.kernels.updates` has it.
 
     A penalty (l2/2) w^2 enters (3) exactly. Its gradient is in W_dot; its curvature joins W_ddot /
     lambda, as there is nothing about it for lambda to scale. A parameter stays where W_ddot +
-    damping is 0: there the bound has no bottom.
-
-    Returns
-    -------
-    four floats, float, int
-        What every such loop returns; L(0) - L_1 at dw; how many parameters stay.
+    damping is 0: there the bound has no bottom. Returned are what every such loop returns, L(0) -
+    L_1 at dw, and how many parameters stay.
     """
     gg = dd = mm = decrease = 0.0
     idle, zero = 0, theta.dtype.type(0)
@@ -166,12 +166,12 @@ def up_linear(layer, saved, u):
 def down_linear(layer, saved, u, Y_dot, Z, correct, cross):
     W_ddot = ()
     if layer.trainable:
-        W_ddot = [weights(Z, saved.input)]
+        W_ddot = [eq_9_10_weights(Z, saved.input)]
         if layer.bias is not None:
-            W_ddot.append(biases(Z))
+            W_ddot.append(eq_9_10_biases(Z))
     if u is None:
         return None, W_ddot
-    Z_in = inputs(Z, layer.weight)
+    Z_in = eq_9_10_inputs(Z, layer.weight)
     if cross and layer.trainable:
         of_weights, of_inputs = products_left_out_of_4(Y_dot, u)
         W_ddot[0] += of_weights
@@ -186,7 +186,7 @@ def up_activation(layer, saved, u):
 
 @down.register(Activation)
 def down_activation(layer, saved, u, Y_dot, Z, correct, cross):
-    return activation(Z, Y_dot, saved.slope, saved.curvature, u, correct), ()
+    return eq_41_carried(Z, Y_dot, saved.slope, saved.curvature, u, correct), ()
 
 
 # -- as printed ------------------------------------------------------------------------------------
@@ -200,13 +200,13 @@ def algorithm_1_as_printed(evaluation):
     """
     layers, saved = evaluation.network.layers, evaluation.saved
     u = forward_pass(layers, saved)
-    Z = jensen(evaluation.loss_function, evaluation.outputs, evaluation.y, u[-1])
+    Z = eq_45_46_jensen(evaluation.loss_function, evaluation.outputs, evaluation.y, u[-1])
     Y_ddot, W_ddot = ratio(Z, u[-1]), []
     for l in reversed(range(len(layers))):
         if isinstance(layers[l], Activation):
             Y_ddot = np.abs(Y_ddot * saved[l].slope**2 + evaluation.deltas[l] * saved[l].curvature)
         else:
-            own = weights(Y_ddot * u[l + 1], own_inputs(layers[l], saved[l].input))
+            own = eq_9_10_weights(Y_ddot * u[l + 1], own_inputs(layers[l], saved[l].input))
             W_ddot = [*by_parameter(layers[l], own), *W_ddot]
-            Y_ddot = inputs(Y_ddot * u[l + 1], layers[l].weight)  # this is Y_ddot u, not Y_ddot
+            Y_ddot = eq_9_10_inputs(Y_ddot * u[l + 1], layers[l].weight)  # Y_ddot u, not Y_ddot
     return flat(W_ddot)

@@ -14,12 +14,15 @@ LABELS = ["1", "2", "3", "4a", "4b", "4c", "5", "6", "7", "8a", "8b", "8c", "9",
           "table-3", "table-4", "table-5", "extension-closed-11b", "extension-exact-11a",
           "extension-gram-11a", "extension-loewner", "extension-sgd-directions"]
 BEYOND = ["extension-two-coefficients", "extension-expectation-error"]
-UNNUMBERED = ["u-kfra-hessian", "u-kfi-cost", "u-accumulate", "table-1-criterion"]
+UNNUMBERED = ["u-kfra-hessian", "u-kfi-cost", "u-accumulate", "table-1-criterion", "u-escape",
+              "u-c-iii", "u-table-1-gauss-newton", "u-kfi-batch", "u-kfac-criterion"]
 ERRATA = {"u-convex": "substance", "table-1": "substance",
           "8b": "misprint", "u-fisher": "misprint", "b-ii": "misprint", "c-ii": "misprint",
+          "u-c-iii": "misprint", "u-table-1-gauss-newton": "extraction",
           "8c": "extraction", "15": "extraction", "16": "extraction", "17": "extraction"}
 CONDITIONAL = {"2", "5", "6", "9", "11b", "12", "13", "pos-eig", "u-expect", "u-kfra-hessian",
-               "u-gn", "u-time", "u-space-11a", "u-kfi-cost", "u-accumulate"}
+               "u-gn", "u-time", "u-space-11a", "u-kfi-cost", "u-accumulate",
+               "u-escape", "u-kfi-batch", "u-kfac-criterion"}
 #: What drops a term: all are conditional, and say under what the term is small.
 APPROXIMATIONS = {"5", "6", "11b", "12", "13", "u-expect"}
 

@@ -8,8 +8,8 @@ import pytest
 import secondorder as so
 from harness import made_up
 from harness.eacg_trainings import LOST, as_printed, contrary, falling, flat, judged, timed_too
-from secondorder.papers.eacg.studies import clock, networks, training
-from secondorder.studies import DEPENDS, DID_NOT_HOLD, HELD, STUDIES, TAKEN_OUT, UNDECIDED, Verdict
+from secondorder.papers.eacg.figures import clock, networks, training
+from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Verdict
 
 
 @pytest.mark.slow
@@ -18,7 +18,7 @@ def test_figures_1_and_3():
     assert set(judged("figure-3", as_printed).values()) == {HELD}
     assert set(judged("figure-1", contrary).values()) == {DID_NOT_HOLD}
     found = judged("figure-3", contrary)
-    assert found == {"a": DID_NOT_HOLD, "b": DID_NOT_HOLD}
+    assert found == {"a": DID_NOT_HOLD}
     assert set(judged("figure-1", as_printed, seeds=2).values()) == {UNDECIDED}
 
 
@@ -36,7 +36,7 @@ def test_a_comparison_with_a_run_that_diverged_is_undecided():
     assert found["c-loss"] == found["c-accuracy"] == HELD, "KFI has no part in these"
 
 
-def test_a_claim_that_one_selection_holds_and_the_other_refutes_depends_on_it():
+def test_a_claim_that_one_selection_holds_and_the_other_refutes_is_undecided():
     """Rate .1 has the lower loss and the worse accuracy in the trials, and so differs later."""
     def make(seed, method, rate, **_):
         ours = method == "ea-cg"
@@ -44,7 +44,7 @@ def test_a_claim_that_one_selection_holds_and_the_other_refutes_depends_on_it():
             return falling(seed, to=0.05, accuracy=0.3 if ours else 0.4)
         return falling(seed, to=0.1, accuracy=0.6 if ours else 0.5)
 
-    assert judged("figure-3", make)["b"] == DEPENDS
+    assert judged("figure-1", make)["b"] == UNDECIDED
 
 
 def test_figures_2_and_4():
@@ -54,7 +54,6 @@ def test_figures_2_and_4():
         return falling(seed, to=0.1)
 
     assert set(judged("figure-2", make).values()) == {HELD}
-    assert set(judged("figure-4", make).values()) == {HELD}
 
     def other(seed, method, **_):
         if method == "kfi-rank-one":
@@ -73,10 +72,9 @@ def test_figures_5_to_8():
         return falling(seed, to=kfi if method != "sgd" else 0.5, accuracy=0.4)
 
     assert set(judged("figure-5", make).values()) == {HELD}
-    found = judged("figure-7", make)
-    assert found["b"] == found["c"] == HELD and found["a"] == HELD
-    found = judged("figure-8", make)
-    assert found == {"a": HELD, "b": DID_NOT_HOLD, "c": DID_NOT_HOLD}
+    assert judged("figure-7", make) == {"a": HELD}
+    assert judged("figure-6", make) == {"a": HELD, "b": DID_NOT_HOLD}
+    assert judged("figure-8", make) == {"c": DID_NOT_HOLD}
     assert judged("figure-6", contrary)["a"] == DID_NOT_HOLD
     near = judged("figure-6", lambda seed, method, **_: falling(
         seed, accuracy=0.5 + 0.005 * (method == "ea-cg")))
@@ -181,13 +179,12 @@ def slowed(**where):
 
 def test_a_claim_about_seconds_stands_if_all_repeats_agree():
     assert made_up.judged("ea-cg", "figure-5", slowed())["a-faster"] == HELD
-    assert made_up.judged("ea-cg", "figure-5", slowed(repeat=3))["a-faster"] == TAKEN_OUT
+    assert made_up.judged("ea-cg", "figure-5", slowed(repeat=3))["a-faster"] == UNDECIDED
 
 
 @pytest.mark.parametrize("by_loss, by_accuracy, expected", [
-    (HELD, HELD, HELD), (HELD, DID_NOT_HOLD, DEPENDS), (DID_NOT_HOLD, HELD, DEPENDS),
-    (HELD, UNDECIDED, UNDECIDED), (TAKEN_OUT, UNDECIDED, UNDECIDED), (TAKEN_OUT, HELD, TAKEN_OUT),
-    (DID_NOT_HOLD, TAKEN_OUT, TAKEN_OUT)])
+    (HELD, HELD, HELD), (HELD, DID_NOT_HOLD, UNDECIDED), (DID_NOT_HOLD, HELD, UNDECIDED),
+    (HELD, UNDECIDED, UNDECIDED), (DID_NOT_HOLD, DID_NOT_HOLD, DID_NOT_HOLD)])
 def test_a_verdict_that_both_selections_share(by_loss, by_accuracy, expected):
     told = iter([Verdict(by_loss, 0.25), Verdict(by_accuracy, -1.5)])
     found = training.by_selection(lambda chosen: next(told), "bounded", {}, None)

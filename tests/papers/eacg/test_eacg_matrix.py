@@ -14,15 +14,16 @@ def case(samples=6, bias=True, seed=0):
     return net, so.SoftmaxCrossEntropy(), rng.normal(size=(samples, 4)), rng.integers(0, 2, samples)
 
 
-SOLVED = {"exact": "kronecker", "cg": "kronecker", "ea-cg": "rank-one", "ea-closed": "rank-one",
-          "kfi": "kfi"}
+SOLVED = {"exact": "kronecker", "cg": "kronecker", "ea-cg": "rank-one",
+          "ea-cg-printed": "rank-one", "ea-closed": "rank-one", "kfi": "kfi", "kfi-printed": "kfi"}
 
 
 @pytest.mark.parametrize("l2", [0.0, 0.3])
 @pytest.mark.parametrize("solver", SOLVED)
+@pytest.mark.parametrize("samples", [1, 3, 6])  # inputs are wider than the batch, or not
 @pytest.mark.parametrize("curvature", ["pch-1", "fisher-empirical", "gauss-newton"])
-def test_it_is_the_matrix_that_the_solvers_solve(curvature, solver, l2):
-    model = case()
+def test_it_is_the_matrix_that_the_solvers_solve(curvature, samples, solver, l2):
+    model = case(samples)
     options = {"curvature": curvature, "alpha": 0.1, "l2": l2}
     matrix = eacg.matrix(*model, form=SOLVED[solver], joint=False, **options)
     gradient = so.exact.gradient(*model) + l2 * model[0].theta

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.papers.eacg.studies import (covariance, covariance_added, covariance_kept,
+from secondorder.papers.eacg.figures import (covariance, covariance_added, covariance_kept,
                                             error_tables, networks, plateau, training)
 from secondorder.studies import STUDIES
 

@@ -80,8 +80,7 @@ def test_refused_before_the_first_step():
     for call in (lambda: so.EACG(net, loss, curvature="fisher"),
                  lambda: eacg.bias_curvatures(net, loss, x, y, "fisher"),
                  lambda: eacg.matrix(net, loss, x, y, "fisher")):
-        with pytest.raises(ValueError, match="'fisher-empirical'.*'fisher-exact' and "
-                                             "'fisher-sampled'"):
+        with pytest.raises(ValueError, match="fisher-empirical"):
             call()
 
 

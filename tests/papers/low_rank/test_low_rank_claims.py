@@ -5,7 +5,7 @@ import pytest
 from test_low_rank_studies import judged, training
 
 from harness.made_up import verdicts
-from secondorder.papers.low_rank.studies import averaging, depth_cost, sigma_mechanism
+from secondorder.papers.low_rank.figures import averaging, depth_cost, sigma_mechanism
 from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 LOST = {"diverged": "iteration 3"}

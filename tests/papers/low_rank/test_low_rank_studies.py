@@ -6,7 +6,7 @@ import pytest
 
 from harness import made_up
 from harness.made_up import verdicts
-from secondorder.papers.low_rank.studies import plateau
+from secondorder.papers.low_rank.figures import plateau
 from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 NEVER = 10**6

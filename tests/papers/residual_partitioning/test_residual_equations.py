@@ -23,8 +23,10 @@ LABELS = [
     "extension-sum-rule", "extension-tightness", "extension-skip", "extension-fixed-layers",
     "extension-pairwise", "extension-cross-terms", "extension-penalty", "extension-convolution",
     "extension-pooling",
+    "u-second-order-model", "u-theorem-2-in-algorithm-1", "u-note-below-9",
 ]
-ERRATA = {"22", "31", "44", "46", "algorithm-1"}
+ERRATA = {"22", "31", "44", "46", "algorithm-1", "u-second-order-model",
+          "u-theorem-2-in-algorithm-1", "u-note-below-9"}
 
 # Statements that hold only under a condition; each must show a case outside it.
 CONDITIONAL = {"2", "3", "6", "7", "8", "10", "17", "25", "26", "27", "34", "35", "36", "37", "41",
@@ -83,8 +85,8 @@ def test_every_display_is_a_function_named_by_its_number_and_its_check_runs_it()
 
 
 #: What a training step of a chain of layers computes, by name.
-RUN = {"eq_11_affine", "eq_11_activation", "jensen", "weights", "inputs", "activation",
-       "algorithm_1", "forward_pass", "backward_pass"}
+RUN = {"eq_11_affine", "eq_11_activation", "eq_45_46_jensen", "eq_9_10_weights",
+       "eq_9_10_biases", "eq_9_10_inputs", "eq_41_carried", "algorithm_1"}
 
 
 def test_a_step_runs_the_displays_themselves():

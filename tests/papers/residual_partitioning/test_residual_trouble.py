@@ -8,6 +8,7 @@ from test_residual_optimizer import (classifier, no_warning_is_tolerated, rng,  
 import secondorder as so
 from secondorder.nets import Activation, Layer, Linear, Network, Skip
 from secondorder.papers.residual_partitioning import ResidualPartitioning, bound, bounded_hessian
+from secondorder.papers.residual_partitioning.method import bound_at
 
 DTYPES = ("float64", "float32")
 
@@ -211,3 +212,18 @@ def test_matrices_that_are_too_large_are_refused(rng):
     with pytest.raises(MemoryError, match=r"\(26, 26\) needs 5,408 bytes"):
         bounded_hessian(net, loss, x, y, max_bytes=5000)
     assert bounded_hessian(net, loss, x, y, max_bytes=5408).nbytes == 5408
+
+
+@pytest.mark.parametrize("layer", [Shift(), Skip([Shift()])])
+def test_bounded_hessian_does_not_leave_out_the_curvature_of_a_layer_it_does_not_know(layer):
+    net = so.Network([so.Linear(3, 2, rng=0), layer, so.Linear(2, 1, rng=1)])
+    with pytest.raises(TypeError, match="bounded_hessian does not support the layer Shift"):
+        so.residual_partitioning.bounded_hessian(net, so.SquaredError(), np.ones((4, 3)),
+                                                 np.zeros((4, 1)))
+
+
+def test_a_bound_is_refused_once_the_parameters_have_changed():
+    at = so.mlp([3, 2], rng=0).evaluate(so.SquaredError(), np.ones((4, 3)), np.zeros((4, 2)))
+    at.network.theta = at.network.theta + 1
+    with pytest.raises(RuntimeError, match="parameters have changed"):
+        bound_at(at)

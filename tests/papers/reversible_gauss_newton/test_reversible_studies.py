@@ -7,8 +7,8 @@ import pytest
 
 import secondorder as so
 from secondorder.papers.reversible_gauss_newton import RevMLP, linear_cka
-from secondorder.papers.reversible_gauss_newton.studies import training
-from secondorder.papers.reversible_gauss_newton.studies.features_step import FeaturesGaussNewton
+from secondorder.papers.reversible_gauss_newton.figures import training
+from secondorder.papers.reversible_gauss_newton.figures.features_step import FeaturesGaussNewton
 
 
 @pytest.mark.everyday(1)

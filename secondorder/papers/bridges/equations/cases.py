@@ -16,21 +16,18 @@ class Case(NamedTuple):
     x: np.ndarray
     y: np.ndarray
 
+    @property
+    def model(self):
+        """What the package's functions take."""
+        return self[1:]
+
 
 def linear(rng, n_in, n_out, bias=True, trainable=True):
     """A linear layer with random weights and, unlike a fresh one, random biases."""
-    layer = Linear(n_in, n_out, bias=bias, trainable=trainable, rng=rng)
-    layer.weight = rng.normal(size=(n_out, n_in)) / np.sqrt(n_in)
+    layer = Linear(n_in, n_out, bias=bias, trainable=trainable, init=1 / np.sqrt(n_in), rng=rng)
     if bias:
         layer.bias = rng.normal(size=n_out) / 2
     return layer
-
-
-def targets(rng, loss, samples, outputs):
-    """Random targets in the form that the loss takes."""
-    if isinstance(loss, SoftmaxCrossEntropy):
-        return rng.integers(outputs, size=samples)
-    return rng.normal(size=(samples, outputs))
 
 
 def network(rng, activation, widths, bias=True, trained=None):
@@ -44,17 +41,16 @@ def network(rng, activation, widths, bias=True, trained=None):
     return Network(layers[:-1])
 
 
-def variety(rng, losses=(SquaredError, SoftmaxCrossEntropy)):
-    """Networks with several activations, with and without biases, and batches of 1, 2 and 9."""
+def variety(rng):
+    """Networks with several activations, with and without biases, batches of 1, 2 and 9, and both
+    losses.
+    """
     cases = []
     for activation, samples, bias in (("tanh", 2, True), ("sigmoid", 9, False),
                                       ("softplus", 1, True), ("relu", 9, True)):
-        for loss in (loss_class() for loss_class in losses):
-            net = network(rng, activation, [3, 4, 3, 2], bias)
-            cases.append(Case(f"{activation}, {_name(loss)}, batch {samples}", net, loss,
-                              rng.normal(size=(samples, 3)), targets(rng, loss, samples, 2)))
+        for name, loss, y in (("squared", SquaredError(), rng.normal(size=(samples, 2))),
+                              ("softmax", SoftmaxCrossEntropy(), rng.integers(2, size=samples))):
+            cases.append(Case(f"{activation}, {name}, batch {samples}",
+                              network(rng, activation, [3, 4, 3, 2], bias), loss,
+                              rng.normal(size=(samples, 3)), y))
     return cases
-
-
-def _name(loss):
-    return "softmax" if isinstance(loss, SoftmaxCrossEntropy) else "squared"

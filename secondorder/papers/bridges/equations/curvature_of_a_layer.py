@@ -5,28 +5,27 @@ import numpy as np
 from ....ledger import Case, Equal, Property, equation
 from ....nets import Linear, Network, SquaredError
 from ... import low_rank, reversible_gauss_newton
+from ...eacg.eq_12_13_kfac_kfra import fisher_step
 from .. import PAPER, kernels, layers
 from . import cases
 
 
-@equation(PAPER, "layer-hessian",
-          where="[ea-cg] (4b), (4c); [low-rank] (5), (7), (78)-(80)",
-          statement="The Hessian of one layer's weights. EA-CG carries a matrix down layer by "
-                    "layer and multiplies by the layer's inputs. The low-rank paper writes a sum "
-                    "of outer products index by index. Both are the same.",
-          kind="identity", verdict="holds", ours=True,
-          uses=("ea-cg 4b", "ea-cg 4c", "low-rank 5", "low-rank 7", "low-rank 80"),
-          implements=(layers.kronecker_mean, layers.of_instances, layers.by_outer_products))
+@equation(
+    PAPER, "layer-hessian", where="[ea-cg] (4b), (4c); [low-rank] (5), (7), (78)-(80)",
+    kind="identity", verdict="holds", ours=True,
+    uses=("ea-cg 4b", "ea-cg 4c", "low-rank 5", "low-rank 7", "low-rank 80"),
+    statement="The Hessian of one layer's weights. EA-CG carries a matrix down layer by layer and "
+              "multiplies by the layer's inputs. The low-rank paper writes a sum of outer products "
+              "index by index. Both are the same.",
+    implements=(layers.kronecker_mean, layers.by_bias_hessians, layers.by_outer_products))
 def layer_hessian(rng):
     claims = []
     for case in cases.variety(rng):
-        batch = case.network, case.loss, case.x, case.y
-        pairs = zip(layers.by_bias_hessians(*batch), layers.by_outer_products(*batch))
+        pairs = zip(layers.by_bias_hessians(*case.model), layers.by_outer_products(*case.model))
         claims += [Equal("EA-CG's block against outer products", mine, other, 1e-11,
                          scale=max(np.abs(mine).max(), 1e-3), case=f"layer {t}, {case.name}")
                    for t, (mine, other) in enumerate(pairs, 1)]
-    smooth = cases.variety(rng)[0]
-    whole = low_rank.hessian(smooth.network, smooth.loss, smooth.x, smooth.y)
+    whole = low_rank.hessian(*cases.variety(rng)[0].model)
     couples = np.abs(whole[:12, 16:28]).max() > 1e-3 * np.abs(whole).max()
     return [*claims,
             Property("between layers the one paper has a block too, the other drops it",
@@ -34,27 +33,25 @@ def layer_hessian(rng):
             Case(x=case.x, y=case.y, theta=case.network.theta)]
 
 
-@equation(PAPER, "layer-gauss-newton",
-          where="[ea-cg] KFRA's recursion; [reversible-gauss-newton] (2)-(5), (13)",
-          statement="The Gauss-Newton matrix of one layer's weights. EA-CG's is a mean over the "
-                    "samples, the reversible paper's a sum. The mean has the eigenvalues of the "
-                    "sum's kernel divided by the number of samples.",
-          formula=r"\mathrm{spec}_{>0}\left(\mathbb{E}_i\left[(\mathbf{h}_i^{t-1} "
-                  r"\mathbf{h}_i^{(t-1)T}) \otimes \mathbf{G}_i^t\right]\right) = "
-                  r"\frac{1}{n} \mathrm{spec}_{>0}\left(J_t J_t^T\right), \quad "
-                  r"\mathbb{E}_i[\cdot] = \frac{1}{n} J_t^T J_t",
-          kind="identity", verdict="holds", ours=True,
-          uses=("ea-cg u-kfra", "reversible-gauss-newton 5"),
-          implements=(layers.kronecker_mean, kernels.mean_spectrum, kernels.kernel))
+@equation(
+    PAPER, "layer-gauss-newton", kind="identity", verdict="holds", ours=True,
+    uses=("ea-cg u-kfra", "reversible-gauss-newton 5"),
+    where="[ea-cg] KFRA's recursion; [reversible-gauss-newton] (2)-(5), (13)",
+    statement="The Gauss-Newton matrix of one layer's weights. EA-CG's is a mean over the samples, "
+              "the reversible paper's a sum. The mean has the eigenvalues of the sum's kernel "
+              "divided by the number of samples.",
+    formula=r"""\mathrm{spec}_{>0}\left(\mathbb{E}_i\left[(\mathbf{h}_i^{t-1} \mathbf{h}_i^{(t-1)T})
+        \otimes \mathbf{G}_i^t\right]\right) = \frac{1}{n} \mathrm{spec}_{>0}\left(J_t
+        J_t^T\right), \quad \mathbb{E}_i[\cdot] = \frac{1}{n} J_t^T J_t""",
+    implements=(layers.kronecker_mean, kernels.mean_spectrum, kernels.kernel))
 def layer_gauss_newton(rng):
     claims = []
     for activation, samples, bias in (("tanh", 2, True), ("sigmoid", 9, True),
                                       ("softplus", 1, False)):
         for t in range(3):
             net = cases.network(rng, activation, [3, 4, 3, 2], bias=False, trained=t)
-            x = rng.normal(size=(samples, 3))
-            y = rng.normal(size=(samples, 2))
-            block = layers.by_bias_hessians(net, SquaredError(), x, y, "gauss-newton")[t]
+            x, y = rng.normal(size=(samples, 3)), rng.normal(size=(samples, 2))
+            block = layers.by_bias_hessians(net, SquaredError(), x, y, fisher_step)[t]
             count = max(len(block), 2 * samples)
             claims.append(Equal("eigenvalues of EA-CG's block against the kernel's over S",
                                 kernels.eigenvalues(block, count),
@@ -71,8 +68,8 @@ def _half_coupled(rng):
     x = rng.normal(size=(5, 6))
     features = np.tanh(x[:, 3:] @ coupling.inner.layers[0].weight.T)
     last_layer = Network([Linear(4, 3, bias=False, rng=rng)])
-    y = rng.normal(size=(5, 3))
-    (block,) = layers.by_bias_hessians(last_layer, SquaredError(), features, y, "gauss-newton")
+    (block,) = layers.by_bias_hessians(last_layer, SquaredError(), features,
+                                       rng.normal(size=(5, 3)), fisher_step)
     return [Equal("half-coupled layer of a RevMLP: eigenvalues of EA-CG's block on its features",
                   kernels.eigenvalues(block, 30),
                   kernels.mean_spectrum(Network([coupling]), x, 30), 1e-11),

@@ -22,17 +22,17 @@ def network(rng, above=None):
     return Network(layers)
 
 
-@equation(PAPER, "damped-step",
-          where="[ea-cg] (9), (11a); [reversible-gauss-newton] (5)",
-          statement="EA-CG's damped step with the Gauss-Newton matrix is the reversible paper's "
-                    "step with regularised singular values. The damping of a sum is the number "
-                    "of samples times the damping of a mean.",
-          formula=r"\left(\alpha I + (1-\alpha) \tfrac{1}{n} J^T J\right)^{-1} \tfrac{1}{n} J^T "
-                  r"\epsilon = \frac{1}{1-\alpha} J^T \left(J J^T + \lambda I\right)^{-1} \epsilon,"
-                  r" \quad \lambda = \frac{\alpha n}{1-\alpha}",
-          kind="identity", verdict="conditional", condition=SAME, ours=True,
-          uses=("ea-cg 9", "ea-cg 11a", "reversible-gauss-newton 5", "layer-gauss-newton"),
-          implements=(steps.damped, steps.regularised, steps.damping))
+@equation(
+    PAPER, "damped-step", where="[ea-cg] (9), (11a); [reversible-gauss-newton] (5)",
+    kind="identity", verdict="conditional", condition=SAME, ours=True,
+    uses=("ea-cg 9", "ea-cg 11a", "reversible-gauss-newton 5", "layer-gauss-newton"),
+    statement="EA-CG's damped step with the Gauss-Newton matrix is the reversible paper's step "
+              "with regularised singular values. The damping of a sum is the number of samples "
+              "times the damping of a mean.",
+    formula=r"""\left(\alpha I + (1-\alpha) \tfrac{1}{n} J^T J\right)^{-1} \tfrac{1}{n} J^T \epsilon
+        = \frac{1}{1-\alpha} J^T \left(J J^T + \lambda I\right)^{-1} \epsilon, \quad \lambda =
+        \frac{\alpha n}{1-\alpha}""",
+    implements=(steps.damped, steps.regularised, steps.damping))
 def damped_step(rng):
     claims = []
     for alpha, samples, above in ((0.1, 6, None), (0.5, 2, None), (0.02, 9, None),

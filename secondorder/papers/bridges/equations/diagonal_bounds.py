@@ -8,24 +8,23 @@ from .. import PAPER, diagonals
 from . import cases
 
 
-@equation(PAPER, "diagonals",
-          where="[residual-partitioning] (7), (9), Algorithm 1; [low-rank] Table 2",
-          statement="The curvature that residual partitioning gives a parameter is never below "
-                    "the parameter's own second derivative, as the low-rank paper computes it. "
-                    "The two are equal where no change has to be shared: one layer, one input a "
-                    "sample.",
-          formula=r"\ddot{W}_p \geq \frac{\partial^2 f}{\partial w_p^2}, \quad \ddot{W}_p = "
-                  r"\frac{\partial^2 f}{\partial w_p^2} \text{ if every sum has one part}",
-          kind="inequality", verdict="holds", ours=True,
-          uses=("residual-partitioning algorithm-1", "residual-partitioning 7", "low-rank table-2"),
-          implements=(diagonals.by_fractions, diagonals.bounding, diagonals.exact))
+@equation(
+    PAPER, "diagonals", kind="inequality", verdict="holds", ours=True,
+    uses=("residual-partitioning algorithm-1", "residual-partitioning 7", "low-rank table-2"),
+    where="[residual-partitioning] (7), (9), Algorithm 1; [low-rank] Table 2",
+    statement="The curvature that residual partitioning gives a parameter is never below the "
+              "parameter's own second derivative, as the low-rank paper computes it. The two are "
+              "equal where no change has to be shared: one layer, one input a sample.",
+    formula=r"""\ddot{W}_p \geq \frac{\partial^2 f}{\partial w_p^2}, \quad \ddot{W}_p =
+        \frac{\partial^2 f}{\partial w_p^2} \text{ if every sum has one part}""",
+    implements=(diagonals.by_fractions, diagonals.bounding, diagonals.exact))
 def bound_and_diagonal(rng):
     claims = []
     for case in cases.variety(rng):
-        batch = case.network, case.loss, case.x, case.y
-        bound, literal = diagonals.bounding(*batch), diagonals.by_fractions(*batch)
+        bound, literal = (side(*case.model) for side in (diagonals.bounding,
+                                                         diagonals.by_fractions))
         claims += [AtMost("the diagonal of the Hessian below the bound's curvature",
-                          diagonals.exact(*batch), bound, 1e-10, case=case.name),
+                          diagonals.exact(*case.model), bound, 1e-10, case=case.name),
                    Equal("the bound's curvature, from its fractions", literal, bound, 1e-10,
                          case=case.name)]
     return [*claims, *_tight(rng), Case(x=case.x, theta=np.array(case.network.theta))]

@@ -1,17 +1,30 @@
-"""Random small networks with their batches, and what the room makes of them."""
+"""Random small networks with their batches, and the claims that are made of them."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 
+from .... import ledger
 from ....ledger import AtMost, Equal, Property
 from ....nets import Activation, BoundedCriterion, Chain, Linear, Network, SoftmaxCrossEntropy
+from .. import PAPER
 from .. import eq_04_hessian as hessians
 from . import reference
 
 LOSSES = {"softmax": SoftmaxCrossEntropy, "bounded": BoundedCriterion}
 ACTIVATIONS = ("sigmoid", "tanh", "softplus", "sin")
 SIZES = (3, 4, 3, 3)
+
+
+def equation(*labels, **entry):
+    """`ledger.equation` of this paper, for a check that yields its claims."""
+    def register(check):
+        @functools.wraps(check)
+        def listed(rng):
+            return list(check(rng))
+        return ledger.equation(PAPER, *labels, **entry)(listed)
+    return register
 
 
 class Described(NamedTuple):
@@ -49,21 +62,13 @@ class Case(NamedTuple):
         return self.all_layers[t - 1]
 
     def weights(self, t):
-        """W^t."""
-        return self.layer(t).W
+        """W^t, float64, from the network."""
+        return self.layers[t - 1].layer.weight.astype(float)
 
-    def inputs(self, t):
-        """h_i^{t-1}, (S, n_{t-1})."""
-        return self.layer(t).h
-
-    def deltas(self, t):
-        """g_i^t, (S, n_t)."""
-        return self.layer(t).g
-
-    def top(self):
-        """H_i^k, (S, C, C)."""
+    def top(self, rows=slice(None)):
+        """H_i^k, (S, C, C), of all instances or of some."""
         return hessians.eq_4a_output_hessian(self.evaluation.loss_function,
-                                             self.evaluation.outputs, self.evaluation.y)
+                                             self.evaluation.outputs, self.evaluation.y)[rows]
 
     def exact(self):
         """H_i^t of all layers."""
@@ -109,6 +114,12 @@ class Case(NamedTuple):
         """The claim that B has no negative eigenvalue; `what` names the least one."""
         return AtMost(f"0 against {what}", 0.0, reference.least(B), self.allowed(1e-12), scale=1.0,
                       case=self.named(layer))
+
+
+def positive(what, *matrices, **options):
+    """The claim that no matrix has a negative eigenvalue; `what` names the least one."""
+    return AtMost(f"0 against {what}", 0.0, [reference.least(B) for B in matrices], scale=1.0,
+                  **options)
 
 
 def case(rng, activation="sigmoid", loss="softmax", sizes=SIZES, samples=5, scale=1.0, bias=True,
@@ -166,6 +177,9 @@ UNUSUAL = {
     "float32, nested, middle frozen, eleven instances": {
         "dtype": "float32", "nested": True, "frozen": (2,), "samples": 11},
 }
+#: Those in which a derivative of the layers may go wrong.
+HARD = ("middle layer frozen", "no biases", "chains in chains", "no activation after layer 2",
+        "one instance", "eleven instances", "float32")
 
 
 def unusual(rng, names=tuple(UNUSUAL), **options):
@@ -175,10 +189,9 @@ def unusual(rng, names=tuple(UNUSUAL), **options):
                          **UNUSUAL[name], **options}) for name in names]
 
 
-def below(case, t):
-    """h_bar = W^T g, h' and h'' below layer t, from the reference's own derivatives."""
-    g, *slopes = reference.step_arguments(case, t)
-    return g @ case.weights(t).astype(float), *slopes
+def various(rng, names=tuple(UNUSUAL)):
+    """`variety` and `unusual`."""
+    return [*variety(rng), *unusual(rng, names)]
 
 
 def psd(rng, n, rank=None):

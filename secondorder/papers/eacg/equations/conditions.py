@@ -7,6 +7,9 @@ CONVEX = Condition("f is convex", (
 ROWS = Condition("eigenvectors stand in rows", (
     "The rows of Q are the eigenvectors, A = Q^T diag(lambda) Q; the definition does not say so, "
     "and programs return them in columns."))
+ALONG_NEGATIVE = Condition("the gradient has a part along negative curvature", (
+    "The gradient has a part along an eigenvector with a negative eigenvalue. Without one no gamma "
+    "moves theta that way, and the iteration runs into the saddle point or stays at the maximum."))
 ALIKE = Condition("one factor does not vary", (
     "The mean of products is split into a product of means. One of the two factors does not vary "
     "over the batch, or hardly does: their covariance is dropped."))
@@ -31,9 +34,15 @@ LIGHT = Condition("the damping is light", (
     "the square root of alpha."))
 UNLIKELY = Condition("some class is unlikely", (
     "There are instances whose class has a probability below epsilon."))
+LIKELIHOOD = Condition("the criterion is a negative log-likelihood", (
+    "The criterion is the negative log-likelihood of a model, as cross-entropy is. The "
+    "mean of outer products is positive semidefinite for others too, but no Fisher matrix."))
 CONTRACTING = Condition("every layer contracts", (
     "In every layer the largest mean square of a slope times the square of W's largest singular "
     "value is below 1. (For sigmoids it is enough that this square is below 4.)"))
 SMALL_BATCH = Condition("the batch is small", (
     "Batch times the sum of n_t^2 over the hidden layers is at most n_0 n_1 (n_0 + n_1). The "
     "sum counts that much for the inputs, into which nothing is carried."))
+SMALL_FOR_KFI = Condition("the batch is small beside the widths", (
+    "Batch times the sum of n_{t-1}^2 is at most KFI's entry; the paper's network for Cifar-10 "
+    "allows batches of about 4000."))

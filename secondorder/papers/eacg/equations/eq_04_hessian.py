@@ -3,161 +3,163 @@
 import numpy as np
 
 from ....exact.curvature import gradient as mean_gradient
-from ....ledger import Case, Equal, Property, equation
+from ....ledger import Case, Equal, Printed, PrintedShape, Property
 from ....nets import Activation, Linear
-from .. import PAPER, eq_04_hessian as eq
+from .. import eq_04_hessian as eq
 from ..eq_05_07_expectation import eq_5_mean_weight_hessian
 from ..eq_08_pch import block_diagonal
 from . import cases, reference
+from .cases import HARD, equation
 
 DIFFERENCES = 1e-8  # of second derivatives from fourth-order differences
 
 
-@equation(PAPER, "u-loss",
-          where="Fully-Connected Neural Networks",
-          statement="Training minimises the sum of the instances' losses, a criterion of the "
-                    "softmax of the outputs; (9) has its mean, and so has everything here.",
-          formula=r"\min_{\theta} \sum_{i=1}^l \xi(\mathbf{h}_i^k | \mathbf{y}_i) \equiv "
-                  r"\min_{\theta} \sum_{i=1}^l C(\hat{\mathbf{y}}_i | \mathbf{y}_i)",
-          kind="definition", verdict="definition",
-          implements=(eq.total_loss, mean_gradient), uses=())
+@equation(
+    "u-loss", where="Fully-Connected Neural Networks", kind="definition", verdict="definition",
+    uses=(),
+    statement="Training minimises the sum of the instances' losses, a criterion of the softmax of "
+              "the outputs; (9) has its mean, and so has everything here.",
+    formula=r"""\min_{\theta} \sum_{i=1}^l \xi(\mathbf{h}_i^k | \mathbf{y}_i) \equiv \min_{\theta}
+        \sum_{i=1}^l C(\hat{\mathbf{y}}_i | \mathbf{y}_i)""",
+    implements=(eq.total_loss, mean_gradient))
 def u_loss(rng):
-    claims = []
-    for case in [*cases.variety(rng), *cases.unusual(rng)]:
-        one = case.evaluation
-        total = reference.gradients(case, np.arange(case.theta.size)).sum(axis=0)
-        by_hand = sum(reference.loss(case, s, case.theta) for s in range(len(case.x)))
-        claims += [case.equal("the sum, instance by instance",
-                              eq.total_loss(one.loss_function, one.outputs, one.y), by_hand,
-                              1e-12),
-                   case.equal("samples times the gradient against the sum's",
-                              len(case.x) * mean_gradient(*case.model), total, 1e-12)]
-    return [*claims, Case(x=case.x, y=case.y, theta=case.theta)]
+    for case in cases.various(rng):
+        one, S = case.evaluation, len(case.x)
+        yield case.equal("the sum, instance by instance",
+                         eq.total_loss(one.loss_function, one.outputs, one.y),
+                         sum(reference.loss(case, s, case.theta) for s in range(S)), 1e-12)
+        yield case.equal("samples times the gradient against the sum's",
+                         S * mean_gradient(*case.model), reference.gradients(case).sum(axis=0),
+                         1e-12)
+    yield Case(x=case.x, y=case.y, theta=case.theta)
 
 
-@equation(PAPER, "u-block",
-          where="PCH Matrix",
-          statement="The blocks of weights and biases of every layer stand on the diagonal; what "
-                    "couples layers, or weights and bias of one layer, is dropped.",
-          formula=r"\text{diag}(\mathbb{E}_i[\nabla_{\mathbf{W}^1}^2 \xi_i], "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{W}^k}^2 \xi_i], "
-                  r"\mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])",
-          kind="definition", verdict="definition",
-          implements=(block_diagonal, eq_5_mean_weight_hessian),
-          uses=("u-loss",))
+@equation(
+    "u-block", where="PCH Matrix", kind="definition", verdict="definition", uses=("u-loss",),
+    statement="The blocks of weights and biases of every layer stand on the diagonal; what couples "
+              "layers, or weights and bias of one layer, is dropped.",
+    formula=r"""\text{diag}(\mathbb{E}_i[\nabla_{\mathbf{W}^1}^2 \xi_i],
+        \mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, \mathbb{E}_i[\nabla_{\mathbf{W}^k}^2
+        \xi_i], \mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])""",
+    implements=(block_diagonal, eq_5_mean_weight_hessian))
 def u_block(rng):
     case = cases.case(rng, "tanh", "bounded")
     t, H = 2, case.exact()[1]
     whole = np.mean([reference.instance_hessian(case, s, reference.all_places(case, t))
                      for s in range(len(case.x))], axis=0)
-    mine, n = eq_5_mean_weight_hessian(case.inputs(t), H), H.shape[1]
-    blocks = block_diagonal([mine, H.mean(axis=0)])
+    mine, n = eq_5_mean_weight_hessian(case.layer(t).h, H), H.shape[1]
     uncoupled = np.zeros_like(whole)
     uncoupled[:-n, :-n], uncoupled[-n:, -n:] = whole[:-n, :-n], whole[-n:, -n:]
-    return [Equal("both blocks on one diagonal, by differences", blocks, uncoupled, DIFFERENCES),
-            Equal("block of the weights of layer 2, by differences", mine, whole[:-n, :-n],
-                  DIFFERENCES),
-            Equal("block of its bias", H.mean(axis=0), whole[-n:, -n:], DIFFERENCES),
-            Property("weights and bias of one layer are coupled, and that is dropped",
-                     bool(np.abs(whole[:-n, -n:]).max() > 1e-3 * np.abs(whole).max())),
-            Case(whole=whole)]
+    for what, block, wanted in (
+            ("both blocks on one diagonal, by differences",
+             block_diagonal([mine, H.mean(axis=0)]), uncoupled),
+            ("block of the weights of layer 2, by differences", mine, whole[:-n, :-n]),
+            ("block of its bias", H.mean(axis=0), whole[-n:, -n:])):
+        yield Equal(what, block, wanted, DIFFERENCES)
+    yield Property("weights and bias of one layer are coupled, and that is dropped",
+                   bool(np.abs(whole[:-n, -n:]).max() > 1e-3 * np.abs(whole).max()))
+    yield Case(whole=whole)
 
 
-def back_propagation(rng, layers, claim):
-    """Claims ``claim(case, t)`` for networks of several activations and unusual ones, for each of
-    their layers t in `layers`.
-    """
-    claims = []
-    for case in [*cases.variety(rng), *cases.unusual(rng, HARD)]:
-        claims += [one for t in layers for one in claim(case, t)]
-    return [*claims, Case(x=case.x, theta=case.theta)]
-
-
-#: Unusual cases in which a derivative of the layers may go wrong.
-HARD = ("middle layer frozen", "no biases", "chains in chains", "no activation after layer 2",
-        "one instance", "eleven instances", "float32")
-
-
-@equation(PAPER, "u-backprop", "b-i", "b-iii",
-          where="Layer-wise Equations; Supplement B",
-          statement="Gradients of one instance's loss in biases and weights, from the last layer "
-                    "down.",
-          formula=r"""\begin{aligned}
-                  \nabla_{\mathbf{b}^k} \xi_i &= \nabla_{\mathbf{h}_i^k} \xi_i \\
-                  \nabla_{\mathbf{b}^{t-1}} \xi_i &= \text{diag}(\mathbf{h}_i^{(t-1)'})
-                  \mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i \\ \nabla_{\mathbf{W}^t} \xi_i &=
-                  \nabla_{\mathbf{b}^t} \xi_i \otimes \mathbf{h}_i^{(t-1)T}
-                  \end{aligned}""",
-          kind="identity", verdict="holds",
-          implements=(eq.bias_gradient_below, eq.weight_gradient,
-                      Linear.input_gradient, Activation.input_gradient),
-          uses=("b-ii", "u-loss"))
+@equation(
+    "u-backprop", "b-i", "b-iii", where="Layer-wise Equations; Supplement B", kind="identity",
+    verdict="holds", uses=("b-ii", "u-loss"),
+    statement="Gradients of one instance's loss in biases and weights, from the last layer down.",
+    formula=r"""\begin{aligned} \nabla_{\mathbf{b}^k} \xi_i &= \nabla_{\mathbf{h}_i^k} \xi_i \\
+        \nabla_{\mathbf{b}^{t-1}} \xi_i &= \text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT}
+        \nabla_{\mathbf{b}^t} \xi_i \\ \nabla_{\mathbf{W}^t} \xi_i &= \nabla_{\mathbf{b}^t}
+        \xi_i \otimes \mathbf{h}_i^{(t-1)T} \end{aligned}""",
+    implements=(eq.bias_gradient_below, eq.weight_gradient, Linear.input_gradient,
+                Activation.input_gradient))
 def u_backprop(rng):
-    def claim(case, t):
-        g, h = reference.bias_gradients(case, t), reference.inputs(case, t)
-        claims = [case.equal("bias by complex steps", case.deltas(t), g, 1e-12, t)]
-        if case.layers[t - 1].weight is not None:
-            wanted = reference.gradients(case, case.layers[t - 1].weight.ravel())
-            claims.append(case.equal("weights by complex steps", eq.weight_gradient(
-                g, h).reshape(wanted.shape), wanted, 1e-12, t))
-        return claims
-
-    below = [case.equal("one step down, by complex steps",
-                        eq.bias_gradient_below(case.weights(3).astype(float),
-                                                      reference.bias_gradients(case, 3),
-                                                      reference.slopes(case, 2)[0]),
-                        reference.bias_gradients(case, 2), 1e-12, 2)
-             for case in cases.variety(rng)]
-    return [*below, *back_propagation(rng, (1, 2, 3), claim)]
+    for case in cases.various(rng, HARD):
+        for t in (1, 2, 3):
+            g, places = reference.bias_gradients(case, t), case.layers[t - 1].weight
+            yield case.equal("bias by complex steps", case.layer(t).g, g, 1e-12, t)
+            if places is not None:
+                wanted = reference.gradients(case, places.ravel())
+                mine = eq.weight_gradient(g, reference.inputs(case, t))
+                yield case.equal("weights by complex steps", mine.reshape(wanted.shape), wanted,
+                                 1e-12, t)
+        yield case.equal("one step down, by complex steps", eq.bias_gradient_below(
+            case.weights(3), g, reference.slopes(case, 2)[0]),
+            reference.bias_gradients(case, 2), 1e-12, 2)
+    yield Case(x=case.x, theta=case.theta)
 
 
-@equation(PAPER, "4a", "c-i",
-          statement="The Hessian in the last bias is the one in the outputs (the logits).",
-          formula=r"\nabla_{\mathbf{b}^k}^2 \xi_i = \nabla_{\mathbf{h}_i^k}^2 \xi_i",
-          kind="identity", verdict="holds", implements=eq.eq_4a_output_hessian,
-          uses=("u-backprop",))
+@equation(
+    "4a", "c-i", kind="identity", verdict="holds", uses=("u-backprop",),
+    statement="The Hessian in the last bias is the one in the outputs (the logits).",
+    formula=r"\nabla_{\mathbf{b}^k}^2 \xi_i = \nabla_{\mathbf{h}_i^k}^2 \xi_i",
+    implements=eq.eq_4a_output_hessian)
 def equation_4a(rng):
-    return back_propagation(rng, (3,), lambda case, t: [
-        case.equal("differences in b^k", case.top(), reference.bias_hessians(case, t),
-                   DIFFERENCES)])
+    for case in cases.various(rng, HARD):
+        yield case.equal("differences in b^k", case.top(), reference.bias_hessians(case, 3),
+                         DIFFERENCES)
+    yield Case(x=case.x, theta=case.theta)
 
 
-@equation(PAPER, "4b",
-          statement="The Hessian in a bias from the Hessian in the bias above, instance by "
-                    "instance; the last term is a diagonal matrix.",
-          formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i =
-                  \text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i
-                  \mathbf{W}^t \text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}(
-                  \mathbf{h}_i^{(t-1)''}) \odot (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)""",
-          kind="identity", verdict="holds",
-          implements=(eq.eq_4b_hidden_hessian, eq.bias_hessians), uses=("u-backprop", "c-ii"))
+@equation(
+    "4b", kind="identity", verdict="holds", uses=("u-backprop", "c-ii"),
+    statement="The Hessian in a bias from the Hessian in the bias above, instance by instance; the "
+              "last term is a diagonal matrix.",
+    formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i = \text{diag}(\mathbf{h}_i^{(t-1)'})
+        \mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t
+        \text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}( \mathbf{h}_i^{(t-1)''}) \odot
+        (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)""",
+    implements=(eq.eq_4b_hidden_hessian, eq.bias_hessians))
 def equation_4b(rng):
-    def claim(case, t):
-        exact, by_differences = case.exact(), reference.bias_hessians(case, t - 1)
-        literal = eq.eq_4b_hidden_hessian(case.weights(t), exact[t - 1],
-                                                *cases.below(case, t))
-        return [case.equal("as printed, by differences", literal, by_differences, DIFFERENCES,
-                           t - 1),
-                case.equal("through the layers", exact[t - 2], by_differences, DIFFERENCES, t - 1)]
+    for case in cases.various(rng, HARD):
+        exact = case.exact()
+        for t in (3, 2):
+            by_differences = reference.bias_hessians(case, t - 1)
+            literal = eq.eq_4b_hidden_hessian(case.layer(t).W, exact[t - 1],
+                                              *reference.below(case, t))
+            for what, mine in ("as printed", literal), ("through the layers", exact[t - 2]):
+                yield case.equal(f"{what}, by differences", mine, by_differences, DIFFERENCES,
+                                 t - 1)
+    yield Case(x=case.x, theta=case.theta)
 
-    return back_propagation(rng, (3, 2), claim)
 
-
-@equation(PAPER, "4c", "c-iii",
-          where="Supplement C (iii) prints an exponent t - i for t - 1, and differentiates "
-                "through h^t, which needs an invertible activation; through z^t it needs none",
-          statement="The Hessian in the weights, columns one below the other, is the Kronecker "
-                    "product of the inputs' outer product and the Hessian in the bias.",
-          formula=r"\nabla_{\mathbf{W}^t}^2 \xi_i = (\mathbf{h}_i^{t-1} \otimes "
-                  r"\mathbf{h}_i^{(t-1)T}) \otimes \nabla_{\mathbf{b}^t}^2 \xi_i",
-          kind="identity", verdict="holds", implements=eq.eq_4c_weight_hessian,
-          uses=("u-backprop",))
+@equation(
+    "4c", "c-iii", kind="identity", verdict="holds", uses=("u-backprop",),
+    where="Supplement C (iii) differentiates through h^t, which needs an invertible activation; "
+          "through z^t it needs none",
+    statement="The Hessian in the weights, columns one below the other, is the Kronecker product "
+              "of the inputs' outer product and the Hessian in the bias.",
+    formula=r"""\nabla_{\mathbf{W}^t}^2 \xi_i = (\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T})
+        \otimes \nabla_{\mathbf{b}^t}^2 \xi_i""",
+    implements=eq.eq_4c_weight_hessian)
 def equation_4c(rng):
-    claims = []
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):
-        h, H = case.inputs(t)[0], case.exact()[t - 1][0]
-        by_differences = reference.instance_hessian(case, 0, reference.weight_places(case, t))
-        claims.append(case.equal("by differences", eq.eq_4c_weight_hessian(h, H), by_differences,
-                                 DIFFERENCES, t))
-    return [*claims, Case(h=h, H=H)]
+        h, H = case.layer(t).h[0], case.exact()[t - 1][0]
+        yield case.equal("by differences", eq.eq_4c_weight_hessian(h, H),
+                         reference.instance_hessian(case, 0, reference.weight_places(case, t)),
+                         DIFFERENCES, t)
+    yield Case(h=h, H=H)
+
+
+@equation(
+    "u-c-iii", where="Supplement C (iii), the last lines", kind="proof-step", verdict="erratum",
+    weight="misprint", uses=("4c",),
+    statement="A column of the Hessian in the weights has the layer's own input as its factor. The "
+              "print has the instance's index in the exponent.",
+    formula=r"[\mathbf{h}_i^{t-i}]_s [\nabla_{\mathbf{b}^t}^2 \xi_i]_{\cdot q}",
+    corrected=r"[\mathbf{h}_i^{t-1}]_s [\nabla_{\mathbf{b}^t}^2 \xi_i]_{\cdot q}",
+    implements=eq.eq_4c_weight_hessian)
+def u_c_iii(rng):
+    case = cases.case(rng, "tanh", "softmax", sizes=(3, 3, 3, 3))
+    t, i = 3, 1  # for the second instance t - i is t - 2
+    mixed = reference.instance_hessian(case, i, reference.all_places(case, t))[9:, :9]
+    H = reference.bias_hessians(case, t)[i]
+    h, printed = (reference.inputs(case, t - back)[i] for back in (0, 1))
+    yield Equal("[h^{t-1}]_s times column q, by differences in b and [W]_qs",
+                reference.kron(h[None], H), mixed, 1e-6)
+    yield Equal("and once more [h^{t-1}]: (4c)", eq.eq_4c_weight_hessian(h, H),
+                reference.kron(h[:, None], mixed), 1e-6)
+    yield Printed(Equal("the second instance, layers of one width: h^{t-2}",
+                        reference.kron(printed[None], H), mixed, 1e-6))
+    narrow = cases.case(rng, sizes=(3, 5, 2))
+    yield PrintedShape("the second instance of other layers: h^{t-2} for h^{t-1}",
+                       narrow.layer(1).h[1].shape, narrow.layer(2).h[1].shape)
+    yield Case(h=h, H=H)

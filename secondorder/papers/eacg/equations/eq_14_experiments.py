@@ -3,53 +3,54 @@
 import numpy as np
 from scipy.linalg import polar
 
-from ....ledger import AtMost, Case, Counterexample, Equal, Property, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Property
 from ....nets import BoundedCriterion
-from .. import PAPER, eq_14_experiments as eq
+from .. import eq_14_experiments as eq
 from ..eq_05_07_expectation import eq_6_expectation_step
 from ..eq_12_13_kfac_kfra import fisher
 from ..supplement_d_eq_15_17 import recursive_bound
 from . import cases, reference
+from .cases import equation
 from .conditions import CONTRACTING
 
 
-@equation(PAPER, "14",
-          statement="A criterion between 0 and 1: concave in the probability s of the true class "
-                    "below epsilon, convex above.",
-          formula=r"\begin{gathered} C(\hat{\mathbf{y}}_i | \mathbf{y}_i) = \frac{1}{1 + "
-                  r"e^{\delta(\mathbf{y}_i^T \hat{\mathbf{y}}_i - \epsilon)}} \\ \delta = 5 \\ "
-                  r"\epsilon = 0.2 \end{gathered}",
-          kind="definition", verdict="holds",
-          implements=(eq.eq_14_bounded_criterion, BoundedCriterion.value,
-                      BoundedCriterion.gradient, BoundedCriterion.hessian,
-                      BoundedCriterion.hessian_product, BoundedCriterion.hessian_diagonal), uses=())
+@equation(
+    "14", kind="definition", verdict="holds", uses=(),
+    statement="A criterion between 0 and 1: concave in the probability s of the true class below "
+              "epsilon, convex above.",
+    formula=r"""\begin{gathered} C(\hat{\mathbf{y}}_i | \mathbf{y}_i) = \frac{1}{1 +
+        e^{\delta(\mathbf{y}_i^T \hat{\mathbf{y}}_i - \epsilon)}} \\ \delta = 5 \\ \epsilon =
+        0.2 \end{gathered}""",
+    implements=(eq.eq_14_bounded_criterion, BoundedCriterion.value, BoundedCriterion.gradient,
+                BoundedCriterion.hessian, BoundedCriterion.hessian_product,
+                BoundedCriterion.hessian_diagonal))
 def equation_14(rng):
-    loss, y, places = BoundedCriterion(), rng.integers(0, 4, 6), np.arange(4)
+    loss, y = BoundedCriterion(), rng.integers(0, 4, 6)
     p, w = rng.normal(size=(6, 4)), rng.normal(size=(6, 4))
     probabilities = np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)
-    values = [reference.bounded(row, label) for row, label in zip(p, y)]
-    gradients, second = (
-        np.array([derivative(lambda q: reference.bounded(q, label), row, places)
-                  for row, label in zip(p, y)])
-        for derivative in (reference.gradient, reference.hessian))
-    extremes = loss.value(np.array([[-800.0, 0], [800.0, 0]]), np.array([0, 0]))
+    values, gradients, second = (
+        np.array([made(lambda q: reference.bounded(q, label), row) for row, label in zip(p, y)])
+        for made in (lambda f, row: f(row), reference.gradient, reference.hessian))
     s = np.linspace(0.01, 0.99, 99)
     along = loss.value(np.log(np.c_[s, 1 - s]), np.zeros(99, dtype=int))
     second_order = along[2:] - 2 * along[1:-1] + along[:-2]
-    return [Equal("C of probabilities and unit vectors",
-                  eq.eq_14_bounded_criterion(probabilities, np.eye(4)[y]), values, 1e-13),
-            Equal("value", loss.value(p, y), values, 1e-13),
-            Equal("gradient", loss.gradient(p, y), gradients, 1e-12),
-            Equal("Hessian, by differences", loss.hessian(p, y), second, 1e-8),
-            Equal("Hessian times a vector", loss.hessian_product(p, y, w),
-                  np.einsum("sij,sj->si", second, w), 1e-8),
-            Equal("its diagonal", loss.hessian_diagonal(p, y), np.einsum("sii->si", second), 1e-8),
-            Equal("largest and smallest value", extremes,
-                  [1 / (1 + np.exp(-1.0)), 1 / (1 + np.exp(4.0))], 1e-13),
-            AtMost("second differences in s below 0.19 against 0", second_order[:17], 0.0),
-            AtMost("0 against second differences in s above 0.21", 0.0, second_order[20:]),
-            Property("settings", repr(loss), "BoundedCriterion(delta=5.0, epsilon=0.2)"),
-            Case(p=p, y=y)]
+    for what, mine, other, tolerance in (
+            ("C of probabilities and unit vectors",
+             eq.eq_14_bounded_criterion(probabilities, np.eye(4)[y]), values, 1e-13),
+            ("value", loss.value(p, y), values, 1e-13),
+            ("gradient", loss.gradient(p, y), gradients, 1e-12),
+            ("Hessian, by differences", loss.hessian(p, y), second, 1e-8),
+            ("Hessian times a vector", loss.hessian_product(p, y, w),
+             np.einsum("sij,sj->si", second, w), 1e-8),
+            ("its diagonal", loss.hessian_diagonal(p, y), np.einsum("sii->si", second), 1e-8),
+            ("largest and smallest value",
+             loss.value(np.array([[-800.0, 0], [800.0, 0]]), np.array([0, 0])),
+             [1 / (1 + np.exp(-1.0)), 1 / (1 + np.exp(4.0))], 1e-13)):
+        yield Equal(what, mine, other, tolerance)
+    yield AtMost("second differences in s below 0.19 against 0", second_order[:17], 0.0)
+    yield AtMost("0 against second differences in s above 0.21", 0.0, second_order[20:])
+    yield Property("settings", repr(loss), "BoundedCriterion(delta=5.0, epsilon=0.2)")
+    yield Case(p=p, y=y)
 
 
 PRINTED = 5e-5  # half a unit of the last printed digit
@@ -79,27 +80,23 @@ TOTALS = {
 }  # the smallest first
 
 
-@equation(PAPER, "u-metric",
-          where="Comparison with the True Hessian",
-          statement="The error of a layer: Frobenius distance of an approximation from the exact "
-                    "mean Hessian with absolute eigenvalues. The tables' totals are roots of sums "
-                    "of squares.",
-          formula=r"\left\| \mathbb{E}_i[\widetilde{\nabla_{\mathbf{b}^t}^2 \xi_i}] - "
-                  r"|\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]| \right\|_F",
-          kind="definition", verdict="holds",
-          implements=(eq.layer_error, eq.layer_errors, eq.total_error),
-          uses=("pos-eig", "4b"))
+@equation(
+    "u-metric", where="Comparison with the True Hessian", kind="definition", verdict="holds",
+    uses=("pos-eig", "4b"),
+    statement="The error of a layer: Frobenius distance of an approximation from the exact mean "
+              "Hessian with absolute eigenvalues. The tables' totals are roots of sums of squares.",
+    formula=r"""\left\| \mathbb{E}_i[\widetilde{\nabla_{\mathbf{b}^t}^2 \xi_i}] -
+        |\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]| \right\|_F""",
+    implements=(eq.layer_error, eq.layer_errors, eq.total_error))
 def u_metric(rng):
-    claims = []
     for case in cases.variety(rng):
         exact, approximate = case.exact_means(), fisher(case.all_layers)
         by_roots = [np.sqrt(np.sum((B - polar(H)[1]) ** 2)) for B, H in zip(approximate, exact)]
         mine = eq.layer_errors(approximate, exact)
-        claims += [case.equal("|H| as a polar factor", mine, by_roots, 1e-11),
-                   case.equal("total", eq.total_error(mine), np.linalg.norm(by_roots), 1e-11),
-                   case.equal("one layer", eq.layer_error(approximate[0], exact[0]),
-                              by_roots[0], 1e-11)]
-    return [*claims, Case(exact=exact[0], approximate=approximate[0])]
+        yield case.equal("|H| as a polar factor", mine, by_roots, 1e-11)
+        yield case.equal("total", eq.total_error(mine), np.linalg.norm(by_roots), 1e-11)
+        yield case.equal("one layer", eq.layer_error(approximate[0], exact[0]), by_roots[0], 1e-11)
+    yield Case(exact=exact[0], approximate=approximate[0])
 
 
 def arithmetic(number, worse):
@@ -108,26 +105,24 @@ def arithmetic(number, worse):
     `worse` maps pairs of approximations to layers, counted from 1.
     """
     table, totals = TABLES[number], TOTALS[number]
-    claims = [Equal(f"Table {number}, {name}: total of the rows", eq.total_error(rows),
-                    totals[name], PRINTED, scale=1.0) for name, rows in table.items()]
+    for name, rows in table.items():
+        yield Equal(f"Table {number}, {name}: total of the rows", eq.total_error(rows),
+                    totals[name], PRINTED, scale=1.0)
     for (name, other), layers in worse.items():
         pairs = enumerate(zip(table[name], table[other]), start=1)
-        behind = tuple(t for t, (a, b) in pairs if a > b)
-        claims.append(Property(f"layers in which {name} is worse than {other}", behind, layers))
+        yield Property(f"layers in which {name} is worse than {other}",
+                       tuple(t for t, (a, b) in pairs if a > b), layers)
     printed, again = list(totals.values()), [eq.total_error(table[name]) for name in totals]
-    return [*claims,
-            AtMost("totals, each against the next: " + ", ".join(totals), printed[:-1],
-                   printed[1:]),
-            AtMost("totals recomputed, in that order", again[:-1], again[1:]),
-            Case(**{name.replace("-", "_"): rows for name, rows in table.items()})]
+    yield AtMost("totals, each against the next: " + ", ".join(totals), printed[:-1], printed[1:])
+    yield AtMost("totals recomputed, in that order", again[:-1], again[1:])
+    yield Case(**{name.replace("-", "_"): rows for name, rows in table.items()})
 
 
 def table(number, where, statement, uses=("u-metric",)):
     """The registration of a table: totals, which table-2 to table-5 have in common."""
-    return equation(PAPER, f"table-{number}", where=f"Table {number}, {where}", statement=statement,
+    return equation(f"table-{number}", where=f"Table {number}, {where}", statement=statement,
                     formula=r"\text{Total} = \sqrt{\textstyle\sum_t \text{err}_t^2}",
-                    kind="claim", verdict="holds", ours=True, implements=eq.total_error,
-                    uses=uses)
+                    kind="claim", verdict="holds", ours=True, implements=eq.total_error, uses=uses)
 
 
 @table(2, "cross-entropy, Cifar-10",
@@ -156,47 +151,40 @@ def table_4(rng):
        "layer. PCH is exact there by construction; without it, Fisher is closer.",
        uses=("14", "u-metric"))
 def table_5(rng):
-    hidden = {name: eq.total_error(rows[:-1]) for name, rows in TABLES[5].items()}
-    return [*arithmetic(5, {("PCH-1", "Fisher"): (2, 3, 4, 5, 6)}),
-            AtMost("Fisher against PCH-1 and PCH-2, the last layer left out", hidden["Fisher"],
-                   [hidden["PCH-1"], hidden["PCH-2"]])]
+    yield from arithmetic(5, {("PCH-1", "Fisher"): (2, 3, 4, 5, 6)})
+    fisher_, *both = (eq.total_error(TABLES[5][name][:-1]) for name in ("Fisher", "PCH-1", "PCH-2"))
+    yield AtMost("Fisher against PCH-1 and PCH-2, the last layer left out", fisher_, both)
 
 
-@equation(PAPER, "u-accumulate",
-          where="Comparison with the True Hessian; Supplement A",
-          statement="Errors are not accumulated with layers: what (6) is fed with may be off, and "
-                    "one step down it is off by less.",
-          formula=r"\| (\mathbf{W}^T \Delta \mathbf{W}) \odot \mathbb{E}_i[\mathbf{h}_i' \otimes "
-                  r"\mathbf{h}_i'^T] \|_F \leq \max_r \mathbb{E}_i[\mathbf{h}_{i, r}'^2] \, "
-                  r"\|\mathbf{W}\|_2^2 \, \|\Delta\|_F",
-          kind="claim", verdict="conditional", condition=CONTRACTING, ours=True,
-          implements=(recursive_bound, eq_6_expectation_step),
-          uses=("6", "15"))
+@equation(
+    "u-accumulate", where="Comparison with the True Hessian; Supplement A", kind="claim",
+    verdict="conditional", condition=CONTRACTING, ours=True, uses=("6", "15"),
+    statement="Errors are not accumulated with layers: what (6) is fed with may be off, and one "
+              "step down it is off by less.",
+    formula=r"""\| (\mathbf{W}^T \Delta \mathbf{W}) \odot \mathbb{E}_i[\mathbf{h}_i' \otimes
+        \mathbf{h}_i'^T] \|_F \leq \max_r \mathbb{E}_i[\mathbf{h}_{i, r}'^2] \,
+        \|\mathbf{W}\|_2^2 \, \|\Delta\|_F""",
+    implements=(recursive_bound, eq_6_expectation_step))
 def u_accumulate(rng):
-    claims = []
     for scale, name in ((0.1, "small weights"), (3.0, "large weights")):
         case = cases.case(rng, "sigmoid", "softmax", sizes=(3, 5, 4, 3), scale=scale, samples=11,
                           name=name)
-        W, g, H = case.weights(2), case.deltas(2), reference.bias_hessians(case, 2)
-        slope, second_derivative = case.layer(2).dh, case.layer(2).ddh
+        W, _, _, h_bar, slope, bend, _ = case.layer(2)
+        H = reference.bias_hessians(case, 2)
         if scale == 3.0:  # the slopes of a case far from saturation, so that W decides
             slope, W = np.full_like(slope, 0.25), 8 * W / np.linalg.norm(W, 2)
         left, sizes, _ = np.linalg.svd(W)
         off, B = 1e-3 * np.outer(left[:, 0], left[:, 0]), H.mean(axis=0)
-        one, two = (eq_6_expectation_step(W, matrix, g @ W, slope, second_derivative)
-                    for matrix in (B, B + off))
-        bound = (recursive_bound(1e-3, W, H, slope)
-                 - recursive_bound(0.0, W, H, slope))
+        one, two = (eq_6_expectation_step(W, matrix, h_bar, slope, bend) for matrix in (B, B + off))
+        bound = recursive_bound(1e-3, W, H, slope) - recursive_bound(0.0, W, H, slope)
         second, below = max(sum(slope[:, r] ** 2) / 11 for r in range(5)), np.linalg.norm(two - one)
         falls = AtMost("error below against error above", below, 1e-3, 1e-9)
-        claims += [case.equal("the bound's share, by loops", bound,
-                              1e-3 * second * sizes[0] ** 2, 1e-9),
-                   case.equal("what an error above changes below, by loops", two - one,
-                              reference.step_down(W, off, g, slope, second_derivative, None), 1e-9),
-                   AtMost("error below against the bound", below, bound, 1e-9, case=name),
-                   Counterexample(falls) if scale == 3.0 else falls]
+        yield case.equal("the bound's share, by loops", bound, 1e-3 * second * sizes[0] ** 2, 1e-9)
+        yield case.equal("what an error above changes below, by loops", two - one,
+                         reference.step_down(W, off, h_bar, slope, bend, None), 1e-9)
+        yield AtMost("error below against the bound", below, bound, 1e-9, case=name)
+        yield Counterexample(falls) if scale == 3.0 else falls
     for number, rows in TABLES.items():
         peaks = tuple(name for name, row in rows.items() if row[0] >= max(row[1:]))
-        claims.append(Property(f"Table {number}: approximations that are worst in layer 1", peaks,
-                               ()))
-    return [*claims, Case(W=W, off=off)]
+        yield Property(f"Table {number}: approximations that are worst in layer 1", peaks, ())
+    yield Case(W=W, off=off)

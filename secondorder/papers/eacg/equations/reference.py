@@ -1,4 +1,8 @@
-"""Losses and their derivatives without the package's passes: formulas, complex steps, loops."""
+"""The other side of every check: formulas, complex steps, loops, dense matrices.
+
+Nothing here calls the room. A case is one of :mod:`.cases`; of it are used the parameters, the
+batch, and the names of activations and criterion.
+"""
 
 import numpy as np
 
@@ -13,6 +17,8 @@ ACTIVATIONS = {
     "relu": lambda z: z * (z.real > 0),
     None: lambda z: z,
 }
+
+# -- criteria and networks -------------------------------------------------------------------------
 
 
 def cross_entropy(p, y):
@@ -49,14 +55,14 @@ def forward(case, s, theta, at=None, shift=0.0):
     return z, h
 
 
-def outputs(case, s, theta, at=None, shift=0.0):
-    """Outputs of instance s; see `forward`."""
-    return forward(case, s, theta, at, shift)[1][-1]
-
-
 def loss(case, s, theta, at=None, shift=0.0):
     """Loss of instance s; see `forward`."""
-    return CRITERIA[case.loss](outputs(case, s, theta, at, shift), case.y[s])
+    return CRITERIA[case.loss](forward(case, s, theta, at, shift)[1][-1], case.y[s])
+
+
+def inputs(case, t):
+    """h_i^{t-1} (S, n_{t-1})."""
+    return np.array([forward(case, s, case.theta)[1][t - 1] for s in range(len(case.x))])
 
 
 def weight_places(case, t):
@@ -69,26 +75,29 @@ def all_places(case, t):
     return np.concatenate([weight_places(case, t), case.layers[t - 1].bias])
 
 
+# -- derivatives -----------------------------------------------------------------------------------
+
+
 def difference(f):
     """Derivative at 0 of f, a function of one number, by a fourth-order difference."""
     return sum(factor * f(k * STEP)
                for k, factor in ((1, 8), (-1, -8), (2, -1), (-2, 1))) / (12 * STEP)
 
 
-def gradient(f, theta, places):
+def gradient(f, theta, places=None):
     """Derivatives of f at theta in the entries `places`, by complex steps; theta is real."""
-    axes = np.eye(len(theta))[list(places)]
+    axes = np.eye(len(theta))[places if places is None else list(places)].reshape(-1, len(theta))
     return np.array([f(theta + 1j * TINY * axis).imag / TINY for axis in axes])
 
 
-def hessian(f, theta, places):
+def hessian(f, theta, places=None):
     """Second derivatives of f in `places`: differences of complex steps."""
-    axes = np.eye(len(theta))[list(places)]
+    axes = np.eye(len(theta))[places if places is None else list(places)].reshape(-1, len(theta))
     return np.array([difference(lambda step: gradient(f, theta + step * axis, places))
                      for axis in axes])
 
 
-def gradients(case, places, theta=None):
+def gradients(case, places=None, theta=None):
     """Gradients of the instances' losses in `places`, (S, n), by complex steps."""
     theta = case.theta if theta is None else theta
     return np.array([gradient(lambda moved: loss(case, s, moved), theta, places)
@@ -119,9 +128,9 @@ def bias_hessians(case, t):
     return difference(lambda step: shift_gradients(case, t, step * axes))
 
 
-def inputs(case, t):
-    """h_i^{t-1} (S, n_{t-1}), from this module's own forward pass."""
-    return np.array([forward(case, s, case.theta)[1][t - 1] for s in range(len(case.x))])
+def mean_hessian(case, t):
+    """E_i[H_i^t] (n_t, n_t)."""
+    return bias_hessians(case, t).mean(axis=0)
 
 
 def slopes(case, t):
@@ -134,6 +143,14 @@ def slopes(case, t):
     return slope(0.0), difference(slope)
 
 
+def below(case, t):
+    """h_bar = W^T g^t, h' and h'' below layer t."""
+    return bias_gradients(case, t) @ case.weights(t), *slopes(case, t - 1)
+
+
+# -- one layer down --------------------------------------------------------------------------------
+
+
 def absolute(A, gamma=-1.0):
     """Pos-Eig by a general eigen-decomposition."""
     eigenvalues, V = np.linalg.eig(A)
@@ -141,7 +158,7 @@ def absolute(A, gamma=-1.0):
     return (V @ np.diag(corrected) @ np.linalg.inv(V)).real
 
 
-def step_down(W, B, g, slope, second_derivative, gamma):
+def step_down(W, B, h_bar, slope, bend, gamma):
     """(6) or (8b), corrected, instance by instance and entry by entry; gamma = None leaves the
     diagonal out, 1 leaves it as it is.
     """
@@ -150,56 +167,32 @@ def step_down(W, B, g, slope, second_derivative, gamma):
     for u, v in np.ndindex(m, m):
         out[u, v] = (W[:, u] @ B @ W[:, v]) * sum(slope[s, u] * slope[s, v] for s in range(S)) / S
     for u in range(m if gamma is not None else 0):
-        second_order = sum(second_derivative[s, u] * (W[:, u] @ g[s]) for s in range(S)) / S
+        second_order = sum(bend[s, u] * h_bar[s, u] for s in range(S)) / S
         out[u, u] += second_order if second_order > 0 else gamma * second_order
     return out
 
 
-def steps_down(W, H, g, slope, second_derivative, gamma=1.0):
+def steps_down(W, H, h_bar, slope, bend, gamma=1.0):
     """(4b) of every instance, with gamma times the negative entries of the diagonal term."""
-    W, steps = np.asarray(W, dtype=float), []
-    for B, above, first, second in zip(H, g, slope, second_derivative):
-        term = second * (W.T @ above)
-        steps.append(np.diag(first) @ W.T @ B @ W @ np.diag(first)
-                     + np.diag(np.where(term < 0, gamma * term, term)))
-    return steps
-
-
-def step_arguments(case, t):
-    """What one step down from layer t is made of: g_i^t, and h' and h'' of the layer below."""
-    return bias_gradients(case, t), *slopes(case, t - 1)
+    return np.array([np.diag(first) @ W.T @ B @ W @ np.diag(first)
+                     + np.diag(np.where(second * above < 0, gamma * second * above, second * above))
+                     for B, above, first, second in zip(H, h_bar, slope, bend)])
 
 
 def recursion(case, top, gamma):
     """`step_down` from the top block of a case to its first layer."""
     blocks = [top]
     for t in range(case.depth, 1, -1):
-        W = case.layers[t - 1].layer.weight
-        blocks.append(step_down(W, blocks[-1], *step_arguments(case, t), gamma))
+        blocks.append(step_down(case.weights(t), blocks[-1], *below(case, t), gamma))
     return blocks[::-1]
 
 
 def pch(case, gamma=-1.0):
     """(8a) and (8b): blocks of the biases of all layers."""
-    return recursion(case, absolute(bias_hessians(case, case.depth).mean(axis=0)), gamma)
+    return recursion(case, absolute(mean_hessian(case, case.depth)), gamma)
 
 
-def trained(case, blocks, l2):
-    """Of every layer that is trained, with a penalty: number, places, block, inputs, gradients in
-    the weights and, where there is one, in the bias.
-    """
-    whole = gradients(case, np.arange(len(case.theta))).mean(axis=0) + l2 * case.theta
-    for t, (one, B) in enumerate(zip(case.layers, blocks), start=1):
-        if one.weight is not None:
-            yield t, one, B, inputs(case, t), whole[one.weight], (
-                None if one.bias is None else whole[one.bias])
-
-
-def dense(A, B, G, alpha, l2=0.0):
-    """Solution D of ((1 - alpha) (A (x) B + l2 I) + alpha I) Vec(D) = -Vec(G)."""
-    block = kron(A, B)
-    matrix = (1 - alpha) * (block + l2 * np.eye(len(block))) + alpha * np.eye(len(block))
-    return np.linalg.solve(matrix, -vec(G)).reshape(G.shape, order="F")
+# -- Kronecker products and systems ----------------------------------------------------------------
 
 
 def second_moment(h):
@@ -209,8 +202,26 @@ def second_moment(h):
 
 def outer_of_mean(h):
     """E_i[h_i] E_i[h_i]^T."""
-    mean = sum(h) / len(h)
-    return np.outer(mean, mean)
+    return np.outer(sum(h) / len(h), sum(h) / len(h))
+
+
+def outer_products(h):
+    """h_i h_i^T (S, m, m)."""
+    return np.array([np.outer(row, row) for row in h])
+
+
+def carried(W, H):
+    """W^T H_i W (S, m, m)."""
+    return np.array([W.T @ one @ W for one in H])
+
+
+def covariance(X, Y):
+    """Covariance (1/S) of X and Y (S, m, m), entry by entry."""
+    out, S = np.empty(X.shape[1:]), len(X)
+    for u, v in np.ndindex(out.shape):
+        x, y = X[:, u, v], Y[:, u, v]
+        out[u, v] = sum(x * y) / S - sum(x) / S * sum(y) / S
+    return out
 
 
 def kron(A, B):
@@ -230,6 +241,39 @@ def mean_kron(h, H):
 def vec(P):
     """The columns of P one below the other."""
     return np.concatenate([P[:, j] for j in range(P.shape[1])])
+
+
+def damped(M, alpha, l2=0.0):
+    """(1 - alpha) (M + l2 I) + alpha I."""
+    return (1 - alpha) * (M + l2 * np.eye(len(M))) + alpha * np.eye(len(M))
+
+
+def dense(A, B, G, alpha, l2=0.0):
+    """Solution D of ((1 - alpha) (A (x) B + l2 I) + alpha I) Vec(D) = -Vec(G)."""
+    return np.linalg.solve(damped(kron(A, B), alpha, l2), -vec(G)).reshape(G.shape, order="F")
+
+
+def kfi_factors(A, B, alpha):
+    """The two damped factors of (12), and pi from eigenvalues."""
+    pi = np.sqrt(np.mean(np.linalg.eigvalsh(A)) / np.mean(np.linalg.eigvalsh(B)))
+    return A + pi * np.sqrt(alpha) * np.eye(len(A)), B + np.sqrt(alpha) / pi * np.eye(len(B)), pi
+
+
+def kfi(A, B, G, alpha):
+    """KFI's direction, by the inverses of both factors."""
+    H_t, G_t, _ = kfi_factors(A, B, alpha)
+    return -np.linalg.inv(G_t) @ G @ np.linalg.inv(H_t)
+
+
+def trained(case, blocks, l2):
+    """Of every layer that is trained, with a penalty: number, places, block, inputs, gradients in
+    the weights and, where there is one, in the bias.
+    """
+    whole = gradients(case).mean(axis=0) + l2 * case.theta
+    for t, (one, B) in enumerate(zip(case.layers, blocks), start=1):
+        if one.weight is not None:
+            yield t, one, B, inputs(case, t), whole[one.weight], (
+                None if one.bias is None else whole[one.bias])
 
 
 def least(A):

@@ -2,75 +2,68 @@
 
 import numpy as np
 
-from ....ledger import Case, Equal, Printed, PrintedShape, Property, equation
-from .. import PAPER, supplement_b_c as supplement
+from ....ledger import Case, Equal, Printed, PrintedShape, Property
+from .. import supplement_b_c as supplement
 from ..eq_04_hessian import eq_4b_hidden_hessian
 from . import cases, reference
-from .eq_04_hessian import DIFFERENCES, HARD
+from .cases import HARD, equation
+from .eq_04_hessian import DIFFERENCES
 
 
-@equation(PAPER, "b-ii",
-          where="Supplement B (ii), case 1",
-          statement="In a bias's gradient a row of W^T, not a column, meets the gradient above.",
-          kind="proof-step", verdict="erratum", weight="misprint",
-          implements=supplement.b_ii_bias_gradient_entry, uses=())
+@equation(
+    "b-ii", where="Supplement B (ii), case 1", kind="proof-step", verdict="erratum",
+    weight="misprint", uses=(),
+    statement="In a bias's gradient a row of W^T, not a column, meets the gradient above.",
+    implements=supplement.b_ii_bias_gradient_entry)
 def b_ii(rng):
-    claims = []
-    for case in [*cases.variety(rng), *cases.unusual(rng, HARD)]:
-        W, above = case.weights(3).astype(float), reference.bias_gradients(case, 3)
-        slope = reference.slopes(case, 2)[0]
-        by_rows = np.stack([supplement.b_ii_bias_gradient_entry(W, above, slope, r)
-                            for r in range(slope.shape[1])], axis=1)
-        by_sums = np.zeros(slope.shape)
+    for case in cases.various(rng, HARD):
+        W, above = case.weights(3), reference.bias_gradients(case, 3)
+        slope, by_sums = reference.slopes(case, 2)[0], np.zeros(case.layer(2).g.shape)
         for i, r in np.ndindex(slope.shape):
             by_sums[i, r] = sum(above[i, s] * W[s, r] * slope[i, r] for s in range(len(W)))
-        claims += [case.equal("rows of W^T", case.deltas(2), by_rows, 1e-12),
-                   case.equal("the sum over s", case.deltas(2), by_sums, 1e-12)]
+        by_rows = np.stack([supplement.b_ii_bias_gradient_entry(W, above, slope, r)
+                            for r in range(slope.shape[1])], axis=1)
+        for what, mine in ("rows of W^T", by_rows), ("the sum over s", by_sums):
+            yield case.equal(what, case.layer(2).g, mine, 1e-12)
     W = cases.case(rng, sizes=(3, 5, 2)).weights(2)
+    yield PrintedShape("a column of W^T against the gradient above", W.T[:, 0].shape, W[:, 0].shape)
     square = cases.case(rng, "tanh", "softmax", sizes=(3, 4, 4))
     by_columns = reference.slopes(square, 1)[0] * (reference.bias_gradients(square, 2)
                                                    @ square.weights(2).T)
-    return [*claims,
-            PrintedShape("a column of W^T against the gradient above", W.T[:, 0].shape,
-                         W[:, 0].shape),
-            Printed(Equal("layers of one width: columns of W^T", by_columns,
-                          reference.bias_gradients(square, 1), 1e-8)),
-            Case(W=W)]
+    yield Printed(Equal("layers of one width: columns of W^T", by_columns,
+                        reference.bias_gradients(square, 1), 1e-8))
+    yield Case(W=W)
 
 
-@equation(PAPER, "c-ii",
-          where="Supplement C",
-          statement="The step (4b), entry by entry. Its range ends at t = 2, as there is no bias "
-                    "below the first layer. Its diagonal has a row of W^T.",
-          formula=r"\begin{gathered} \text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r "
-                  r"[\mathbf{W}^{tT}]_{sr} \nabla_{\mathbf{b}^t} \xi_i \right) \mathbf{e}_r \\ t "
-                  r"= k, \dots, 1 \end{gathered}",
-          corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
-                  \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
-          kind="proof-step", verdict="erratum", weight="misprint",
-          implements=(supplement.c_ii_part_1, eq_4b_hidden_hessian),
-          uses=("u-backprop", "b-ii"))
+@equation(
+    "c-ii", where="Supplement C", kind="proof-step", verdict="erratum", weight="misprint",
+    uses=("u-backprop", "b-ii"),
+    statement="The step (4b), entry by entry. Its range ends at t = 2, as there is no bias below "
+              "the first layer. Its diagonal has a row of W^T.",
+    formula=r"""\begin{gathered} \text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r
+        [\mathbf{W}^{tT}]_{sr} \nabla_{\mathbf{b}^t} \xi_i \right) \mathbf{e}_r \\ t = k, \dots,
+        1 \end{gathered}""",
+    corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
+        \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
+    implements=(supplement.c_ii_part_1, eq_4b_hidden_hessian))
 def c_ii(rng):
     case = cases.case(rng, "tanh", "bounded", sizes=(3, 4, 4, 3))
-    H, layer = case.exact()[1], case.layer(2)
-    W, g, dh, ddh = layer.W, layer.g, layer.dh, layer.ddh
-    mine = eq_4b_hidden_hessian(W, H, g @ W, dh, ddh)
+    H, (W, _, g, h_bar, dh, ddh, *_) = case.exact()[1], case.layer(2)
+    mine = eq_4b_hidden_hessian(W, H, h_bar, dh, ddh)
     part_1, printed, part_2 = np.zeros((3, *mine.shape))
     for s, r in np.ndindex(dh.shape):
         part_1[s, r, r] = ddh[s, r] * sum(W.T[r, q] * g[s, q] for q in range(len(W)))
         printed[s, r, r] = ddh[s, r] * sum(W.T[q, r] * g[s, q] for q in range(len(W)))
         part_2[s, r] = dh[s] * (W.T @ H[s] @ (W[:, r] * dh[s, r]))
-    rows = np.stack([supplement.c_ii_part_1(W, g, ddh, r)
-                     for r in range(W.shape[1])], axis=1)
+    rows = np.stack([supplement.c_ii_part_1(W, g, ddh, r) for r in range(W.shape[1])], axis=1)
     below = reference.bias_hessians(case, 1)
-    bottom = cases.case(rng, "tanh", "bounded", sizes=(3, 4))
-    return [Equal("Part 1, row by row against entry by entry", rows, part_1, 1e-12),
-            Equal("both parts, entry by entry", mine, part_1 + part_2, 1e-12),
-            Equal("(4b) by differences", mine, below, DIFFERENCES),
-            Property("a network of one layer: the recursion ends there, no block belongs to b^0",
-                     len(bottom.exact()), 1),
-            PrintedShape("an entry of W^T times the gradient, where a number is needed",
-                         (W.T[0, 0] * g[0]).shape, ()),
-            Printed(Equal("layers of one width, s read as the index of the gradient, by "
-                          "differences", printed + part_2, below, 1e-6)),
-            Case(W=W, g=g)]
+    yield Equal("Part 1, row by row against entry by entry", rows, part_1, 1e-12)
+    yield Equal("both parts, entry by entry", mine, part_1 + part_2, 1e-12)
+    yield Equal("(4b) by differences", mine, below, DIFFERENCES)
+    yield Property("a network of one layer: the recursion ends there, no block belongs to b^0",
+                   len(cases.case(rng, "tanh", "bounded", sizes=(3, 4)).exact()), 1)
+    yield PrintedShape("an entry of W^T times the gradient, where a number is needed",
+                       (W.T[0, 0] * g[0]).shape, ())
+    yield Printed(Equal("layers of one width, s read as the index of the gradient, by differences",
+                        printed + part_2, below, 1e-6))
+    yield Case(W=W, g=g)

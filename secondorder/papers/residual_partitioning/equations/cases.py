@@ -13,15 +13,12 @@ from ..section_3_residual_partitioning import eq_9_coefficients, theorem_1
 from ..section_3_what_is_bounded import bounded_hessian
 from ..section_4_partitioning_variables import eq_10_fractions, theorem_2
 from ..section_7_3_proof_of_theorem_2 import eq_46_fractions_at_outputs
-from ..section_7_algorithm_1 import update
+from ..section_7_algorithm_1 import algorithm_1_last_lines
 from . import reference
 
 CURVED = ("tanh", "softplus", "sigmoid")
-
-
-def uncorrected(a):
-    """What becomes of a negative coefficient where it is kept."""
-    return a
+SMOOTH = (*CURVED, "sin")  # sin: slopes below 0
+kept = np.positive  # what becomes of a negative coefficient where its sign is kept
 
 
 class Stretched(ActivationFunction):
@@ -135,6 +132,11 @@ def rows_and_sin(rng):
     return rows(rng) | {"sin": evaluation(rng, "sin", scale=3.0)}
 
 
+def variety_and_rows(rng):
+    """:func:`variety` on three samples, and :func:`rows`."""
+    return variety(rng, samples=3) | rows(rng)
+
+
 def numbers_of_samples(make, rng, **options):
     """`make(rng, samples=...)` for batches of one, of three and of more than eight."""
     return {f"{samples} samples": make(rng, samples=samples, **options) for samples in (1, 3, 11)}
@@ -160,9 +162,9 @@ def curved(rng, **options):
     return by_chance(rng, **{"scale": 1.5, "sizes": (3, 3, 2, 3)} | options)
 
 
-def tight(rng):
-    """A positive relu network with one output: equalities if all parameters change alike."""
-    return evaluation(rng, "relu", positive=True, sizes=(3, 4, 3, 1))
+def tight(rng, activation="relu"):
+    """A positive network with one output: equalities if all parameters change alike."""
+    return evaluation(rng, activation, positive=True, sizes=(3, 4, 3, 1))
 
 
 def one_unit(theta, target, activation="identity", x=1.0, bias=True):
@@ -199,6 +201,18 @@ def all_negative(rng):
     return with_residual(evaluation(rng, "softplus", samples=3, sizes=(3, 3, 2, 3), positive=True),
                          -1000.0)
 
+
+def bounded(at):
+    """The Hessian of what is bounded at an evaluation, (P, P)."""
+    return bounded_hessian(at.network, at.loss_function, at.x, at.y)
+
+
+def true_hessian(at):
+    """The Hessian of the objective at an evaluation, (P, P)."""
+    return exact.hessian(at.network, at.loss_function, at.x, at.y, method="products")
+
+
+# -- the bound from explicit fractions -------------------------------------------------------------
 
 class Built(NamedTuple):
     """`theorem_1` at an evaluation, with what went into it; gradient and curvature are (P,)."""
@@ -245,7 +259,7 @@ def arbitrary_fractions(x, rng):
     return reference.ratio(p, p.sum(axis=-1, keepdims=True))
 
 
-def optimal_up_to(at, below, rng, correct=uncorrected):
+def optimal_up_to(at, below, rng, correct=kept):
     """A bound that is optimal in the first `below` layers, with random fractions above."""
     best, above = theorem_2(at)[0], drawn(at, rng)
     f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
@@ -253,15 +267,7 @@ def optimal_up_to(at, below, rng, correct=uncorrected):
     return built(at, best[:below] + above[below:], phi, correct)
 
 
-def bounded(at):
-    """The Hessian of what is bounded at an evaluation, (P, P)."""
-    return bounded_hessian(at.network, at.loss_function, at.x, at.y)
-
-
-def true_hessian(at):
-    """The Hessian of the objective at an evaluation, (P, P)."""
-    return exact.hessian(at.network, at.loss_function, at.x, at.y, method="products")
-
+# -- one affine layer ------------------------------------------------------------------------------
 
 class AffineCase(NamedTuple):
     """One affine layer with everything that its equations mention, all entries non-zero."""
@@ -283,28 +289,33 @@ class AffineCase(NamedTuple):
         return self.layer.weight
 
     @property
-    def u_above(self):
-        """Total gradients of the outputs, by their sums."""
-        return np.abs(self.terms).sum(axis=2)
+    def p(self):
+        """All fractions, (S, out, k + in)."""
+        return np.concatenate([self.eps, self.phi], axis=2)
 
     @property
-    def best(self):
-        """The fractions of (10)."""
-        return eq_10_fractions(self.y, self.w, self.u, self.u_above)
-
-    def at_best(self):
-        """The same case with these fractions."""
-        eps, phi = self.best
-        return self._replace(eps=eps, phi=phi)
-
-    def below(self):
-        """The coefficients (9) of the layer's weights and inputs."""
-        return eq_9_coefficients(self.y, self.w, self.Y_dot, self.Y_ddot, self.eps, self.phi)
+    def changes(self):
+        """What (4) is made of."""
+        return self.y, self.w, self.dw, self.dy
 
     @property
     def terms(self):
         """The numbers that share a simplex, (S, out, k + in)."""
         return reference.terms(self.y, self.w, self.u)
+
+    @property
+    def u_above(self):
+        """Total gradients of the outputs, by their sums."""
+        return np.abs(self.terms).sum(axis=2)
+
+    def at_best(self):
+        """The same case with the fractions of (10)."""
+        eps, phi = eq_10_fractions(self.y, self.w, self.u, self.u_above)
+        return self._replace(eps=eps, phi=phi)
+
+    def below(self):
+        """The coefficients (9) of the layer's weights and inputs."""
+        return eq_9_coefficients(self.y, self.w, self.Y_dot, self.Y_ddot, self.eps, self.phi)
 
 
 def affine(rng, samples=4, n_in=3, n_out=2, first=False, size=1.0, **options):
@@ -349,6 +360,8 @@ def in_proportion(a):
     return one.at_best()
 
 
+# -- steps -----------------------------------------------------------------------------------------
+
 def steps(rng, size, count=40):
     """Changes, (count, size): normal, sign vectors, sparse ones, of lengths from 0.01 to 10."""
     normal, signs = rng.normal(size=(count, size)), rng.choice([-1.0, 1.0], size=(count, size))
@@ -360,5 +373,5 @@ def steps(rng, size, count=40):
 def last_lines(W_dot, W_ddot, rate):
     """The step over its rate, (P,), and the decrease that it promises, from both coefficients."""
     step, none = np.empty_like(W_dot), np.zeros_like(W_dot)
-    told = update(W_dot, none, 1.0, 0.0, 0.0, 1.0, rate, 0.0, W_ddot, step)
+    told = algorithm_1_last_lines(W_dot, none, 1.0, 0.0, 0.0, 1.0, rate, 0.0, W_ddot, step)
     return step, told[4]

@@ -4,8 +4,7 @@ that several displays share.
 
 import numpy as np
 
-from ....ledger import AtMost, Condition, Counterexample, Equal
-from .. import section_3_residual_partitioning as section_3
+from ....ledger import AtMost, Case, Condition, Counterexample, Equal
 from . import cases, reference
 
 # -- conditions ------------------------------------------------------------------------------------
@@ -45,39 +44,38 @@ def is_bound(what, curvature, H, tolerance=1e-12):
     return AtMost(what, 0.0, reference.least_eigenvalue(curvature, H), tolerance, scale=curvature)
 
 
-def by_differences(a, row, number, below, *names):
-    """(9) and (18): coefficients against differences of the right side of an equation."""
-    expected = section_3.Coefficients(*reference.affine_coefficients(a))
-    return [Equal(f"{name} against differences of the right side of ({number})",
-                  getattr(below, name), getattr(expected, name), 1e-12, case=row)
-            for name in names]
+def by_differences(a, row, number, below):
+    """(9) and (18): coefficients, by name, against differences of the right side of an equation."""
+    expected = dict(zip(("W_dot", "W_ddot", "Y_dot", "Y_ddot"), reference.affine_coefficients(a)))
+    return [Equal(f"{name} against differences of the right side of ({number})", made,
+                  expected[name], 1e-12, case=row) for name, made in below.items()]
 
 
-def quadratics_bounded(a, rng, row, right_side):
+def quadratics_bounded(rows, rng, right_side):
     """(8) and (17): linear parts agree, the quadratic part is bounded, tightly for changes in
     proportion; ``right_side(a, dw, dy)`` is what the package makes of it.
     """
-    def sides(a):
+    def sides(a, changes):
         return np.array([reference.quadratics(a, *step, *a.below()) for step in changes])
 
-    changes = list(zip(rng.normal(size=(20, *a.dw.shape)),
-                       rng.normal(size=(20, *a.dy.shape)) * (a.u > 0)[None]))
     claims = []
-    for name, one in (("arbitrary", a), ("optimal", a.at_best())):
-        left, right = sides(one).transpose(1, 2, 0)
-        claims += in_case(
-            f"{row}, {name} fractions",
-            Equal("linear parts of both sides", left[0], right[0], 1e-12),
-            Equal("right side of the quadratics, one by one against linear and quadratic parts",
-                  [right_side(one, *change) for change in changes], right.sum(axis=0),
-                  1e-12, scale=np.abs(right).sum(axis=0).max()),
-            AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0)))
-    left, right = sides(a._replace(Y_ddot=-a.Y_ddot)).sum(axis=2).T
-    claims.append(Counterexample(AtMost("the same with Y_ddot < 0", left, right, case=row)))
-    if row == "fixed":
-        return claims
-    one = cases.in_proportion(a)
-    changes = [(one.dw, one.dy)]
-    left, right = sides(one)[0]
-    return [*claims, Equal("one output, changes in proportion to optimal fractions: quadratic "
-                           "parts of both sides", left[1], right[1], 1e-12, case=row)]
+    for row, a in rows.items():
+        changes = list(zip(rng.normal(size=(20, *a.dw.shape)),
+                           rng.normal(size=(20, *a.dy.shape)) * (a.u > 0)[None]))
+        for name, one in (("arbitrary", a), ("optimal", a.at_best())):
+            left, right = sides(one, changes).transpose(1, 2, 0)
+            claims += in_case(
+                f"{row}, {name} fractions",
+                Equal("linear parts of both sides", left[0], right[0], 1e-12),
+                Equal("right side of the quadratics, one by one against linear and quadratic parts",
+                      [right_side(one, *change) for change in changes], right.sum(axis=0),
+                      1e-12, scale=np.abs(right).sum(axis=0).max()),
+                AtMost("left side against right side", left.sum(axis=0), right.sum(axis=0)))
+        left, right = sides(a._replace(Y_ddot=-a.Y_ddot), changes).sum(axis=2).T
+        claims.append(Counterexample(AtMost("the same with Y_ddot < 0", left, right, case=row)))
+        if row != "fixed":
+            one = cases.in_proportion(a)
+            left, right = sides(one, [(one.dw, one.dy)])[0]
+            claims.append(Equal("one output, changes in proportion to optimal fractions: quadratic "
+                                "parts of both sides", left[1], right[1], 1e-12, case=row))
+    return [*claims, Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.eps)]

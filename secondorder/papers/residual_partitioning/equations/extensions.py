@@ -17,8 +17,8 @@ from ..layers import (down_chain, down_convolution, down_pooling, down_skip, up_
                       up_convolution, up_pooling, up_skip)
 from ..method import bound_at
 from ..section_3_residual_partitioning import NEGATIVE_CURVATURE, products_left_out_of_4, theorem_1
-from ..section_7_algorithm_1 import (activation, algorithm_1, diagonal, down_linear, jensen,
-                                     pairwise, up_linear, weights)
+from ..section_7_algorithm_1 import (algorithm_1, diagonal, down_linear, eq_9_10_weights,
+                                     eq_41_carried, eq_45_46_jensen, pairwise, up_linear)
 from . import cases, reference
 from .claims import in_case, is_bound
 from .reference import Reading
@@ -45,7 +45,7 @@ def claims_of_a_bound(rng, make, crossed=ACTIVATIONS):
     claims = []
     for curved, loss in zip(ACTIVATIONS, ("squared", "softmax", "softmax", "squared")):
         at, name = make(rng, curved, loss), f"{curved}, {loss}"
-        for way in ("abs", "max"):
+        for way in NEGATIVE_CURVATURE:
             explicit = reference.dense_bound(at, way)
             made = algorithm_1(at, "jensen", NEGATIVE_CURVATURE[way])
             claims += in_case(
@@ -66,29 +66,22 @@ def claims_of_a_bound(rng, make, crossed=ACTIVATIONS):
 
 def by_carried(at, Z, way):
     """Right side of the sum rule, from the Z carried to activations' outputs, u by loops."""
-    u = reference.total_gradients(at)
-    total = np.sum(Z[-1] * u[-1])
-    for k, layer in enumerate(at.network.layers):
-        if isinstance(layer, Activation):
-            f, y = layer.function, at.saved[k].input
-            slope = np.abs(f.slope(y))
-            bent = slope * Z[k + 1] + at.deltas[k] * f.curvature(y) * u[k]
+    total = np.sum(Z[-1] * reference.total_gradients(at)[-1])
+    for step, Z_above, Y_dot in zip(reference.walk(at)[0], Z[1:], at.deltas):
+        if isinstance(step.layer, Activation):
+            f = step.layer.function
+            straight = np.abs(f.slope(step.x)) * Z_above
+            bent = straight + Y_dot * f.curvature(step.x) * step.u
             corrected = np.abs(bent) if way == "abs" else np.maximum(bent, 0)
-            total += np.sum((corrected - slope * Z[k + 1]) * u[k])
+            total += np.sum((corrected - straight) * step.u)
     return float(total)
 
 
 @equation(PAPER, "extension-sum-rule",
           statement="The second coefficients of all parameters sum to Z u at the outputs plus what "
                     "the activation layers add.",
-          formula=r"""\begin{aligned}
-                  \sum_{\ell \in P} \sum_{ij} \ddot{W}_{ij}^{(\ell)} = &\sum_{si} Z_{si}^{(L)}
-                  u_{si}^{(L)} \\
-                  &+ \sum_{\ell \, \text{activation}} \sum_{sj} \left(Z_{sj}^{(\ell)} -
-                  |\dot{\sigma}_\ell(y_{sj}^{(\ell)})| Z_{sj}^{(\ell+1)}\right) u_{sj}^{(\ell)}
-                  \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
-          implements=(weights, activation, Stated(down_skip, "0")),
+          implements=(eq_9_10_weights, eq_41_carried, Stated(down_skip, "0")),
           uses=("algorithm-1", "25"))
 def extension_sum_rule(rng):
     claims = []
@@ -100,18 +93,17 @@ def extension_sum_rule(rng):
             claims += in_case(f"{name}{fixed}, {way}", Equal(
                 "chains, from the Z and u that are carried", made.W_ddot.sum() * at.samples,
                 by_carried(at, made.Z, way), 1e-12))
-    for loss, way in product(cases.LOSSES, ("abs", "max")):
+    for loss, way in product(cases.LOSSES, NEGATIVE_CURVATURE):
         at = skip_case(rng, rng.choice(cases.CURVED), loss)
         claims.append(Equal("through skip connections, from explicit arrays",
                             bound_at(at, "jensen", way).curvature.sum(),
                             reference.dense_bound(at, way).total, 1e-12, case=f"{loss}, {way}"))
-    return [*claims,
-            Case(curvature=made.W_ddot, u_L=made.u[-1], Z_L=made.Z[-1])]
+    return [*claims, Case(curvature=made.W_ddot, u_L=made.u[-1], Z_L=made.Z[-1])]
 
 
 def bounds_and_models(at, changes):
     """Bound and model, half a squared error, where all parameters change by the same amount."""
-    p_tangent, bound = reference.derivative_along_ones(at), bound_at(at)
+    p_tangent, bound = reference.walk(at)[1].sum(axis=2), bound_at(at)
     return ([bound.value(np.full(at.network.size, c)) for c in changes],
             [np.mean(np.sum((at.outputs + c * p_tangent - at.y) ** 2, axis=1)) / 2
              for c in changes])
@@ -120,17 +112,14 @@ def bounds_and_models(at, changes):
 @equation(PAPER, "extension-tightness",
           statement="With positive weights and inputs, one output and all changes equal, the bound "
                     "is the model itself.",
-          formula=r"w, y^{(1)} > 0, \; m_L = 1, \; \Delta w_{ij}^{(\ell)} = c: \quad "
-                  r"\tilde{\mathcal{L}}_1(\Delta w) = \tilde{\mathcal{L}}(\Delta w)",
-          kind="identity", verdict="holds",
-          ours=True, implements=(Bound.value, weights), uses=("3", "theorem-2"))
+          kind="identity", verdict="holds", ours=True,
+          implements=(Bound.value, eq_9_10_weights), uses=("3", "theorem-2"))
 def extension_tightness(rng):
     claims = []
     for kind in ("relu", "identity"):
-        at = cases.evaluation(rng, kind, positive=True, sizes=(3, 4, 3, 1))
         changes = rng.choice([-1.0, 1.0], 4) * rng.uniform(0.2, 2.0, 4)
         claims.append(Equal("bound against model, changes of both signs",
-                            *bounds_and_models(at, changes), 1e-12, case=kind))
+                            *bounds_and_models(cases.tight(rng, kind), changes), 1e-12, case=kind))
     at = cases.evaluation(rng, "softplus", positive=True, sizes=(3, 4, 2))
     at = cases.with_residual(at, rng.uniform(0.5, 2.0, at.outputs.shape))
     step = np.full(at.network.size, rng.uniform(0.2, 2.0))
@@ -143,11 +132,8 @@ def extension_tightness(rng):
 @equation(PAPER, "extension-skip",
           statement="A skip connection adds total gradients, and hands Z to both branches "
                     "unchanged.",
-          formula=r"y = y_a + y_b: \quad u = u_a + u_b, \quad \varphi_a = u_a / u, \quad Z_a = Z_b "
-                  r"= Z",
           kind="inequality", verdict="holds", ours=True,
-          implements=(up_skip, down_skip, up_chain, down_chain),
-          uses=("algorithm-1", "lemma-3"))
+          implements=(up_skip, down_skip, up_chain, down_chain), uses=("algorithm-1", "lemma-3"))
 def extension_skip(rng):
     at = skip_case(rng, rng.choice(cases.CURVED))
     layers = [layer.copy() for layer in at.network.layers]
@@ -161,28 +147,24 @@ def extension_skip(rng):
 @equation(PAPER, "extension-fixed-layers",
           statement="An affine layer that is not trained passes u and Z through its absolute "
                     "weights and keeps nothing.",
-          formula=r"\ell \notin P: \quad u_{si}^{(\ell+1)} = \sum_{j \ge 1} |w_{ij}^{(\ell)}| "
-                  r"u_{sj}^{(\ell)}, \quad Z_{sj}^{(\ell)} = \sum_i Z_{si}^{(\ell+1)} "
-                  r"|w_{ij}^{(\ell)}|",
           kind="inequality", verdict="holds", ours=True,
           implements=(up_linear, down_linear, Stated(theorem_1, "W_ddot")),
           uses=("11", "algorithm-1"))
 def extension_fixed_layers(rng):
     claims, empty = [], []
     for fixed in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2)):
-        at = cases.by_chance(rng, fixed=fixed, scale=2.0)
+        at, name = cases.by_chance(rng, fixed=fixed, scale=2.0), f"fixed layers {fixed}"
         made, W_ddot = algorithm_1(at, "jensen"), reference.algorithm(at)[1]
         claims += in_case(
-            f"fixed layers {fixed}",
-            Equal("curvature from explicit fractions against loops", cases.built(at).curvature,
-                  W_ddot, 1e-12),
+            name, Equal("curvature from explicit fractions against loops",
+                        cases.built(at).curvature, W_ddot, 1e-12),
             Equal("curvature of the algorithm against loops", made.W_ddot, W_ddot, 1e-12),
             is_bound("0 against the least eigenvalue of bound minus model", made.W_ddot,
                      cases.bounded(at)),
             Equal("total gradient of the outputs against loops", made.u[-1],
                   reference.total_gradients(at)[-1], 1e-13))
         if len(fixed) == 2:
-            claims += in_case(f"fixed layers {fixed}", is_bound(
+            claims += in_case(name, is_bound(
                 "one trained layer: 0 against the least eigenvalue of bound minus true Hessian",
                 made.W_ddot, cases.true_hessian(at)))
         expected = [k <= 2 * min({0, 1, 2} - set(fixed)) for k in range(6)]
@@ -210,6 +192,16 @@ def image_case(rng, activation, loss):
     return cases.evaluated(rng, net, loss, samples=2)
 
 
+def pooling_case(rng, activation, loss):
+    """Overlapping windows, windows that leave a row out, and one around the whole image."""
+    net = Network([
+        Conv2d(1, 2, 2, init=0.8, rng=rng), Activation(activation), AvgPool2d(2, 1),
+        Conv2d(2, 2, 2, padding=1, init=0.8, rng=rng), AvgPool2d((1, 2), (2, 2)),
+        Activation("tanh"), AvgPool2d((2, 1)), Flatten(), Linear(4, 3, init=1.0, rng=rng)],
+        input_shape=(1, 4, 5))
+    return cases.evaluated(rng, net, loss, samples=2)
+
+
 def tight(rng):
     """With positive weights and images, one output and all changes equal, bound and model agree."""
     net = Network([Conv2d(1, 2, 2, padding=1, rng=rng), Activation("relu"), AvgPool2d(2, 1),
@@ -225,30 +217,14 @@ def tight(rng):
           statement="A weight that is used at many places has fractions of its own at each: the "
                     "sum over places joins the sum over samples.",
           kind="inequality", verdict="holds", ours=True,
-          implements=(up_convolution, down_convolution),
-          uses=("theorem-2", "algorithm-1"))
+          implements=(up_convolution, down_convolution), uses=("theorem-2", "algorithm-1"))
 def extension_convolution(rng):
     return [*claims_of_a_bound(rng, image_case, crossed=("sigmoid",)), tight(rng)]
-
-
-def pooling_case(rng, activation, loss):
-    """Overlapping windows, windows that leave a row out, and one around the whole image."""
-    net = Network([
-        Conv2d(1, 2, 2, init=0.8, rng=rng), Activation(activation), AvgPool2d(2, 1),
-        Conv2d(2, 2, 2, padding=1, init=0.8, rng=rng), AvgPool2d((1, 2), (2, 2)),
-        Activation("tanh"), AvgPool2d((2, 1)), Flatten(), Linear(4, 3, init=1.0, rng=rng)],
-        input_shape=(1, 4, 5))
-    return cases.evaluated(rng, net, loss, samples=2)
 
 
 @equation(PAPER, "extension-pooling",
           statement="An average over K entries pools total gradients like values and spreads Z "
                     "like gradients.",
-          formula=r"""\begin{aligned}
-                  y_{s p}^{(\ell+1)} &= \frac{1}{K} \sum_k y_{s \pi(p,k)}^{(\ell)}: \\
-                  u_{s p}^{(\ell+1)} &= \frac{1}{K} \sum_k u_{s \pi(p,k)}^{(\ell)}, \\
-                  Z_{s m}^{(\ell)} &= \frac{1}{K} \sum_{p, k \, : \, \pi(p,k) = m}
-                  Z_{s p}^{(\ell+1)} \end{aligned}""",
           kind="inequality", verdict="holds", ours=True,
           implements=(up_pooling, Stated(down_pooling, "0")), uses=("algorithm-1",))
 def extension_pooling(rng):
@@ -261,11 +237,8 @@ def extension_pooling(rng):
           statement="Row sums of the loss's absolute Hessian, weighted by u, start the bound for "
                     "every loss. Their sum is never above Jensen's start. Where the Hessian is "
                     "diagonal they are |f_ii| u.",
-          formula=r"Z_{si}^{(L)} = \sum_{i'} \left| \frac{\partial^2 f}{\partial y_{si}^{(L)} "
-                  r"\partial y_{si'}^{(L)}} \right| u_{si'}^{(L)}",
           kind="inequality", verdict="holds", ours=True,
-          implements=(pairwise, jensen, diagonal),
-          uses=("lemma-3", "algorithm-1"))
+          implements=(pairwise, eq_45_46_jensen, diagonal), uses=("lemma-3", "algorithm-1"))
 def extension_pairwise(rng):
     claims = []
     for loss, samples in product((SoftmaxCrossEntropy(), BoundedCriterion()), (1, 11, 5)):
@@ -287,8 +260,8 @@ def extension_pairwise(rng):
             start_of_paper = algorithm_1(at, "jensen").Z[-1]
             claims += in_case(
                 name, Equal("closed form for the softmax", Z, closed, 1e-12),
-                Equal("Jensen's start against loops", start_of_paper,
-                      reference.start_of(at, u, Reading()), 1e-12),
+                Equal("Jensen's start against loops", start_of_paper, reference.start_of(at, u),
+                      1e-12),
                 AtMost("sum of u Z, sample by sample, against Jensen's", np.sum(u * Z, axis=1),
                        np.sum(u * start_of_paper, axis=1)))
     return [*claims, *diagonal_losses(rng), Case(F=F, u_L=u, Z_L=Z)]
@@ -299,16 +272,16 @@ def diagonal_losses(rng):
     claims = []
     for loss, samples in product((cases.Steep(), TukeyBiweight(1.0)), (11, 5)):
         start = cases.evaluation(rng, "sigmoid", samples=samples, scale=2.0)
-        at = start.network.evaluate(loss, start.x, start.y)
+        at, reading = start.network.evaluate(loss, start.x, start.y), Reading(start="diagonal")
         u, made = reference.total_gradients(at)[-1], algorithm_1(at, "diagonal")
-        loops = reference.start_of(at, u, Reading(start="diagonal"))
         claims += in_case(
             f"{type(loss).__name__}, {samples} samples",
-            Equal("diagonal loss: Z against |f_ii| u by loops", made.Z[-1], loops, 1e-13),
+            Equal("diagonal loss: Z against |f_ii| u by loops", made.Z[-1],
+                  reference.start_of(at, u, reading), 1e-13),
             Equal("diagonal loss: pairwise and diagonal are the same",
                   bound_at(at, "pairwise").curvature, made.W_ddot, 1e-13),
             Equal("diagonal loss: W_ddot by loops, no partition", made.W_ddot,
-                  reference.algorithm(at, Reading(start="diagonal"))[1], 1e-12),
+                  reference.algorithm(at, reading)[1], 1e-12),
             is_bound("diagonal loss: 0 against the least eigenvalue of bound minus model",
                      made.W_ddot, cases.bounded(at)))
     return claims
@@ -317,23 +290,17 @@ def diagonal_losses(rng):
 @equation(PAPER, "extension-cross-terms",
           statement="Bounding the products that Eq. (4) drops makes the bound one on the true "
                     "second-order model.",
-          formula=r"\ddot{W}_{ij} \mathrel{+}= \frac{1}{S} \sum_s |\dot{Y}_{si}^{(\ell+1)}| "
-                  r"u_{sj}^{(\ell)} \; (j \ge 1), \quad Z_{sj}^{(\ell)} \mathrel{+}= \sum_i "
-                  r"|\dot{Y}_{si}^{(\ell+1)}|",
           kind="inequality", verdict="holds", ours=True,
-          implements=(products_left_out_of_4, down_linear),
-          uses=("4", "9", "theorem-2"))
+          implements=(products_left_out_of_4, down_linear), uses=("4", "9", "theorem-2"))
 def extension_cross_terms(rng):
     claims = []
-    ats = cases.variety(rng, samples=3, scale=rng.uniform(1, 3)) | {
-        f"{name}, last layer fixed": at for name, at in
-        cases.variety(rng, cases.CURVED, samples=3, fixed=(2,)).items()} | cases.rows(rng)
-    for name, at in ats.items():
-        H = cases.true_hessian(at)
-        for output in ("auto", "pairwise"):
-            claims += in_case(f"{name}, {output}", is_bound(
-                "0 against the least eigenvalue of bound minus true Hessian",
-                bound_at(at, output, cross=True).curvature, H))
+    fixed = cases.variety(rng, cases.CURVED, samples=3, fixed=(2,))
+    ats = (cases.variety(rng, samples=3, scale=rng.uniform(1, 3))
+           | {f"{name}, last layer fixed": at for name, at in fixed.items()} | cases.rows(rng))
+    for (name, at), output in product(ats.items(), ("auto", "pairwise")):
+        claims += in_case(f"{name}, {output}", is_bound(
+            "0 against the least eigenvalue of bound minus true Hessian",
+            bound_at(at, output, cross=True).curvature, cases.true_hessian(at)))
     crossed = Reading(start="diagonal", cross=True)
     for name, at in cases.rows(rng, leave_out=("no activation",), activation="leaky_relu",
                                output="identity", loss="steep").items():
@@ -362,11 +329,6 @@ def extension_cross_terms(rng):
                     "curvature only. Then every new parameter lies, at every rate, between two "
                     "ends. One is zero, the other what the data's own step at that rate would "
                     "give.",
-          formula=r"""\begin{aligned}
-                  \Delta w &= -\frac{\dot{W} + \mu w}{\ddot{W} / \lambda + \mu} \\
-                  w + \Delta w &= \frac{\ddot{W}}{\ddot{W} + \lambda \mu}
-                  \left(w - \lambda \frac{\dot{W}}{\ddot{W}}\right)
-                  \end{aligned}""",
           kind="identity", verdict="holds", ours=True,
           implements=(Bound.value, ResidualPartitioning.direction),
           uses=("3", "claim-learning-rate"))

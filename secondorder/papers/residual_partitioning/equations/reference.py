@@ -1,5 +1,6 @@
-"""What the checks compare with: the paper's sums index by index, without the room's code."""
+"""What the checks compare with: sums index by index, without the room's code."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -7,19 +8,25 @@ from scipy import optimize
 
 from ....nets import Activation, Skip
 
-# -- one affine layer ------------------------------------------------------------------------------
-# y (S, k) are the inputs that meet weights, with 1 for the bias in column 0
+
+def ratio(a, b):
+    """a / b, and 0 where b is 0."""
+    a, b = np.broadcast_arrays(a, b)
+    return np.where(b == 0, 0.0, a / np.where(b == 0, 1.0, b))
+
+
+def with_first(value, x):
+    """x (S, m) with a column of `value` in front, (S, 1 + m)."""
+    return np.hstack([np.full((len(x), 1), value, x.dtype), x])
+
+
+# -- one affine layer, y (S, k) with 1 for the bias in column 0 ------------------------------------
 
 def own_inputs(layer, x):
     """y of a layer at inputs x (S, in); none, k = 0, where it is not trained."""
-    ones = np.ones((len(x), int(layer.bias is not None)), x.dtype)
-    return np.hstack([ones, x]) if layer.trainable else x[:, :0]
-
-
-def weights_with_bias(layer):
-    """w_ij, (out, 1 + in), with the bias, or 0 without one, at j = 0."""
-    bias = np.zeros(layer.out_features) if layer.bias is None else layer.bias
-    return np.hstack([bias[:, None], layer.weight])
+    if not layer.trainable:
+        return x[:, :0]
+    return x if layer.bias is None else with_first(1, x)
 
 
 def parts(y, w, dw, dy):
@@ -48,11 +55,11 @@ def squares(x, p):
 
 
 def shares(x):
-    """|x_sij| / sum_j' |x_sij'|, and 0 where all are zero."""
-    fractions = np.zeros(x.shape)
-    for s, i, j in np.ndindex(x.shape):
-        fractions[s, i, j] = abs(x[s, i, j]) / (sum(abs(t) for t in x[s, i]) or 1.0)
-    return fractions
+    """|x_ij| / sum_j' |x_ij'| over the last axis, and 0 where all are zero."""
+    if x.ndim == 1:
+        total = sum(map(abs, x))
+        return np.array([abs(v) / total if total else 0.0 for v in x])
+    return np.array([shares(row) for row in x])
 
 
 def quadratics(a, dw, dy, W_dot, W_ddot, Y_dot, Y_ddot):
@@ -68,15 +75,13 @@ def affine_coefficients(a):
 
     The function is a sum of univariate quadratics, for which differences of any width are exact.
     """
-    p = np.concatenate([a.eps, a.phi], axis=2)
-
     def pieces(step):
         return step[:a.dw.size].reshape(a.dw.shape), step[a.dw.size:].reshape(a.dy.shape)
 
     def right_side(step):
         dw, dy = pieces(step)
         x = parts(a.y, a.w, dw, dy * (a.u > 0))  # what cannot move does not
-        return np.sum(a.Y_dot * x.sum(axis=2) + a.Y_ddot * squares(x, p) / 2)
+        return np.sum(a.Y_dot * x.sum(axis=2) + a.Y_ddot * squares(x, a.p) / 2)
 
     units = np.eye(a.dw.size + a.dy.size)
     up, down = (np.array([right_side(sign * e) for e in units]) for sign in (1, -1))
@@ -84,26 +89,89 @@ def affine_coefficients(a):
     return W_dot, W_ddot, Y_dot, Y_ddot
 
 
+# -- a network: every affine layer as a matrix with shared entries ---------------------------------
+# An affine layer is y_n = sum_m A_nm x_m for flat x and y, with x_0 = 1 for the bias. Every entry
+# of A that can change is one parameter, sum_k E_nmk w_k with E 0 or 1. Fractions are those of a
+# fully connected layer, one for every (n, m).
+
+class Step(NamedTuple):
+    """One layer on the way up: flat inputs x (S, m), their Jacobian J (S, m, P) in theta, u before
+    and after, the place of its parameters; an affine layer's A (out, 1 + in) and E (out, 1 + in,
+    parameters); and the steps inside a skip connection.
+    """
+
+    layer: object
+    x: np.ndarray
+    J: np.ndarray
+    u: np.ndarray
+    u_out: np.ndarray
+    where: slice
+    A: np.ndarray
+    E: np.ndarray
+    inner: list
+
+
+@functools.lru_cache(maxsize=64)
+def walk(at):
+    """The steps through the network of an evaluation, and the Jacobian of its outputs (S, C, P)."""
+    x = at.x.reshape(at.samples, -1)
+    return upwards(at.network.layers, at.saved, np.zeros_like(x),
+                   np.zeros((*x.shape, at.network.size)))[::2]
+
+
+def upwards(layers, saved, u, J, start=0):
+    """The steps through `layers`, then u and J at the end and the next place in theta."""
+    steps = []
+    for layer, own_saved in zip(layers, saved):
+        x, below, A, E, inner = own_saved.input.reshape(len(u), -1), (J, u), None, None, []
+        where = slice(start, start + layer.size)
+        if isinstance(layer, Skip):
+            inner, u, J, _ = upwards(layer.layers, own_saved.inner, u, J, start)
+            J, u = below[0] + J, below[1] + u
+        elif isinstance(layer, Activation):
+            slope = layer.function.slope(x)
+            u, J = np.abs(slope) * u, slope[:, :, None] * J
+        else:
+            A, E = matrix_of(layer, own_saved.input.shape[1:])
+            u = u @ np.abs(A[:, 1:]).T + np.abs(with_first(1, x)) @ (E.sum(axis=2) > 0).T
+            J = np.einsum("nm,smp->snp", A[:, 1:], J)
+            J[:, :, where] += np.einsum("nmk,sm->snk", E, with_first(1, x))
+        steps.append(Step(layer, x, *below, u, where, A, E, inner))
+        start += layer.size
+    return steps, u, J, start
+
+
+def matrix_of(layer, x_shape):
+    """A and E of a layer, from its outputs at unit inputs and unit parameters."""
+    units, layer = np.eye(int(np.prod(x_shape))).reshape(-1, *x_shape), layer.copy()
+
+    def matrix():
+        constant, *columns = layer.forward(np.concatenate([0 * units[:1], units]))[0]
+        return np.stack([constant, *(column - constant for column in columns)]).reshape(
+            1 + len(units), -1).T
+
+    A, E = matrix(), []
+    for unit in np.eye(layer.size):
+        for name, piece in zip(layer.parameters, layer.split(unit)):
+            layer.assign(name, piece)
+        E.append(matrix())
+    return A, np.array(E).reshape(-1, *A.shape).transpose(1, 2, 0)
+
+
 # -- a chain of layers -----------------------------------------------------------------------------
 
 def total_gradients(at):
     """u of Eq. (11) at the inputs of all layers and, last, at the outputs."""
-    u = [np.zeros_like(at.x)]
-    for layer, saved in zip(at.network.layers, at.saved):
-        if isinstance(layer, Activation):
-            u.append(np.abs(layer.function.slope(saved.input)) * u[-1])
-        else:
-            y = own_inputs(layer, saved.input)
-            u.append(np.abs(terms(y, layer.weight, u[-1])).sum(axis=2))
-    return u
+    steps, _ = walk(at)
+    return [step.u for step in steps] + [steps[-1].u_out]
 
 
 def own_sum(at, explicit, k):
     """sum_ij W_ddot_ij of the affine layer at place k, from Eq. (9), bias included."""
     layer, x = at.network.layers[k], at.saved[k].input
-    x = terms(own_inputs(layer, x), layer.weight, np.zeros_like(x))
+    own = terms(own_inputs(layer, x), layer.weight, np.zeros_like(x))
     p = np.concatenate(explicit.partitions[k], axis=2)
-    return float(np.sum(explicit.Y_ddot[k + 1] * squares(x, p)))
+    return float(np.sum(explicit.Y_ddot[k + 1] * squares(own, p)))
 
 
 def sum_up_to(at, explicit, below):
@@ -118,12 +186,9 @@ def weighted(at, built, below):
 
 def constant(at, below):
     """The constant of (25): Y_dot sigma'' u^2, over activations among the first `below` layers."""
-    u, total = total_gradients(at), 0.0
-    for k, layer in enumerate(at.network.layers[:below]):
-        if isinstance(layer, Activation):
-            curvature, Y_dot = layer.function.curvature(at.saved[k].input), at.deltas[k]
-            total += np.sum(Y_dot * curvature * u[k] ** 2) / at.samples
-    return total
+    return sum(np.sum(Y_dot * step.layer.function.curvature(step.x) * step.u**2) / at.samples
+               for step, Y_dot in zip(walk(at)[0][:below], at.deltas)
+               if isinstance(step.layer, Activation))
 
 
 class Reading(NamedTuple):
@@ -137,7 +202,7 @@ class Reading(NamedTuple):
     cross: bool = False     # or True: the products that (4) drops are bounded, too
 
 
-def start_of(at, u, reading):
+def start_of(at, u, reading=Reading()):
     """The first backward line of Algorithm 1: Z at the outputs, (S, C)."""
     f = np.array([np.diag(F) for F in at.loss_function.hessian(at.outputs, at.y)])
     Z = np.zeros_like(f)
@@ -153,48 +218,43 @@ def start_of(at, u, reading):
 
 def algorithm(at, reading=Reading()):
     """W_dot and W_ddot (P,) of Algorithm 1, one index at a time."""
-    net, S, u = at.network, at.samples, total_gradients(at)
-    Y_dot, carried = at.loss_function.gradient(at.outputs, at.y), start_of(at, u[-1], reading)
+    steps, _ = walk(at)
+    Y_dot = at.loss_function.gradient(at.outputs, at.y)
+    carried, coefficients = start_of(at, steps[-1].u_out, reading), np.zeros((2, at.network.size))
     if reading.carried == "Y_ddot":
-        carried = np.where(u[-1] > 0, carried / np.where(u[-1] > 0, u[-1], 1.0), 0.0)
-    pieces = []
-    for k in reversed(range(len(net.layers))):
-        layer, y = net.layers[k], at.saved[k].input
-        if isinstance(layer, Activation):
-            Y_dot, carried = through_activation(layer, y, u[k], Y_dot, carried, reading)
+        carried = ratio(carried, steps[-1].u_out)
+    for step in reversed(steps):
+        if isinstance(step.layer, Activation):
+            Y_dot, carried = through_activation(step, Y_dot, carried, reading)
             continue
-        scaled = carried if reading.carried == "Z" else carried * u[k + 1]
-        g = np.abs(Y_dot) * (reading.cross and layer.trainable)
-        W_dot, W_ddot = np.zeros((2, *layer.weight.shape))
-        below_dot, below = np.zeros((2, *y.shape))
-        for s, i, j in np.ndindex(*scaled.shape, y.shape[1]):
-            W_dot[i, j] += Y_dot[s, i] * y[s, j] / S
-            W_ddot[i, j] += (scaled[s, i] * abs(y[s, j]) + g[s, i] * u[k][s, j]) / S
-            below_dot[s, j] += Y_dot[s, i] * layer.weight[i, j]
-            below[s, j] += scaled[s, i] * abs(layer.weight[i, j]) + g[s, i]
-        if layer.trainable:
-            biases = [[] if layer.bias is None else a.sum(axis=0) / S for a in (Y_dot, scaled)]
-            pieces.insert(0,
-                          [np.concatenate([W.ravel(), b]) for W, b in zip((W_dot, W_ddot), biases)])
-        Y_dot, carried = below_dot, below
-    return tuple(np.concatenate(arrays) for arrays in zip(*pieces))
+        scaled = carried if reading.carried == "Z" else carried * step.u_out
+        g = np.abs(Y_dot) * (reading.cross and step.layer.trainable)
+        x, u, W = with_first(1, step.x), with_first(0, step.u), coefficients[:, step.where]
+        below_dot, below = np.zeros((2, *x.shape))
+        for s, n, m in np.ndindex(len(x), *step.A.shape):
+            W[0] += step.E[n, m] * Y_dot[s, n] * x[s, m]
+            W[1] += step.E[n, m] * (scaled[s, n] * abs(x[s, m]) + g[s, n] * u[s, m])
+            below_dot[s, m] += Y_dot[s, n] * step.A[n, m]
+            below[s, m] += scaled[s, n] * abs(step.A[n, m]) + g[s, n]
+        Y_dot, carried = below_dot[:, 1:], below[:, 1:]
+    return tuple(coefficients / at.samples)
 
 
-def through_activation(layer, y, u, Y_dot, carried, reading):
+def through_activation(step, Y_dot, carried, reading):
     """The two backward lines of Algorithm 1 for an activation layer."""
-    below_dot, below = np.zeros_like(y), np.zeros_like(y)
-    for s, j in np.ndindex(y.shape):
-        slope = layer.function.slope(y[s, j])
-        second_order = Y_dot[s, j] * layer.function.curvature(y[s, j])
+    below_dot, below = np.zeros_like(step.x), np.zeros_like(step.x)
+    for s, j in np.ndindex(step.x.shape):
+        slope, u = step.layer.function.slope(step.x[s, j]), step.u[s, j]
+        second_order = Y_dot[s, j] * step.layer.function.curvature(step.x[s, j])
         below_dot[s, j] = Y_dot[s, j] * slope
         if reading.carried == "Y_ddot":
             below[s, j] = abs(carried[s, j] * slope**2 + second_order)
         elif reading.absolute == "all":
-            Z = abs(slope) * carried[s, j] + second_order * u[s, j]
+            Z = abs(slope) * carried[s, j] + second_order * u
             below[s, j] = abs(Z) if reading.way == "abs" else max(Z, 0.0)
         else:
-            Y_ddot = carried[s, j] / (abs(slope) * u[s, j]) if u[s, j] else 0.0
-            below[s, j] = (abs(Y_ddot * slope) ** 2 + second_order) * u[s, j]
+            Y_ddot = carried[s, j] / (abs(slope) * u) if u else 0.0
+            below[s, j] = (abs(Y_ddot * slope) ** 2 + second_order) * u
     return below_dot, below
 
 
@@ -213,30 +273,16 @@ def changes(at, delta, products=False):
     Activations are taken to second order. With ``products=False`` a change of weight times a change
     of activation is left out, as in Eq. (4); with True it is kept.
     """
-    along = [Change(np.zeros_like(at.x), np.zeros_like(at.x))]
-    for layer, where, saved in zip(at.network.layers, at.network.slices, at.saved):
-        along.append(change_of_layer(layer, saved.input, along[-1], delta[where], products))
-    return along
-
-
-def change_of_layer(layer, y, change, delta, products=False):
-    """Change of the output of one affine or activation layer."""
-    first, second = change
-    if isinstance(layer, Activation):
-        slope, curvature = layer.function.slope(y), layer.function.curvature(y)
-        return Change(slope * first, slope * second + curvature * first**2)
-    dW, db = weights_and_biases(layer, delta)
-    twice = 2 * first @ dW.T if products else 0
-    return Change(first @ layer.weight.T + y @ dW.T + db, second @ layer.weight.T + twice)
-
-
-def weights_and_biases(layer, delta):
-    """A layer's piece of a flat step as (out, in) and (out,); zeros where the layer has none."""
-    out, width = layer.weight.shape
-    if not layer.trainable:
-        return np.zeros((out, width)), np.zeros(out)
-    weights, rest = delta[:out * width].reshape(out, width), delta[out * width:]
-    return weights, rest if layer.bias is not None else np.zeros(out)
+    (steps, J), second = walk(at), [np.zeros_like(at.x)]
+    first = [J @ delta for J in (*(step.J for step in steps), J)]
+    for step, moved in zip(steps, first):
+        if isinstance(step.layer, Activation):
+            f = step.layer.function
+            second.append(f.slope(step.x) * second[-1] + f.curvature(step.x) * moved**2)
+        else:
+            dA = (step.E @ delta[step.where])[:, 1:]
+            second.append(second[-1] @ step.A[:, 1:].T + (2 * moved @ dA.T if products else 0))
+    return list(map(Change, first, second))
 
 
 def model(at, delta, products=False):
@@ -248,22 +294,13 @@ def model(at, delta, products=False):
     return float(np.mean(loss.value(p, y) + linear + square / 2))
 
 
-def outputs(net, x, delta):
+def outputs(at, delta):
     """Outputs (S, C) at a step `delta` (P,), without the layers' own passes."""
-    for layer, where in zip(net.layers, net.slices):
-        if isinstance(layer, Activation):
-            x = layer.function.value(x)
-        else:
-            dW, db = weights_and_biases(layer, delta[where])
-            x = x @ (layer.weight + dW).T + db + (0 if layer.bias is None else layer.bias)
+    x = at.x
+    for step in walk(at)[0]:
+        x = (step.layer.function.value(x) if isinstance(step.layer, Activation)
+             else with_first(1, x) @ (step.A + step.E @ delta[step.where]).T)
     return x
-
-
-def derivative_along_ones(at):
-    """Derivative of the outputs when all parameters grow alike, by the complex step."""
-    net, h = at.network.astype("complex128"), 1e-30
-    net.theta = net.theta + 1j * h
-    return net(at.x).imag / h
 
 
 def losses(name, p, y):
@@ -279,78 +316,30 @@ def least_eigenvalue(curvature, H):
     return float(np.linalg.eigvalsh(np.diag(curvature) - H)[0])
 
 
-# -- every layer as a matrix with shared entries ---------------------------------------------------
-# An affine layer is y_n = sum_m A_nm x_m for flat x and y, with x_0 = 1 for the bias. Every entry
-# of A that can change is one parameter, sum_k E_nmk w_k with E 0 or 1. Fractions are those of a
-# fully connected layer, one for every (n, m).
+# -- the bound from explicit fractions, through any layers -----------------------------------------
 
-def matrix_of(layer, x_shape):
-    """A (out, 1 + in) and E (out, 1 + in, parameters) of a layer, from its outputs at unit inputs
-    and unit parameters.
-    """
-    units, layer = np.eye(int(np.prod(x_shape))).reshape(-1, *x_shape), layer.copy()
-
-    def matrix():
-        constant, *columns = layer.forward(np.concatenate([0 * units[:1], units]))[0]
-        return np.stack([constant, *(column - constant for column in columns)]).reshape(
-            1 + len(units), -1).T
-
-    A, E = matrix(), []
-    for unit in np.eye(layer.size):
-        for name, piece in zip(layer.parameters, layer.split(unit)):
-            layer.assign(name, piece)
-        E.append(matrix())
-    return A, np.array(E).reshape(-1, *A.shape).transpose(1, 2, 0)
-
-
-def ratio(a, b):
-    """a / b, and 0 where b is 0."""
-    a, b = np.broadcast_arrays(a, b)
-    return np.where(b == 0, 0.0, a / np.where(b == 0, 1.0, b))
-
-
-def with_one(x):
-    """Flat inputs with x_0 = 1 in front, (S, 1 + in)."""
-    return np.hstack([np.ones_like(x[:, :1]), x])
-
-
-class Up(NamedTuple):
-    """One layer on the way up: flat input x, u before and after, the Jacobian of x in theta
-    (S, m, P), where the layer's parameters stand; `inner` are the steps inside a skip connection,
-    A and E those of an affine layer.
+class DenseBound(NamedTuple):
+    """All of a bound from explicit fractions: u at the outputs, W_ddot (P,), the right side of the
+    sum rule, and the Hessian (P, P) of what is bounded.
     """
 
-    layer: object
-    x: np.ndarray
     u: np.ndarray
-    u_out: np.ndarray
-    J: np.ndarray
-    where: slice
-    inner: list
-    A: np.ndarray
-    E: np.ndarray
+    curvature: np.ndarray
+    total: float
+    H: np.ndarray
 
 
-def upwards(layers, saved, u, J, start=0):
-    """The steps through `layers`, then u and J at the end and the next place in theta."""
-    steps = []
-    for layer, own_saved in zip(layers, saved):
-        x, here, inner, A, E = own_saved.input.reshape(len(u), -1), (u, J), [], None, None
-        where = slice(start, start + layer.size)
-        if isinstance(layer, Skip):
-            inner, u, J, _ = upwards(layer.layers, own_saved.inner, u, J, start)
-            u, J = here[0] + u, here[1] + J
-        elif isinstance(layer, Activation):
-            slope = layer.function.slope(x)
-            u, J = np.abs(slope) * u, slope[:, :, None] * J
-        else:
-            A, E = matrix_of(layer, own_saved.input.shape[1:])
-            u = u @ np.abs(A[:, 1:]).T + np.abs(with_one(x)) @ (E.sum(axis=2) > 0).T
-            J = np.einsum("nm,smp->snp", A[:, 1:], J)
-            J[:, :, where] += np.einsum("nmk,sm->snk", E, with_one(x))
-        steps.append(Up(layer, x, here[0], u, here[1], where, inner, A, E))
-        start += layer.size
-    return steps, u, J, start
+def dense_bound(at, way="abs"):
+    """The `DenseBound` at an evaluation; (46) at a convex loss."""
+    (steps, J), u = walk(at), walk(at)[0][-1].u_out
+    F = at.loss_function.hessian(at.outputs, at.y) / at.samples
+    r = np.sqrt(np.einsum("sii->si", F))
+    Y_ddot = ratio(r**2, ratio(u * r, np.sum(u * r, axis=1, keepdims=True)))
+    H, curvature = np.einsum("sip,sij,sjq->pq", J, F, J), np.zeros(at.network.size)
+    at_outputs = np.sum(Y_ddot * u**2)
+    Y_dot = at.loss_function.gradient(at.outputs, at.y) / at.samples
+    _, _, added = downwards(steps, Y_dot, Y_ddot, way, curvature, H)
+    return DenseBound(u, curvature, float(at_outputs + added), H)
 
 
 def downwards(steps, Y_dot, Y_ddot, way, curvature, H):
@@ -375,48 +364,13 @@ def downwards(steps, Y_dot, Y_ddot, way, curvature, H):
             Y_dot, Y_ddot = Y_dot * slope, Y_ddot * slope**2 + bent
             Y_ddot = np.abs(Y_ddot) if way == "abs" else np.maximum(Y_ddot, 0)
             added += np.sum(Y_ddot * step.u**2)
-        else:
-            Y_dot, Y_ddot = through_affine(step, Y_dot, Y_ddot, curvature)
+        else:  # eps = |x| / u_out and phi = |w| u / u_out for every (s, n, m)
+            x, w, u_out = with_first(1, step.x)[:, None], step.A[:, 1:], step.u_out[:, :, None]
+            eps, phi = ratio(np.abs(x), u_out), ratio(np.abs(w) * step.u[:, None], u_out)
+            own = ratio(Y_ddot[:, :, None] * x**2, eps)
+            curvature[step.where] += np.einsum("snm,nmk->k", own, step.E)
+            Y_dot, Y_ddot = Y_dot @ w, ratio(Y_ddot[:, :, None] * w**2, phi).sum(axis=1)
     return Y_dot, Y_ddot, added
-
-
-def through_affine(step, Y_dot, Y_ddot, curvature):
-    """W_ddot = sum Y_ddot y^2 / eps and Y_ddot_in = sum Y_ddot w^2 / phi, with eps = |y| / u_out
-    and phi = |w| u / u_out for every (s, n, m).
-    """
-    x, u, u_out = with_one(step.x)[:, None], step.u[:, None], step.u_out[:, :, None]
-    eps = ratio(np.abs(x), u_out)
-    curvature[step.where] += np.einsum("snm,nmk->k", ratio(Y_ddot[:, :, None] * x**2, eps), step.E)
-    w = step.A[:, 1:]
-    phi = ratio(np.abs(w) * u, u_out)
-    return Y_dot @ w, ratio(Y_ddot[:, :, None] * w**2, phi).sum(axis=1)
-
-
-class DenseBound(NamedTuple):
-    """All of a bound from explicit fractions: u at the outputs, W_ddot (P,), the right side of the
-    sum rule, and the Hessian (P, P) of what is bounded.
-    """
-
-    u: np.ndarray
-    curvature: np.ndarray
-    total: float
-    H: np.ndarray
-
-
-def dense_bound(at, way="abs"):
-    """The `DenseBound` at an evaluation; (46) at a convex loss."""
-    P, samples = at.network.size, at.samples
-    start = at.x.reshape(samples, -1)
-    steps, u, J, _ = upwards(at.network.layers, at.saved, np.zeros_like(start),
-                             np.zeros((*start.shape, P)))
-    F = at.loss_function.hessian(at.outputs, at.y) / samples
-    r = np.sqrt(np.einsum("sii->si", F))
-    Y_ddot = ratio(r**2, ratio(u * r, np.sum(u * r, axis=1, keepdims=True) + 0 * u))
-    H, curvature = np.einsum("sip,sij,sjq->pq", J, F, J), np.zeros(P)
-    at_outputs = np.sum(Y_ddot * u**2)
-    Y_dot = at.loss_function.gradient(at.outputs, at.y) / samples
-    _, _, added = downwards(steps, Y_dot, Y_ddot, way, curvature, H)
-    return DenseBound(u, curvature, float(at_outputs + added), H)
 
 
 # -- least sums, with no formula of the paper for them ---------------------------------------------
@@ -470,28 +424,29 @@ def sum_of_curvatures(at, negative_curvature="abs"):
     The fractions are an array (S, out, k + in) for every affine layer, bottom to top, then (S, C)
     for the loss.
     """
-    f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y) / at.samples
-    u = total_gradients(at)
-    affine = [k for k, layer in enumerate(at.network.layers) if not isinstance(layer, Activation)]
+    f_ii, (steps, _) = at.loss_function.hessian_diagonal(at.outputs, at.y) / at.samples, walk(at)
+    affine = [step for step in steps if not isinstance(step.layer, Activation)]
 
-    def terms_of(k, u):
-        layer, x = at.network.layers[k], at.saved[k].input
-        return terms(own_inputs(layer, x), layer.weight, u)
+    def terms_of(step, u):
+        return terms(own_inputs(step.layer, step.x), step.layer.weight, u)
 
-    squares_of = [terms_of(k, np.ones_like(u[k])) ** 2 for k in affine]
+    squares_of = [terms_of(step, np.ones_like(step.u)) ** 2 for step in affine]
+    bends = [(f.slope(step.x) ** 2, Y_dot / at.samples * f.curvature(step.x))
+             if (f := getattr(step.layer, "function", None)) else None
+             for step, Y_dot in zip(steps, at.deltas)]
 
     def objective(p):
         Y, total, left = ratio(f_ii, p[-1]), 0.0, list(zip(squares_of, p))
-        for k in reversed(range(len(at.saved))):
-            saved = at.saved[k]
-            if k in affine:
+        for step, bend in reversed(list(zip(steps, bends))):
+            if bend:
+                Y = Y * bend[0] + bend[1]
+                Y = Y * (Y.real > 0 if negative_curvature == "max" else np.sign(Y.real))
+            else:
                 parts = Y[..., None] * ratio(*left.pop())
-                k_own = parts.shape[-1] - saved.input.shape[1]
+                k_own = parts.shape[-1] - step.x.shape[1]
                 total = total + parts[..., :k_own].sum(axis=(1, 2, 3))
                 Y = parts[..., k_own:].sum(axis=2)
-            else:
-                Y = Y * saved.slope**2 + at.deltas[k] / at.samples * saved.curvature
-                Y = Y * (Y.real > 0 if negative_curvature == "max" else np.sign(Y.real))
         return total
 
-    return objective, [terms_of(k, u[k]) != 0 for k in affine] + [u[-1] * f_ii > 0]
+    occupied = [terms_of(step, step.u) != 0 for step in affine]
+    return objective, [*occupied, steps[-1].u_out * f_ii > 0]

@@ -4,7 +4,8 @@ from itertools import product
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate, Stated, equation
+from ....ledger import (AtMost, Case, Counterexample, Equal, Printed, Property, Rate, Stated,
+                        equation)
 from .. import PAPER
 from ..section_3_residual_partitioning import (
     eq_4_output_change, eq_5_sums_of_fractions, eq_6_squared_change, eq_7_jensen,
@@ -18,28 +19,24 @@ from .claims import FIRST_ORDER, NOT_NEGATIVE, by_differences, in_case, quadrati
           statement="An affine output is the weighted sum of its inputs, bias included. To first "
                     "order its change has two parts: weight changes times inputs, and weights "
                     "times input changes.",
-          formula=r"""\begin{aligned}
-                  y_{si}^{(\ell+1)} &\equiv \sum_{j=0}^{m_\ell} w_{ij}^{(\ell)} y_{sj}^{(\ell)} \\
-                  \Delta y_{si}^{(\ell+1)} &\approx \sum_{j=0}^{m_\ell} \Delta w_{ij}^{(\ell)}
-                  y_{sj}^{(\ell)} + \sum_{j=1}^{m_\ell} w_{ij}^{(\ell)} \Delta y_{sj}^{(\ell)}
-                  \end{aligned}""",
           kind="approximation", verdict="holds", implements=(eq_4_output_change,), uses=())
 def equation_4(rng):
     claims = []
     for name, a in cases.affine_rows(rng).items():
-        w, dw = reference.weights_with_bias(a.layer), np.zeros((len(a.w), 1 + a.x.shape[1]))
+        w, _ = reference.matrix_of(a.layer, a.x.shape[1:])
+        dw = np.zeros_like(w)
         dw[:, dw.shape[1] - a.y.shape[1]:] = a.dw
-        first = eq_4_output_change(a.y, a.w, a.dw, a.dy)
+        first = eq_4_output_change(*a.changes)
 
         def output(t):
-            moved = np.hstack([np.ones((len(a.x), 1)), a.x + t * a.dy])
+            moved = reference.with_first(1, a.x + t * a.dy)
             return np.array([[sum((w + t * dw)[i] * row) for i in range(len(w))] for row in moved])
 
         claims += in_case(
             name, Equal("output against a sum over inputs from j = 0", a.layer.forward(a.x)[0],
                         output(0), 1e-14),
             Equal("first-order change against sums over j", first,
-                  reference.parts(a.y, a.w, a.dw, a.dy).sum(axis=2), 1e-14),
+                  reference.parts(*a.changes).sum(axis=2), 1e-14),
             Equal("what is left out against the product of both changes",
                   output(1.0) - output(0) - first, a.dy @ dw[:, 1:].T, 1e-12, scale=first))
         if name == "four samples":
@@ -53,27 +50,24 @@ def equation_4(rng):
 @equation(PAPER, "5",
           statement="For every sample and output, the fractions for the weights and for the inputs "
                     "are not negative and add up to one.",
-          formula=r"\sum_{j=0}^{m_\ell} \varepsilon_{sij}^{(\ell)} + \sum_{j=1}^{m_\ell} "
-                  r"\varphi_{sij}^{(\ell)} = 1 \quad \forall s, i \quad \varepsilon_{sij}^{(\ell)} "
-                  r"\geq 0 \quad \varphi_{sij}^{(\ell)} \geq 0 \quad \forall s, i, j",
           kind="definition", verdict="definition",
           implements=(eq_5_sums_of_fractions, Stated(eq_10_fractions, "0", "1")), uses=())
 def equation_5(rng):
     claims = []
     for name, a in cases.affine_and_first(rng).items():
-        for eps, phi in (a.best, (a.eps, a.phi)):
-            p = np.concatenate([eps, phi], axis=2)
+        for one in (a.at_best(), a):
+            ones = np.ones(a.Y_dot.shape)
             claims += in_case(
-                name, Equal("sums over j against one", eq_5_sums_of_fractions(eps, phi),
-                            np.ones(a.Y_dot.shape), 1e-13),
-                Equal("sums over j by loops", [[sum(row) for row in rows] for rows in p],
-                      np.ones(a.Y_dot.shape), 1e-13),
-                AtMost("0 against eps and phi", 0.0, p))
-        claims += [Property(f"some of it goes to the weights, {name} layer", bool(eps.any()),
+                name, Equal("sums over j against one", eq_5_sums_of_fractions(one.eps, one.phi),
+                            ones, 1e-13),
+                Equal("sums over j by loops", [[sum(row) for row in rows] for rows in one.p],
+                      ones, 1e-13),
+                AtMost("0 against eps and phi", 0.0, one.p))
+        claims += [Property(f"some of it goes to the weights, {name} layer", bool(a.eps.any()),
                             name != "fixed"),
-                   Property(f"some of it goes further down, {name} layer", bool(phi.any()),
+                   Property(f"some of it goes further down, {name} layer", bool(a.phi.any()),
                             name != "first")]
-    return [*claims, Case(eps=eps, phi=phi)]
+    return [*claims, Case(eps=a.eps, phi=a.phi)]
 
 
 @equation(PAPER, "6", "7",
@@ -84,25 +78,23 @@ def equation_5(rng):
           implements=(eq_6_squared_change, eq_7_jensen))
 def equations_6_and_7(rng):
     claims = []
-    for (row, a), name, size in product(cases.affine_rows(rng).items(), ("arbitrary", "optimal"),
+    for (row, a), best, size in product(cases.affine_rows(rng).items(), (False, True),
                                         (1.0, 0.01, 100.0)):
-        eps, phi = (a.eps, a.phi) if name == "arbitrary" else a.best
-        dw, dy = size * rng.normal(size=a.dw.shape), rng.normal(size=a.dy.shape)
-        x = reference.parts(a.y, a.w, dw, dy)
-        change = eq_4_output_change(a.y, a.w, dw, dy)
-        right = eq_7_jensen(a.y, a.w, dw, dy, eps, phi)
+        a = a._replace(dw=size * rng.normal(size=a.dw.shape), dy=rng.normal(size=a.dy.shape))
+        a = a.at_best() if best else a
+        x, change = reference.parts(*a.changes), eq_4_output_change(*a.changes)
+        square, right = (eq(*a.changes, a.eps, a.phi) for eq in (eq_6_squared_change, eq_7_jensen))
         claims += in_case(
-            f"{name}, {row}",
+            f"{'optimal' if best else 'arbitrary'}, {row}",
             Equal("(6): squared change against the square of the sum over parts", change**2,
-                  eq_6_squared_change(a.y, a.w, dw, dy, eps, phi), 1e-12),
-            Equal("(6): the sum over parts by loops",
-                  eq_6_squared_change(a.y, a.w, dw, dy, eps, phi), x.sum(axis=2) ** 2, 1e-12),
-            Equal("(7): right side against a sum over parts", right,
-                  reference.squares(x, np.concatenate([eps, phi], axis=2)), 1e-12),
+                  square, 1e-12),
+            Equal("(6): the sum over parts by loops", square, x.sum(axis=2) ** 2, 1e-12),
+            Equal("(7): right side against a sum over parts", right, reference.squares(x, a.p),
+                  1e-12),
             AtMost("(7): squared change against the right side", change**2, right))
     one = cases.in_proportion(cases.affine(rng))
-    first = eq_4_output_change(one.y, one.w, one.dw, one.dy)[0, 0]
-    right = eq_7_jensen(one.y, one.w, one.dw, one.dy, one.eps, one.phi)[0, 0]
+    first = eq_4_output_change(*one.changes)[0, 0]
+    right = eq_7_jensen(*one.changes, one.eps, one.phi)[0, 0]
     # the change of this step or of the opposite one
     larger = abs(first) + abs(one.dy @ one.dw[:, 1:].T)[0, 0]
     return [*claims, Equal("equality where every part is in proportion to its fraction", right,
@@ -115,24 +107,16 @@ def equations_6_and_7(rng):
 @equation(PAPER, "8",
           statement="The quadratics of an affine layer's outputs are at most the quadratics of "
                     "its weights and of its inputs.",
-          formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
-                  r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_{\ell}} \mathcal{W}_{ij}^{(\ell)} + "
-                  r"\sum_{s=1}^S \sum_{j=1}^{m_{\ell}} \mathcal{Y}_{sj}^{(\ell)}",
           kind="inequality", verdict="conditional", condition=(FIRST_ORDER, NOT_NEGATIVE),
           implements=(eq_8_bound_of_outputs, quadratic,
                       Stated(eq_9_coefficients, "W_dot", "W_ddot", "Y_dot", "Y_ddot")),
           uses=("7", "9"))
 def equation_8(rng):
     def right_side(a, dw, dy):
-        below = a.below()
-        return eq_8_bound_of_outputs(quadratic(below.W_dot, below.W_ddot, dw),
-                                     quadratic(below.Y_dot, below.Y_ddot, dy))
+        W_dot, W_ddot, Y_dot, Y_ddot = a.below()
+        return eq_8_bound_of_outputs(quadratic(W_dot, W_ddot, dw), quadratic(Y_dot, Y_ddot, dy))
 
-    rows = cases.affine_rows(rng)
-    a = rows["four samples"]
-    return [*(claim for name, one in rows.items()
-              for claim in quadratics_bounded(one, rng, name, right_side)),
-            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.eps)]
+    return quadratics_bounded(cases.affine_rows(rng), rng, right_side)
 
 
 @equation(PAPER, "9",
@@ -143,10 +127,38 @@ def equation_8(rng):
 def equation_9(rng):
     claims = []
     for row, a in cases.affine_rows(rng).items():
-        below = a.below()
-        claims += by_differences(a, row, 8, below, *below._fields[0 if a.layer.trainable else 2:])
-        if a.layer.trainable:
+        below = a.below()._asdict()
+        of_weights = a.layer.trainable
+        claims += by_differences(a, row, 8, {name: one for name, one in below.items()
+                                             if of_weights or "Y" in name})
+        if of_weights:
             claims.append(AtMost("0 against W_ddot, although Y_dot has both signs", 0.0,
-                                 below.W_ddot, case=row))
-    return [*claims,
-            Case(y=a.y, Y_dot_above=a.Y_dot, Y_ddot_above=a.Y_ddot, **below._asdict())]
+                                 below["W_ddot"], case=row))
+    return [*claims, Case(y=a.y, Y_dot_above=a.Y_dot, Y_ddot_above=a.Y_ddot, **below)]
+
+
+@equation(PAPER, "u-note-below-9",
+          statement="What keeps the second coefficients from being negative, and the bound in its "
+                    "direction, are second coefficients above that are not negative. In the text "
+                    "that was read the first ones are asked for, which take both signs.",
+          where="Section 3.1, the sentence below (9)", kind="claim", verdict="erratum",
+          weight="extraction", ours=True, unnumbered=True, uses=("9",),
+          implements=(Stated(eq_9_coefficients, "W_ddot", "Y_ddot"),))
+def note_below_9(rng):
+    claims = []
+    for row, a in cases.affine_rows(rng).items():
+        if row == "fixed":
+            continue
+        right = a.below()
+        printed = a._replace(Y_dot=np.abs(a.Y_dot), Y_ddot=-a.Y_ddot).below()
+        expected = reference.affine_coefficients(a)
+        claims += in_case(
+            row, Equal("W_ddot and Y_ddot against differences of the right side of (8)",
+                       [*right.W_ddot.flat, *right.Y_ddot.flat],
+                       [*expected[1].flat, *expected[3].flat], 1e-12),
+            AtMost("Y_ddot >= 0 above, Y_dot of both signs: 0 against W_ddot and Y_ddot", 0.0,
+                   [*right.W_ddot.flat, *right.Y_ddot.flat]),
+            Printed(AtMost("Y_dot >= 0 above, Y_ddot < 0: 0 against W_ddot and Y_ddot", 0.0,
+                           [*printed.W_ddot.flat, *printed.Y_ddot.flat])))
+    return [*claims, Case(Y_dot_above=a.Y_dot, Y_ddot_above=a.Y_ddot, W_ddot=right.W_ddot,
+                          Y_ddot=right.Y_ddot)]

@@ -3,13 +3,13 @@
 import numpy as np
 
 from .... import exact
-from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, Stated, equation
 from .. import PAPER
 from ..section_3_residual_partitioning import NEGATIVE_CURVATURE
 from ..section_4_partitioning_variables import (eq_10_fractions, eq_11_activation, eq_11_affine,
                                                 theorem_2)
 from ..section_7_3_proof_of_theorem_2 import eq_46_fractions_at_outputs
-from ..section_7_algorithm_1 import forward_pass
+from ..section_7_algorithm_1 import algorithm_1, forward_pass
 from . import cases, reference
 from .claims import NONE_NEGATIVE
 from .reference import minimise_over_fractions, sum_of_curvatures
@@ -33,13 +33,10 @@ def signs_kept(rng):
     """
     at = cases.bent_unit()
     best, _ = theorem_2(at)
-    sums = []
-    for p in (0.5, rng.uniform(0.55, 0.9), 0.999):
-        first = np.array([[[p, 1 - p]]]), best[0][1]
-        built = cases.built(at, [first, *best[1:]], correct=cases.uncorrected)
-        sums.append(float(built.curvature.sum()))
-    at_these = float(cases.built(at, correct=cases.uncorrected).curvature.sum())
-    return at_these, sums
+    firsts = [best[0]] + [(np.array([[[p, 1 - p]]]), best[0][1])
+                          for p in (0.5, rng.uniform(0.55, 0.9), 0.999)]
+    return [float(cases.built(at, [first, *best[1:]], correct=cases.kept).curvature.sum())
+            for first in firsts]
 
 
 @equation(PAPER, "10", "theorem-2",
@@ -48,20 +45,14 @@ def signs_kept(rng):
                     "gradient. Both are over the output's total gradient. At the loss they are the "
                     "fractions of (46). (The formula serves the first layer too, where phi = 0; a "
                     "layer that is not trained has no eps.)",
-          formula=r"\varepsilon_{sij}^{*(\ell)} = \frac{|y_{sj}^{(\ell)}|}{u_{si}^{(\ell+1)}} "
-                  r"\quad \varphi_{sij}^{*(\ell)} = \frac{|w_{ij}^{(\ell)}| "
-                  r"u_{sj}^{(\ell)}}{u_{si}^{(\ell+1)}} \quad \text{for } 1 < \ell < L, \quad \ell "
-                  r"\in P",
           uses=("25", "32", "38", "44", "46"),
           kind="optimality", verdict="conditional", condition=NONE_NEGATIVE,
           implements=(Stated(eq_10_fractions, "0", "1"), Stated(theorem_2, "0", "1"),
                       eq_46_fractions_at_outputs))
 def equation_10(rng):
-    claims = []
-    for name, a in cases.affine_and_first(rng).items():
-        claims.append(Equal("eps and phi against |y| / u and |w| u / u, by loops",
-                            np.concatenate(a.best, axis=2), reference.shares(a.terms), 1e-13,
-                            case=name))
+    claims = [Equal("eps and phi against |y| / u and |w| u / u, by loops", a.at_best().p,
+                    reference.shares(a.terms), 1e-13, case=name)
+              for name, a in cases.affine_and_first(rng).items()]
     sizes = (2, 2, 2, 3)
     for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
         at = cases.evaluation(rng, activation, loss, samples=2, sizes=sizes)
@@ -75,20 +66,44 @@ def equation_10(rng):
                    Counterexample(AtMost(
                        "softplus, negative ones corrected: the sum against other fractions' least",
                        *sum_and_least(bent_the_wrong_way(rng), rng, way), 1e-3, case=way))]
-    at_these, (at_half, *at_others) = signs_kept(rng)
-    claims += [Counterexample(AtMost("one tanh unit, a negative coefficient with its sign: the sum "
-                                     "at these fractions against others", at_these, at_others)),
-               Equal("the same: these fractions are halves", at_these, at_half, 1e-12),
-               AtMost("the same: the sum at others against these, which give the largest",
-                      at_others, at_these),
-               AtMost("the same: a fraction near 0, a sum far below", at_others[1],
-                      100 * at_these)]
+    at_these, at_half, *at_others = signs_kept(rng)
     built = cases.built(at)
     eps, phi = built.partitions[2]
-    return [*claims, Equal("all u against loops", np.concatenate(built.u, axis=1),
-                           np.concatenate(reference.total_gradients(at), axis=1), 1e-13),
+    return [*claims,
+            Counterexample(AtMost("one tanh unit, a negative coefficient with its sign: the sum "
+                                  "at these fractions against others", at_these, at_others)),
+            Equal("the same: these fractions are halves", at_these, at_half, 1e-12),
+            AtMost("the same: the sum at others against these, which give the largest",
+                   at_others, at_these),
+            AtMost("the same: a fraction near 0, a sum far below", at_others[1], 100 * at_these),
+            Equal("all u against loops", np.hstack(built.u),
+                  np.hstack(reference.total_gradients(at)), 1e-13),
             Case(y=at.saved[2].input, u=built.u[2], u_above=built.u[3], eps=eps, phi=phi,
                  W_ddot=built.curvature)]
+
+
+@equation(PAPER, "u-theorem-2-in-algorithm-1",
+          statement="The fractions are chosen so that the bound is least for changes of equal "
+                    "size. The bound that Algorithm 1 minimises has absolute values below the "
+                    "activations, and where one of them turns a sign, other fractions make it "
+                    "less, here by a quarter and more.",
+          where="Section 4, the sentence before Theorem 2; Algorithm 1, the last backward line",
+          kind="claim", verdict="erratum", weight="substance", ours=True, unnumbered=True,
+          uses=("theorem-2", "algorithm-1"), implements=(Stated(algorithm_1, "W_ddot"),))
+def theorem_2_in_algorithm_1(rng):
+    positive, bent = cases.all_positive(rng, (2, 2, 2, 3)), bent_the_wrong_way(rng)
+    sums = [(float(algorithm_1(at, output).W_ddot.sum()), sum_and_least(at, rng)[1])
+            for at, output in ((positive, "jensen"), (bent, "jensen"))]
+    by_loops = reference.algorithm(bent)[1]
+    return [Equal("no coefficient negative: Algorithm 1's sum against the numerical minimum",
+                  *sums[0], 1e-7),
+            Equal("a negative one: Algorithm 1's sum against loops", sums[1][0], by_loops.sum(),
+                  1e-12),
+            Printed(AtMost("a negative one: Algorithm 1's sum against other fractions' least",
+                           *sums[1], 1e-3)),
+            AtMost("the same: the least against three quarters of Algorithm 1's sum", sums[1][1],
+                   0.75 * sums[1][0]),
+            Case(theta=bent.network.theta, W_ddot=by_loops, least=sums[1][1])]
 
 
 # -- the total gradient ----------------------------------------------------------------------------
@@ -99,18 +114,14 @@ def sums_over_paths(at):
     Weights, inputs of layers and slopes are replaced by their absolute values; every parameter
     starts a path.
     """
-    net, M = at.network, [np.zeros((*at.x.shape, at.network.size))]
-    for layer, where, saved in zip(net.layers, net.slices, at.saved):
-        if hasattr(saved, "slope"):
-            M.append(np.abs(saved.slope)[:, :, None] * M[-1])
-            continue
-        below = np.einsum("ij,sjp->sip", np.abs(layer.weight), M[-1])
-        if layer.trainable:
-            units = np.eye(layer.out_features)
-            below[:, :, where] += [np.hstack([np.kron(units, np.abs(x)),
-                                              units[:, :layer.size - layer.weight.size]])
-                                   for x in saved.input]
-        M.append(below)
+    M = [np.zeros((*at.x.shape, at.network.size))]
+    for step in reference.walk(at)[0]:
+        if step.A is None:
+            M.append(np.abs(step.layer.function.slope(step.x))[:, :, None] * M[-1])
+        else:
+            M.append(np.einsum("ij,sjp->sip", np.abs(step.A[:, 1:]), M[-1]))
+            own = np.abs(reference.with_first(1, step.x))
+            M[-1][:, :, step.where] += np.einsum("ijp,sj->sip", step.E, own)
     return np.concatenate([J.sum(axis=2) for J in M], axis=1)
 
 
@@ -119,12 +130,6 @@ def sums_over_paths(at):
                     "and an activation shrinks it by the slope. An affine layer sums the size of "
                     "its inputs and weighted total gradients. (In the case of an activation i = "
                     "j; an affine layer that is not trained lacks the first sum.)",
-          formula=r"""u_{si}^{(1)} \equiv 0 \quad u_{si}^{(\ell+1)} \equiv \begin{cases}
-                  |\dot{\sigma}_{\ell}(y_{sj}^{(\ell)})| u_{sj}^{(\ell)} & \text{for activation
-                  layers } \ell \\
-                  \sum_{j=0}^{m_{\ell}} |y_{sj}^{(\ell)}| + \sum_{j=1}^{m_{\ell}} |w_{ij}^{(\ell)}|
-                  u_{sj}^{(\ell)} & \text{for affine layers } \ell
-                  \end{cases}""",
           kind="definition", verdict="holds",
           implements=(eq_11_affine, eq_11_activation), uses=())
 def equation_11(rng):

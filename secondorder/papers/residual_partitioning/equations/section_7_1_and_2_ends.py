@@ -8,11 +8,11 @@ from ....exact.finite_differences import complex_step
 from ....ledger import AtMost, Case, Equal, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError
 from .. import PAPER
-from ..section_3_residual_partitioning import Coefficients, eq_4_output_change, quadratic
+from ..section_2_setup import by_parameter
+from ..section_3_residual_partitioning import eq_4_output_change, quadratic
 from ..section_7_1_loss import (coefficients_of_loss, eq_12_objective, eq_13_by_components,
                                 eq_14_by_fractions, eq_15_jensen)
 from ..section_7_2_first_layer import eq_16_jensen, eq_17_bound_of_outputs, eq_18_coefficients
-from ..section_2_setup import by_parameter
 from . import cases, reference
 from .claims import NOT_NEGATIVE, by_differences, in_case, quadratics_bounded
 
@@ -24,10 +24,8 @@ def derivatives_of_split(name, at, phi):
     shape, h = at.outputs.shape, 1e-5
 
     def slope(change):
-        return complex_step(lambda c: eq_15_jensen(f, at.outputs, c.reshape(shape), phi), change)
-
-    def f(p):
-        return reference.losses(name, p, at.y)
+        return complex_step(lambda c: eq_15_jensen(lambda p: reference.losses(name, p, at.y),
+                                                   at.outputs, c.reshape(shape), phi), change)
 
     second_derivatives = [(slope(h * e) - slope(-h * e)) / (2 * h) for e in np.eye(at.outputs.size)]
     return slope(np.zeros(at.outputs.size)).reshape(shape), np.array(second_derivatives)
@@ -47,25 +45,25 @@ def equations_12_to_15(rng):
     claims = []
     for name, samples in product(cases.LOSSES, (3, 1, 11)):
         at = cases.evaluation(rng, loss=name, samples=samples)
-        loss, p, first_unit = at.loss_function, at.outputs, np.eye(3)[0]
+        loss, p, row = at.loss_function, at.outputs, f"{name}, {samples} samples"
         delta, moved = rng.normal(size=at.network.size), at.network.copy()
-        dy = reference.outputs(at.network, at.x, delta) - p
+        moved.theta = at.network.theta + delta
+        after = reference.outputs(at, delta)
+        dy, changed = after - p, sum(reference.losses(name, after, at.y))
         phi = rng.uniform(0.2, 1.0, size=p.shape)
         phi /= phi.sum(axis=1, keepdims=True)
-        moved.theta = at.network.theta + delta
-        changed = sum(reference.losses(name, reference.outputs(at.network, at.x, delta), at.y))
 
         def f(outputs):
             return loss.value(outputs, at.y)
 
+        first_unit = np.eye(3)[0]
         all_of_it = np.tile(first_unit, (samples, 1))
         Y_dot, Y_ddot = coefficients_of_loss(loss.gradient(p, at.y), loss.hessian_diagonal(p, at.y),
                                              phi)
         gradient, hessian = derivatives_of_split(name, at, phi)
         claims += in_case(
-            f"{name}, {samples} samples",
-            Equal("(12): f at the outputs of the changed network against the formula of f",
-                  f(moved(at.x)).sum(), changed, 1e-12),
+            row, Equal("(12): f at the outputs of the changed network against the formula of f",
+                       f(moved(at.x)).sum(), changed, 1e-12),
             Equal("(12): f at the outputs plus their change", eq_12_objective(f, p, dy), changed,
                   1e-12),
             Equal("(13): f at the outputs plus the sum of components",
@@ -80,8 +78,7 @@ def equations_12_to_15(rng):
                   hessian, 1e-6))
         claims += [AtMost("(15): f at the changed outputs against the right side",
                           f(p + size * dy).sum(), eq_15_jensen(f, p, size * dy, phi),
-                          case=f"{name}, {samples} samples, change times {size:g}")
-                   for size in (0.1, 1.0, 10.0)]
+                          case=f"{row}, change times {size:g}") for size in (0.1, 1.0, 10.0)]
     return [*claims, Case(outputs=p, dy=dy, phi=phi, Y_dot=Y_dot, Y_ddot=Y_ddot)]
 
 
@@ -91,70 +88,51 @@ def equations_12_to_15(rng):
           statement="At the first layer the squared change of an output is split among its weights "
                     "alone. (The inputs do not move, so that the first-order change is the change "
                     "itself.)",
-          formula=r"""\Delta y_{si}^{(\ell+1)2} = \left(\sum_{j=0}^{m_\ell}
-                      \varepsilon_{sij}^{(\ell)}
-                  \frac{\Delta w_{ij}^{(\ell)} y_{sj}^{(\ell)}}{\varepsilon_{sij}^{(\ell)}}\right)^2
-                  \leq \sum_{j=0}^{m_\ell} \frac{(\Delta w_{ij}^{(\ell)}
-                  y_{sj}^{(\ell)})^2}{\varepsilon_{sij}^{(\ell)}}""",
-          kind="inequality", verdict="holds",
-          implements=(eq_16_jensen, eq_4_output_change), uses=("4", "5"))
+          kind="inequality", verdict="holds", implements=(eq_16_jensen, eq_4_output_change),
+          uses=("4", "5"))
 def equation_16(rng):
     claims = []
     for (name, a), size in product(cases.affine_rows(rng, first=True).items(), (1.0, 0.01, 100.0)):
-        dw, moved = size * a.dw, a.layer.copy()
-        change = eq_4_output_change(a.y, a.w, dw, a.dy)
-        for parameter, piece in zip(moved.parameters, by_parameter(a.layer, dw)):
+        a, moved = a._replace(dw=size * a.dw), a.layer.copy()
+        change, right = eq_4_output_change(*a.changes), eq_16_jensen(a.y, a.dw, a.eps)
+        for parameter, piece in zip(moved.parameters, by_parameter(a.layer, a.dw)):
             moved.assign(parameter, moved.parameters[parameter] + piece)
-        after, right = moved.forward(a.x)[0], eq_16_jensen(a.y, dw, a.eps)
+        after = moved.forward(a.x)[0]
         claims += in_case(
             f"{name}, size {size:g}",
             Equal("first-order change against the change itself", change,
                   after - a.layer.forward(a.x)[0], 1e-12, scale=after),
             Equal("right side against a sum over parts", right,
-                  reference.squares(reference.parts(a.y, a.w, dw, a.dy),
-                                    np.concatenate([a.eps, a.phi], axis=2)), 1e-12),
+                  reference.squares(reference.parts(*a.changes), a.p), 1e-12),
             AtMost("squared change against the right side", change**2, right))
     one = cases.in_proportion(cases.affine(rng, first=True))
     return [*claims, Equal("equality where every part is in proportion to its fraction",
                            eq_16_jensen(one.y, one.dw, one.eps)[0, 0],
-                           eq_4_output_change(one.y, one.w, one.dw, one.dy)[0, 0] ** 2, 1e-12),
+                           eq_4_output_change(*one.changes)[0, 0] ** 2, 1e-12),
             Case(y=one.y, dw=one.dw, eps=one.eps)]
 
 
 @equation(PAPER, "17",
           statement="At the first layer the quadratics of the outputs are at most the quadratics "
                     "of the weights.",
-          formula=r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \mathcal{Y}_{si}^{(\ell+1)} \leq "
-                  r"\sum_{i=1}^{m_{\ell+1}} \sum_{j=0}^{m_\ell} \mathcal{W}_{ij}^{(\ell)}",
           uses=("16", "18"), kind="inequality", verdict="conditional", condition=NOT_NEGATIVE,
-          implements=(eq_17_bound_of_outputs, quadratic,
-                      Stated(eq_18_coefficients, "0", "1")))
+          implements=(eq_17_bound_of_outputs, quadratic, Stated(eq_18_coefficients, "0", "1")))
 def equation_17(rng):
     def right_side(a, dw, dy):
         return eq_17_bound_of_outputs(
             quadratic(*eq_18_coefficients(a.y, a.Y_dot, a.Y_ddot, a.eps), dw))
 
-    rows = cases.affine_rows(rng, first=True)
-    a = rows["four samples"]
-    return [*(claim for name, one in rows.items()
-              for claim in quadratics_bounded(one, rng, name, right_side)),
-            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.eps)]
+    return quadratics_bounded(cases.affine_rows(rng, first=True), rng, right_side)
 
 
 @equation(PAPER, "18",
           statement="First and second coefficients of the quadratics of the first layer's weights.",
-          formula=r"""\dot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
-                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} y_{sj}^{(\ell)}
-                  \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \equiv \sum_{s=1}^S
-                  \frac{\ddot{\mathcal{Y}}_{si}^{(\ell+1)}
-                  y_{sj}^{(\ell)2}}{\varepsilon_{sij}^{(\ell)}}""",
           uses=("4", "16"), kind="definition", verdict="holds",
           implements=(Stated(eq_18_coefficients, "0", "1"),))
 def equation_18(rng):
     claims = []
     for name, a in cases.affine_rows(rng, first=True).items():
-        W_dot, W_ddot = eq_18_coefficients(a.y, a.Y_dot, a.Y_ddot, a.eps)
-        claims += by_differences(a, name, 16, Coefficients(W_dot, W_ddot, None, None), "W_dot",
-                                 "W_ddot")
-    return [*claims,
-            Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.eps, W_dot=W_dot, W_ddot=W_ddot)]
+        made = eq_18_coefficients(a.y, a.Y_dot, a.Y_ddot, a.eps)
+        below = dict(zip(("W_dot", "W_ddot"), made))
+        claims += by_differences(a, name, 16, below)
+    return [*claims, Case(y=a.y, Y_dot=a.Y_dot, Y_ddot=a.Y_ddot, eps=a.eps, **below)]

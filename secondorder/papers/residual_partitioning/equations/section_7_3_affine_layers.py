@@ -15,11 +15,11 @@ from ..section_3_residual_partitioning import (coefficients_below_activation, eq
 from ..section_4_partitioning_variables import eq_11_affine, theorem_2
 from ..section_7_2_first_layer import eq_18_coefficients
 from ..section_7_3_proof_of_theorem_2 import (
-    eq_25_left, eq_25_right, eq_26_last_layer_apart, eq_27_two_parts, eq_28_two_parts,
-    eq_25_constant, eq_29_first_layer, eq_30_first_layer, eq_31_as_printed,
-    eq_31_fractions_of_first_layer,
-    eq_32_fractions_of_first_layer, eq_33_least_of_first_layer, eq_34_two_parts, eq_35_by_weight,
-    eq_36_by_output, eq_37_fractions, eq_38_fractions, eq_39_least_of_layer)
+    eq_25_constant, eq_25_left, eq_25_right, eq_26_last_layer_apart, eq_27_two_parts,
+    eq_28_two_parts, eq_29_first_layer, eq_30_first_layer, eq_31_as_printed,
+    eq_31_fractions_of_first_layer, eq_32_fractions_of_first_layer, eq_33_least_of_first_layer,
+    eq_34_two_parts, eq_35_by_weight, eq_36_by_output, eq_37_fractions, eq_38_fractions,
+    eq_39_least_of_layer)
 from . import cases, reference
 from .claims import NOT_NEGATIVE, NOTHING_CORRECTED, in_case
 from .reference import minimise_over_fractions, weighted_squares
@@ -33,11 +33,11 @@ def shown(built, k):
 
 
 def trained(arrays):
-    """Those of the trained affine layers."""
+    """Those of the affine layers."""
     return [W for W in arrays if W is not None]
 
 
-def both_sides(at, rng, below, correct=cases.uncorrected, own=False):
+def both_sides(at, rng, below, correct=cases.kept, own=False):
     """Left side of (25), its right side without the constant, each for three choices above; scale.
 
     With ``own`` the sides are those of (27): the layer's own sum stands on both.
@@ -48,6 +48,12 @@ def both_sides(at, rng, below, correct=cases.uncorrected, own=False):
     right = [eq_27_two_parts(built.Y_ddot[below], u, built.W_ddot[below]) if own
              else eq_25_right(built.Y_ddot[below], u) for built in drawn]
     return np.array(left), np.array(right), max(np.abs(built.curvature).sum() for built in drawn)
+
+
+def no_constant(what, rng, own=False):
+    """With the absolute value of negative numbers the rest is not the same for all choices."""
+    left, right, scale = both_sides(cases.all_negative(rng), rng, 4, np.abs, own)
+    return Counterexample(Equal(what, left[1:], right[1:] + (left - right)[0], 1e-11, scale=scale))
 
 
 def constant(at, below):
@@ -62,37 +68,30 @@ def constant(at, below):
                     "constant plus Y_ddot u^2 above. (Constant means: independent of all fractions "
                     "above. Its value, which is not printed, is the sum of Y_dot sigma'' u^2 over "
                     "the activations up to there.)",
-          formula=r"\sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}} "
-                  r"\sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} = "
-                  r"\sum_{s=1}^S \sum_{i=1}^{m_{\ell+1}} \ddot{Y}_{si}^{(\ell+1)} "
-                  r"u_{si}^{(\ell+1)2} + \text{const}",
           kind="identity", verdict="conditional", condition=NOTHING_CORRECTED,
           implements=(eq_25_left, eq_25_right, eq_25_constant, eq_9_coefficients,
                       coefficients_below_activation, theorem_2),
           uses=("27", "33", "39", "40", "43"))
 def equation_25(rng):
+    rows = {"all layers trained": {}, "one layer fixed": {"fixed": (1,)},
+            "one sample": {"samples": 1}, "eleven samples": {"samples": 11},
+            "no bias": {"bias": False}}
+    ats = {name: cases.curved(rng, **row) for name, row in rows.items()}
+    ats |= {"negative coefficients kept": cases.all_negative(rng),
+            "relu, with the absolute value": cases.evaluation(rng, "relu", samples=3)}
     claims = []
-    kept = cases.uncorrected
-    for what, correct, at in (("all layers trained", kept, cases.curved(rng)),
-                          ("one layer fixed", kept, cases.curved(rng, fixed=(1,))),
-                          ("one sample", kept, cases.curved(rng, samples=1)),
-                          ("eleven samples", kept, cases.curved(rng, samples=11)),
-                          ("no bias", kept, cases.curved(rng, bias=False)),
-                          ("negative coefficients kept", kept, cases.all_negative(rng)),
-                          ("relu, with the absolute value", np.abs,
-                           cases.evaluation(rng, "relu", samples=3))):
+    for what, at in ats.items():
+        correct = np.abs if "relu" in what else cases.kept
         for below in range(1, len(at.saved)):
             left, right, scale = both_sides(at, rng, below, correct)
             claims.append(Equal("left and right with its constant, for three choices above", left,
                                 right + constant(at, below), 1e-11, scale=scale,
                                 case=f"{what}, layer {below}"))
-    left, right, scale = both_sides(cases.all_negative(rng), rng, 4, np.abs)
-    claims.append(Counterexample(Equal("softplus, absolute value of negative numbers: one constant "
-                                       "for three choices above", left[1:],
-                                       right[1:] + (left - right)[0], 1e-11, scale=scale)))
     at = cases.curved(rng)
-    return [*claims, Case(theta=at.network.theta, u_L=reference.total_gradients(at)[-1],
-                          constants=[constant(at, below) for below in range(1, 5)])]
+    return [*claims, no_constant("softplus, absolute value of negative numbers: one constant for "
+                                 "three choices above", rng),
+            Case(theta=at.network.theta, u_L=reference.total_gradients(at)[-1],
+                 constants=[constant(at, below) for below in range(1, 5)])]
 
 
 @equation(PAPER, "26", "27",
@@ -107,18 +106,16 @@ def equations_26_and_27(rng):
     at, claims = cases.curved(rng), []
     built = cases.optimal_up_to(at, 2, rng)
     for k in (2, 4):
-        before, own = reference.sum_up_to(at, built, k), reference.own_sum(at, built, k)
         left, right, scale = both_sides(at, rng, k, own=True)
         claims += in_case(
-            f"layer {k + 1}", Equal("(26): sum up to this layer",
-                                    eq_26_last_layer_apart(trained(built.W_ddot[:k + 1])),
-                                    before + own, 1e-12),
+            f"layer {k + 1}",
+            Equal("(26): sum up to this layer",
+                  eq_26_last_layer_apart(trained(built.W_ddot[:k + 1])),
+                  reference.sum_up_to(at, built, k) + reference.own_sum(at, built, k), 1e-12),
             Equal("(27): left and right with its constant, for three choices", left,
                   right + constant(at, k), 1e-11, scale=scale))
-    left, right, scale = both_sides(cases.all_negative(rng), rng, 4, np.abs, own=True)
-    return [*claims, Counterexample(Equal("absolute value of negative numbers: one constant for "
-                                          "three choices", left[1:], right[1:] + (left - right)[0],
-                                          1e-11, scale=scale)), shown(built, 2)]
+    return [*claims, no_constant("absolute value of negative numbers: one constant for three "
+                                 "choices", rng, own=True), shown(built, 2)]
 
 
 # -- the first affine layer ------------------------------------------------------------------------
@@ -131,21 +128,20 @@ def equations_26_and_27(rng):
                       Stated(eq_18_coefficients, "1")), uses=("11", "18", "27"))
 def equations_28_to_30(rng):
     at, claims = cases.curved(rng), []
-    layer, u = at.network.layers[0], np.zeros_like(at.x)
+    u, y = np.zeros_like(at.x), own_inputs(at.network.layers[0], at.x)
     for _ in range(3):
         built = cases.optimal_up_to(at, 0, rng)
         # Y_ddot of the inputs is not defined; its factor u is zero
-        anything, eps = rng.normal(size=at.x.shape), built.partitions[0][0]
-        y = own_inputs(layer, at.x)
+        anything, eps, own = rng.normal(size=u.shape), built.partitions[0][0], \
+            reference.own_sum(at, built, 0)
         W_ddot = eq_18_coefficients(y, built.Y_dot[1], built.Y_ddot[1], eps)[1]
         claims += [Equal("(28): the quantity against the whole sum of (26), without a constant",
                          eq_28_two_parts(anything, u, W_ddot),
                          reference.sum_up_to(at, built, 1), 1e-12),
                    Equal("(29): the layer's own sum against loops", eq_29_first_layer(W_ddot),
-                         reference.own_sum(at, built, 0), 1e-12),
+                         own, 1e-12),
                    Equal("(30): Y_ddot times the sums of y^2 / eps against loops",
-                         eq_30_first_layer(built.Y_ddot[1], y, eps),
-                         reference.own_sum(at, built, 0), 1e-12)]
+                         eq_30_first_layer(built.Y_ddot[1], y, eps), own, 1e-12)]
     return [*claims, shown(built, 0)]
 
 
@@ -157,11 +153,11 @@ def quantity(a):
 
 def against_the_minimum(a, rng):
     """Fractions and value against a numerical minimiser; and with Y_ddot < 0, no minimum."""
-    turned, terms = a._replace(Y_ddot=-a.Y_ddot), weighted_squares(a.Y_ddot, a.terms)
-    least, (nearest,) = minimise_over_fractions(terms, [a.terms != 0], rng)
-    return [Equal("fractions against the numerical minimiser", np.concatenate(a.best, axis=2),
-                  nearest, 1e-4),
-            Equal("least value", quantity(a.at_best()), least, 1e-8),
+    turned, best = a._replace(Y_ddot=-a.Y_ddot), a.at_best()
+    least, (nearest,) = minimise_over_fractions(weighted_squares(a.Y_ddot, a.terms),
+                                                [a.terms != 0], rng)
+    return [Equal("fractions against the numerical minimiser", best.p, nearest, 1e-4),
+            Equal("least value", quantity(best), least, 1e-8),
             Counterexample(AtMost("with Y_ddot < 0: their value against that of other fractions",
                                   quantity(turned.at_best()), quantity(turned), 1e-3))]
 
@@ -169,10 +165,6 @@ def against_the_minimum(a, rng):
 @equation(PAPER, "31",
           statement="Of the first layer's fractions, those proportional to |y| minimise its sum; "
                     "the bias counts among them.",
-          formula=r"\varepsilon_{sij}^{*(\ell)} \equiv "
-                  r"\frac{|y_{sj}^{(\ell)}|}{\sum_{j'=1}^{m_{\ell}} |y_{sj'}^{(\ell)}|}",
-          corrected=r"\varepsilon_{sij}^{*(\ell)} \equiv "
-                    r"\frac{|y_{sj}^{(\ell)}|}{\sum_{j'=0}^{m_{\ell}} |y_{sj'}^{(\ell)}|}",
           kind="optimality", verdict="erratum", weight="misprint", condition=NOT_NEGATIVE,
           implements=(eq_31_fractions_of_first_layer, eq_31_as_printed), uses=("30", "lemma-3"))
 def equation_31(rng):
@@ -192,7 +184,7 @@ def equation_31(rng):
                   [[abs(v) / sum(map(abs, row[1:])) for v in row] for row in a.y], 1e-13),
             Printed(Equal("with a denominator that starts at j' = 1 they sum to one",
                           printed.sum(axis=1), np.ones(len(a.y)), 1e-3)),
-            Case(y=a.y, eps=a.best[0], printed=printed)]
+            Case(y=a.y, eps=a.at_best().eps, printed=printed)]
 
 
 def at_the_optimum(rng, fractions, least, first):
@@ -201,19 +193,17 @@ def at_the_optimum(rng, fractions, least, first):
     for name, a in cases.affine_rows(rng, first=first).items():
         u_above = a.u_above
         eps, phi = fractions(a.y, a.w, a.u, u_above)
-        at_best = a._replace(eps=eps, phi=phi)
+        a, value = a._replace(eps=eps, phi=phi), np.sum(a.Y_ddot * u_above**2)
         claims += in_case(
             name, Equal("fractions against |y| and |w| u over the total gradient",  # (32), (38)
-                        np.concatenate([eps, phi], axis=2),
-                        np.abs(a.terms) / u_above[:, :, None], 1e-13),
+                        a.p, np.abs(a.terms) / u_above[:, :, None], 1e-13),
             Equal("the quantity in terms of the fractions against the sum of Y_ddot u^2",
-                  eq_36_by_output(a.Y_ddot, a.y, a.w, a.u, eps, phi),
-                  np.sum(a.Y_ddot * u_above**2), 1e-12),
+                  eq_36_by_output(a.Y_ddot, a.y, a.w, a.u, eps, phi), value, 1e-12),
             Equal("sum of Y_ddot u^2, term by term", least(a.Y_ddot, u_above),
                   sum(h * v**2 for h, v in zip(a.Y_ddot.ravel(), u_above.ravel())), 1e-12),
             Equal("total gradient against its sums", eq_11_affine(a.y, a.w, a.u), u_above, 1e-13),
-            Equal("the quantity against the sum of Y_ddot u^2", quantity(at_best),  # (33), (39)
-                  np.sum(a.Y_ddot * u_above**2), 1e-12))
+            Equal("the quantity against the sum of Y_ddot u^2", quantity(a),  # (33), (39)
+                  value, 1e-12))
     return [*claims, Case(y=a.y, u=a.u, u_above=u_above, Y_ddot_above=a.Y_ddot, eps=eps, phi=phi)]
 
 
@@ -251,13 +241,12 @@ def equations_34_to_36(rng):
             quantities.append(eq_34_two_parts(built.Y_ddot[k], u, built.W_ddot[k]))
         return totals[1] - totals[0], quantities[1] - quantities[0], max(totals)
 
-    whole, part, scale = differences(cases.curved(rng), 2, cases.uncorrected)
+    whole, part, scale = differences(cases.curved(rng), 2, cases.kept)
     broken, but, large = differences(cases.all_negative(rng), 4, np.abs)
     a = cases.affine(rng)
-    below, p = a.below(), np.concatenate([a.eps, a.phi], axis=2)
-    parts = a.Y_ddot[:, :, None] * a.terms**2 / p
+    below, parts = a.below(), a.Y_ddot[:, :, None] * a.terms**2 / a.p
     own, passed_on = parts[:, :, :4].sum(axis=0), parts[:, :, 4:].sum(axis=1)
-    bracket, given = reference.squares(a.terms, p), (a.y, a.w, a.u, a.eps, a.phi)
+    bracket, given = reference.squares(a.terms, a.p), (a.y, a.w, a.u, a.eps, a.phi)
     largest = eq_7_jensen(a.y, a.w, np.ones_like(a.dw), a.u, a.eps, a.phi)
     return [Equal("(34): the layer's fractions change the whole sum by what they change the "
                   "quantity", whole, part, 1e-10, scale=scale),

@@ -9,7 +9,7 @@ from ..section_7_3_proof_of_theorem_2 import (
     eq_19_lemma_3, eq_20_softmax, eq_21_derivatives, eq_22_as_printed, eq_22_gradient,
     eq_23_where_all_are_equal, eq_24_constant)
 from .claims import in_case
-from .reference import minimise_over_fractions, weighted_squares
+from .reference import minimise_over_fractions, shares, weighted_squares
 
 
 def simplex_case(rng, n=5):
@@ -36,8 +36,6 @@ def slope(x, p):
 @equation(PAPER, "19", "lemma-3",
           statement="On the simplex a sum of x^2 / p is least where p is proportional to |x|; "
                     "where x is zero so is p, with 0/0 = 0.",
-          formula=r"\min_{\{p_i\}} \sum_{i=1}^n \frac{x_i^2}{p_i} \quad "
-                  r"p_i^* \equiv \frac{|x_i|}{\sum_{i'=1}^n |x_{i'}|}",
           kind="optimality", verdict="holds", implements=(eq_19_lemma_3,),
           uses=("20", "22", "23"))
 def lemma_3(rng):
@@ -49,8 +47,7 @@ def lemma_3(rng):
         others = [objective(x, p / p.sum()) for p in [*near, *rng.dirichlet(np.ones(n), 100)]]
         _, (nearest,) = minimise_over_fractions(weighted_squares(np.ones(()), x), [x != 0], rng)
         claims += in_case(
-            f"n = {n}", Equal("optimum against |x| over the sum of |x|", best,
-                              [abs(v) / sum(map(abs, x)) for v in x], 1e-14),
+            f"n = {n}", Equal("optimum against |x| over the sum of |x|", best, shares(x), 1e-14),
             Equal("optimum against a numerical minimiser", best, nearest, 1e-5),
             AtMost("value there against values at other points", objective(x, best), others),
             Equal("value there against (sum |x|)^2", objective(x, best), sum(map(abs, x)) ** 2,
@@ -68,12 +65,6 @@ def lemma_3(rng):
 @equation(PAPER, "20", "21",
           statement="Unconstrained numbers eta make a point of the simplex, the softmax, which has "
                     "these derivatives.",
-          formula=r"""\begin{aligned} p_i &\equiv \frac{\exp\{\eta_i\}}{\sum_{i'=1}^n
-                      \exp\{\eta_{i'}\}} \tag{20} \\
-                  \frac{\partial p_i}{\partial \eta_i} &= p_i(1 - p_i) \quad
-                  \frac{\partial p_{i'}}{\partial \eta_i} = -p_i p_{i'} \quad \text{if } i' \neq i
-                  \tag{21}
-                  \end{aligned}""",
           kind="identity", verdict="holds",
           implements=(eq_20_softmax, eq_21_derivatives), uses=())
 def equations_20_and_21(rng):
@@ -88,8 +79,7 @@ def equations_20_and_21(rng):
             Equal("(20): rows of very different size, each moved by a number of its own",
                   eq_20_softmax(eta + 1e4 * np.array([[-1.0], [0.0], [1.0]])),
                   softmax, 1e-10),
-            Equal("(21): derivatives against a complex step",
-                  eq_21_derivatives(softmax[0]),
+            Equal("(21): derivatives against a complex step", eq_21_derivatives(softmax[0]),
                   # p_i - p_i^2 cancels where p_i is near 1
                   complex_step(softmax_by_hand, eta[0]), 1e-14, scale=softmax[0]),
             Case(eta=eta, p=softmax, derivative=eq_21_derivatives(softmax[0]))]
@@ -99,16 +89,13 @@ def equations_20_and_21(rng):
           statement="Gradient of the lemma's objective in eta; the last form has its sign turned "
                     "round.",
           kind="identity", verdict="erratum", weight="misprint",
-          implements=(eq_22_gradient, eq_22_as_printed),
-          uses=("21",))
+          implements=(eq_22_gradient, eq_22_as_printed), uses=("21",))
 def equation_22(rng):
     x, p = simplex_case(rng)
-    expected, derivative = slope(x, p), eq_21_derivatives(p)
+    expected, derivative, printed = slope(x, p), eq_21_derivatives(p), eq_22_as_printed(x, p)
     middle = [sum(-x[k] ** 2 / p[k] ** 2 * derivative[k, i] for k in range(x.size))
               for i in range(x.size)]
-    printed = eq_22_as_printed(x, p)
-    return [Equal("corrected form against a complex step", eq_22_gradient(x, p),
-                  expected, 1e-12),
+    return [Equal("corrected form against a complex step", eq_22_gradient(x, p), expected, 1e-12),
             Equal("middle form against a complex step", middle, expected, 1e-12),
             Printed(Equal("last form against a complex step", printed, expected, 1e-3)),
             Equal("last form, as printed, against minus the complex step", printed, -expected,
@@ -119,33 +106,26 @@ def equation_22(rng):
 @equation(PAPER, "23", "24",
           statement="The gradient is zero where all x^2 / p^2 are equal, and at p proportional to "
                     "|x| all of them are the squared sum of |x|.",
-          formula=r"""\begin{aligned}
-                  & p_i \left(\frac{x_i^2}{p_i^2} - \sum_{i'=1}^n p_{i'} \frac{x_{i'}^2}{p_{i'}^2}
-                  \right) = p_i \left(c - \sum_{i'=1}^n p_{i'} c \right) = p_i(c - c) = 0
-                  \tag{23} \\
-                  & \frac{x_i^2}{p_i^2} = \frac{x_i^2}{(|x_i| / \sum_{i'=1}^n |x_{i'}|)^2} =
-                  \left(\sum_{i'=1}^n |x_{i'}| \right)^2 = c \tag{24} \end{aligned}""",
           kind="proof-step", verdict="holds",
           implements=(eq_23_where_all_are_equal, eq_24_constant, eq_22_gradient, eq_19_lemma_3),
           uses=("22",))
 def equations_23_and_24(rng):
     x, elsewhere = simplex_case(rng)
-    best, c = eq_19_lemma_3(x), sum(map(abs, x)) ** 2
+    best, c, zeros = eq_19_lemma_3(x), sum(map(abs, x)) ** 2, np.zeros(x.size)
     # off the simplex, where the sum of p is not 1, (23) does not vanish by itself
     p, d = 0.3 * elsewhere, rng.uniform(0.5, 2.0)
     return [Equal("(24): x^2 / p^2 against (sum |x|)^2", x**2 / best**2, np.full(x.size, c), 1e-13),
             Equal("(24): (sum |x|)^2 by loops", eq_24_constant(x), c, 1e-13),
             Equal("(23): zero at a point of the simplex, on the scale of c",
-                  eq_23_where_all_are_equal(elsewhere, c), np.zeros(x.size), 1e-13, scale=c),
+                  eq_23_where_all_are_equal(elsewhere, c), zeros, 1e-13, scale=c),
             Equal("(23): p_i (c - sum p c) by loops, off the simplex",
                   eq_23_where_all_are_equal(p, d), [q * (d - sum(r * d for r in p)) for q in p],
                   1e-13),
             Equal("(24): the same point by eta = log |x|", best, softmax_by_hand(np.log(np.abs(x))),
                   1e-13),
             Equal("(23): gradient at p proportional to |x|, on the scale of c",
-                  eq_22_gradient(x, best), np.zeros(x.size), 1e-13, scale=c),
-            Equal("(23): the same by a complex step", slope(x, best), np.zeros(x.size), 1e-13,
-                  scale=c),
+                  eq_22_gradient(x, best), zeros, 1e-13, scale=c),
+            Equal("(23): the same by a complex step", slope(x, best), zeros, 1e-13, scale=c),
             Equal("control: elsewhere the gradient is a complex step's",
                   eq_22_gradient(x, elsewhere), slope(x, elsewhere), 1e-12),
             AtMost("control: and it is not zero", 1e-3 * c, np.abs(slope(x, elsewhere)).max()),

@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, PrintedShape, Stated, equation
 from ....nets import Activation
-from ....ledger import Case, Counterexample, Equal, AtMost, Printed, PrintedShape, Stated, equation
 from .. import PAPER, Bound
 from ..method import bound_at
 from ..section_3_residual_partitioning import coefficients_below_activation, theorem_1
@@ -24,10 +24,6 @@ from .reference import minimise_over_fractions, weighted_squares
 
 @equation(PAPER, "40",
           statement="An activation layer has no parameters and adds nothing to the sum.",
-          formula=r"""\sum_{\ell' \in P, \ell' \leq \ell} \sum_{i=1}^{m_{\ell'+1}}
-                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')} =
-                  \sum_{\ell' \in P, \ell' \leq \ell-1} \sum_{i=1}^{m_{\ell'+1}}
-                  \sum_{j=0}^{m_{\ell'}} \ddot{W}_{ij}^{(\ell')}""",
           kind="identity", verdict="holds",
           implements=(eq_40_unchanged, Stated(theorem_1, "W_ddot")), uses=())
 def equation_40(rng):
@@ -54,8 +50,7 @@ def equation_40(rng):
           statement="Below an activation, second coefficients have a part with its slope squared "
                     "and a part with its curvature. The latter depends on no fraction; Y_ddot "
                     "u^2 after the activation does. The printed sum over i leaves j free; i = j.",
-          kind="identity", verdict="conditional", weight="misprint",
-          condition=NOTHING_CORRECTED,
+          kind="identity", verdict="conditional", weight="misprint", condition=NOTHING_CORRECTED,
           implements=(eq_41_below_activation, eq_41_as_printed, eq_42_below_activation,
                       eq_43_above_activation, Stated(coefficients_below_activation, "1"),
                       eq_11_activation), uses=("11",))
@@ -68,25 +63,24 @@ def through_an_activation(at, rng):
     """(41) to (43) at the second activation layer of a chain."""
     f, y, u = at.network.layers[3].function, at.saved[3].input, reference.total_gradients(at)
     Y_dot, Y_ddot = 3 * rng.normal(size=y.shape), rng.uniform(0.1, 2, y.shape)
+    slope, curvature = f.slope(y), f.curvature(y)
 
     def above(change):
         moved = f.value(y + change) - f.value(y)
         return Y_dot * moved + Y_ddot * moved**2 / 2
 
+    def term(s, i, j):
+        return (Y_ddot[s, i] * slope[s, j] ** 2 + Y_dot[s, i] * curvature[s, j]) * u[3][s, j] ** 2
+
     second = (above(1e-4) - 2 * above(0.0) + above(-1e-4)) / 1e-8
-    below = coefficients_below_activation(Y_dot, Y_ddot, f.slope(y), f.curvature(y),
-                                          cases.uncorrected)[1]
-    loops = sum((Y_ddot[s, j] * f.slope(y[s, j]) ** 2
-                 + Y_dot[s, j] * f.curvature(y[s, j])) * u[3][s, j] ** 2
-                for s, j in np.ndindex(y.shape))
-    printed = sum((Y_ddot[s, i] * f.slope(y[s, j]) ** 2
-                   + Y_dot[s, i] * f.curvature(y[s, j])) * u[3][s, j] ** 2
-                  for s, j in np.ndindex(y.shape) for i in range(y.shape[1]))
-    as_printed = eq_41_as_printed(Y_dot, Y_ddot, f.slope(y), f.curvature(y), u[3])
-    size = np.sum(np.abs(Y_ddot) * f.slope(y) ** 2 * u[3] ** 2)
+    below = coefficients_below_activation(Y_dot, Y_ddot, slope, curvature, cases.kept)[1]
+    loops = sum(term(s, j, j) for s, j in np.ndindex(y.shape))
+    printed = sum(term(s, i, j) for s, i, j in np.ndindex(*y.shape, y.shape[1]))
+    as_printed = eq_41_as_printed(Y_dot, Y_ddot, slope, curvature, u[3])
+    size, size_below = (np.sum(np.abs(a) * u[3] ** 2) for a in (Y_ddot * slope**2, below))
     drawn = [cases.optimal_up_to(at, 0, rng) for _ in range(3)]
     left = [reference.weighted(at, built, 3) for built in drawn]
-    with_slope = [eq_42_below_activation(built.Y_ddot[4], f.slope(y), u[3]) for built in drawn]
+    with_slope = [eq_42_below_activation(built.Y_ddot[4], slope, u[3]) for built in drawn]
     right = [eq_43_above_activation(built.Y_ddot[4], u[4]) for built in drawn]
     reflected = []
     for negative in (cases.all_negative(rng) for _ in range(3)):
@@ -98,10 +92,10 @@ def through_an_activation(at, rng):
     return [Equal("(41): second coefficients against second differences of the quadratic above",
                   below, second, 1e-5),
             Equal("(41): the right side against loops",
-                  eq_41_below_activation(Y_dot, Y_ddot, f.slope(y), f.curvature(y), u[3]), loops,
-                  1e-12, scale=np.sum(np.abs(below) * u[3] ** 2)),
+                  eq_41_below_activation(Y_dot, Y_ddot, slope, curvature, u[3]), loops,
+                  1e-12, scale=size_below),
             Equal("(41): both sides, by loops", np.sum(below * u[3] ** 2), loops, 1e-12,
-                  scale=np.sum(np.abs(below) * u[3] ** 2)),
+                  scale=size_below),
             Equal("(41), as printed, against loops", as_printed, printed, 1e-12,
                   scale=np.abs(as_printed) + size),
             Printed(Equal("(41): summed over i as well", as_printed, loops, 1e-6)),
@@ -109,20 +103,24 @@ def through_an_activation(at, rng):
                   "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale),
             Equal("(43): both sides for three choices of all fractions, with the value of the "
                   "constant", left, np.array(right) + constant, 1e-11, scale=scale),
-            Equal("(43): total gradient after the activation",
-                  eq_11_activation(f.slope(y), u[3]), u[4], 1e-13),
+            Equal("(43): total gradient after the activation", eq_11_activation(slope, u[3]), u[4],
+                  1e-13),
             Counterexample(Equal("absolute value of negative numbers: the rest is the same for "
                                  "three choices", reflected[1:], reflected[:1] * 2, 1e-6)),
-            Case(y=y, slope=f.slope(y), curvature=f.curvature(y), u=u[3], u_above=u[4], left=left,
+            Case(y=y, slope=slope, curvature=curvature, u=u[3], u_above=u[4], left=left,
                  right=right, constant=constant)]
 
 
 # -- the loss --------------------------------------------------------------------------------------
 
 def total_and_outputs(at):
-    """Sum of all second coefficients, that of Y_ddot u^2 at the outputs, and the bound's arrays."""
+    """Sum of all second coefficients, that of Y_ddot u^2 at the outputs, the latter with the
+    constant, and the bound's arrays.
+    """
     built = cases.built(at, phi=1.0)
-    return float(eq_44_as_printed(built.W_ddot[::2])), reference.weighted(at, built, -1), built
+    at_outputs = reference.weighted(at, built, -1)
+    return (float(eq_44_as_printed(built.W_ddot[::2])), at_outputs,
+            at_outputs + reference.constant(at, len(at.saved)), built)
 
 
 @equation(PAPER, "44",
@@ -137,11 +135,9 @@ def total_and_outputs(at):
 def equation_44(rng):
     claims = []
     for name, at in cases.numbers_of_samples(cases.all_positive, rng).items():
-        net, L = at.network, len(at.saved) + 1
-        summed, at_outputs, built = total_and_outputs(at)
-        total = at_outputs + reference.constant(at, L - 1)
+        summed, at_outputs, total, built = total_and_outputs(at)
         c = rng.uniform(0.5, 1.5)
-        step = c * rng.choice([-1.0, 1.0], size=net.size)
+        step = c * rng.choice([-1.0, 1.0], size=at.network.size)
         first = reference.changes(at, step)[-1].first
         slope = np.sum(at.loss_function.gradient(at.outputs, at.y) * first) / at.samples
         value = bound_at(at).value(step)
@@ -152,9 +148,7 @@ def equation_44(rng):
                   eq_44_bound_of_equal_changes(at.loss, [built.gradient], built.W_ddot[::2], [step],
                                                c), value, 1e-12),
             Equal("sum of all second coefficients, with the constant", summed, total, 1e-12))
-    negative = cases.all_negative(rng)
-    broken, right, _ = total_and_outputs(negative)
-    right += reference.constant(negative, L - 1)
+    broken, _, right, _ = total_and_outputs(cases.all_negative(rng))
     return [*claims,
             Counterexample(Equal("the same with absolute values of negative numbers", broken, right,
                                  1e-3)),
@@ -162,8 +156,8 @@ def equation_44(rng):
             Printed(Equal("without the constant", summed, at_outputs, 1e-6)),
             PrintedShape("limits of i and j read at the last layer l', and W_ddot of the first "
                          "layer", built.W_ddot[-1].shape, built.W_ddot[0].shape),
-            PrintedShape("layers that (25) at l = L counts, and layers there are", (L,),
-                         (len(net.layers),)),
+            PrintedShape("layers that (25) at l = L counts, and layers there are",
+                         (len(at.saved) + 1,), (len(at.network.layers),)),
             Case(W_ddot=built.curvature, Y_ddot_L=built.Y_ddot[-1], u_L=built.u[-1], c=c,
                  bound=value, sum_of_W_ddot=summed, sum_of_Y_ddot_u2=at_outputs)]
 
@@ -171,13 +165,8 @@ def equation_44(rng):
 @equation(PAPER, "45",
           statement="At the outputs, the second coefficients are the loss's second derivatives "
                     "over the fractions.",
-          formula=r"""\sum_{s=1}^S \sum_{i=1}^{m_L} \ddot{Y}_{si}^{(L)} u_{si}^{(L)2} =
-                  \sum_{s=1}^S \sum_{i=1}^{m_L} \frac{1}{\varphi_{si}^{(L)}}
-                  \frac{\partial^2 f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}
-                  u_{si}^{(L)2}""",
           kind="identity", verdict="holds",
-          implements=(eq_45_at_outputs, Stated(coefficients_of_loss, "1")),
-          uses=("15",))
+          implements=(eq_45_at_outputs, Stated(coefficients_of_loss, "1")), uses=("15",))
 def equation_45(rng):
     claims = []
     for (loss, samples) in product(("softmax", "squared", "steep"), (3, 1, 11)):
@@ -187,14 +176,14 @@ def equation_45(rng):
         Y_ddot = cases.built(at, phi=phi).Y_ddot[-1]
         second = np.stack([(f(p + e, y) - 2 * f(p, y) + f(p - e, y)) / 1e-8
                            for e in 1e-4 * np.eye(3)], axis=1) / samples
+        f_ii = at.loss_function.hessian_diagonal(p, y) / samples
         claims += in_case(
             f"{loss}, {samples} samples",
             Equal("coefficients at the outputs against second differences of the loss", Y_ddot,
                   second / phi, 1e-5),
             Equal("both sides", np.sum(Y_ddot * u**2), np.sum(second * u**2 / phi), 1e-5),
             Equal("the right side, with second derivatives of the loss, against the left",
-                  eq_45_at_outputs(at.loss_function.hessian_diagonal(p, y) / samples,
-                                               phi, u), np.sum(Y_ddot * u**2), 1e-12),
+                  eq_45_at_outputs(f_ii, phi, u), np.sum(Y_ddot * u**2), 1e-12),
             AtMost("0.01 against the largest difference of these fractions from those "
                    "proportional to u", 0.01, gap))
     return [*claims, Case(outputs=p, u_L=u, phi=phi, Y_ddot_L=Y_ddot)]
@@ -214,10 +203,6 @@ def fractions_apart(u, rng):
 @equation(PAPER, "46",
           statement="Fractions at the outputs that are proportional to u sqrt(f_ii) minimise the "
                     "sum. They belong to layer L; printed is l.",
-          formula=r"\varphi_{si}^{*(\ell)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 "
-                  r"f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}}",
-          corrected=r"\varphi_{si}^{*(L)} \propto |u_{si}^{(L)}| \sqrt{\frac{\partial^2 "
-                    r"f(\mathbf{y}_s^{(L)} | \mathbf{x}_s)}{\partial y_{si}^{(L)2}}}",
           kind="optimality", verdict="erratum", weight="misprint",
           implements=(eq_46_fractions_at_outputs, Stated(coefficients_of_loss, "1")),
           uses=("45", "lemma-3"))
@@ -228,14 +213,13 @@ def equation_46(rng):
         u = reference.total_gradients(at)[-1]
         f_ii = at.loss_function.hessian_diagonal(at.outputs, at.y)
         phi, x = eq_46_fractions_at_outputs(f_ii, u), u * np.sqrt(f_ii)
-        sum_of_squares = weighted_squares(np.ones(samples), x)
-        least, (nearest,) = minimise_over_fractions(sum_of_squares, [u > 0], rng)
+        least, (nearest,) = minimise_over_fractions(weighted_squares(np.ones(samples), x), [u > 0],
+                                                    rng)
         value = np.sum(coefficients_of_loss(f_ii, f_ii, phi)[1] * u**2)
         claims += in_case(
             f"{samples} samples",
             Equal("fractions against the numerical minimiser of (45)", phi, nearest, 1e-4),
-            Equal("fractions against their closed form", phi,
-                  [[t / sum(row) for t in row] for row in x], 1e-13),
+            Equal("fractions against their closed form", phi, reference.shares(x), 1e-13),
             Equal("least value", value, least, 1e-8),
             Equal("least value in closed form", value, sum(sum(row) ** 2 for row in x), 1e-12),
             PrintedShape("fractions at layer 1 and at the outputs", at.saved[0].output.shape,

@@ -14,18 +14,19 @@ from ..section_3_residual_partitioning import (
     NEGATIVE_CURVATURE, coefficients_below_activation, eq_9_coefficients, minimiser)
 from ..section_4_partitioning_variables import eq_11_activation, eq_11_affine, theorem_2
 from ..section_7_1_loss import coefficients_of_loss
-from ..section_7_algorithm_1 import activation
+from ..section_7_algorithm_1 import eq_41_carried
 from . import cases, reference
 from .claims import CORRECTED, FIRST_ORDER, WITHOUT_PRODUCTS, in_case, is_bound
 
-SMOOTH = (*cases.CURVED, "sin")
+
+def step_of(at, rate, **options):
+    """The change that a step at that rate makes, (P,)."""
+    return rate * ResidualPartitioning(at.network, at.loss_function, rate, **options).direction(at)
 
 
 @equation(PAPER, "claim-gradient",
           statement="The first coefficient of a parameter is the gradient of the loss, whatever "
                     "the fractions.",
-          formula=r"\dot{\mathcal{W}}_{ij}^{(\ell)} = \frac{\partial \mathcal{L}}{\partial "
-                  r"w_{ij}^{(\ell)}}",
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
           implements=(Stated(eq_9_coefficients, "W_dot", "Y_dot"),
                       Stated(coefficients_below_activation, "0"),
@@ -33,9 +34,8 @@ SMOOTH = (*cases.CURVED, "sin")
           uses=("9", "15", "18", "41"))
 def claim_gradient(rng):
     claims = []
-    smooth = cases.variety(rng, SMOOTH, samples=4, scale=3.0)
-    ats = cases.rows(rng, leave_out=("a dead unit",)) | smooth
-    for name, at in ats.items():
+    smooth = cases.variety(rng, cases.SMOOTH, samples=4, scale=3.0)
+    for name, at in (cases.rows(rng, leave_out=("a dead unit",)) | smooth).items():
         value = finite_differences.objective(at.network, at.loss_function, at.x, at.y)
         slope = finite_differences.complex_step(value, at.network.theta)
         drawn = cases.built(at, cases.drawn(at, rng))
@@ -50,17 +50,9 @@ def claim_gradient(rng):
             Case(theta=at.network.theta, W_dot=drawn.gradient, slopes=slopes)]
 
 
-def rates(a, eps, phi):
-    """1 / W_ddot, (out, 1 + in)."""
-    return 1 / a._replace(eps=eps, phi=phi).below().W_ddot
-
-
 @equation(PAPER, "claim-learning-rate",
           statement="A weight is updated at the rate 1 / W_ddot, which grows with the fraction the "
                     "weight was given.",
-          formula=r"\Delta w_{ij}^{(\ell)} = -\frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} "
-                  r"\dot{\mathcal{W}}_{ij}^{(\ell)}, \qquad \frac{\partial}{\partial "
-                  r"\varepsilon_{sij}^{(\ell)}} \frac{1}{\ddot{\mathcal{W}}_{ij}^{(\ell)}} \geq 0",
           where="Section 3.1, the paragraph after (9)", kind="claim", verdict="holds", ours=True,
           implements=(minimiser, Stated(eq_9_coefficients, "W_ddot"),
                       ResidualPartitioning.direction),
@@ -68,24 +60,26 @@ def rates(a, eps, phi):
 def claim_learning_rate(rng):
     at = cases.evaluation(rng)
     W_dot, W_ddot = reference.algorithm(at, reference.Reading(start="diagonal"))
-    step = ResidualPartitioning(at.network, at.loss_function, learning_rate=1.0).direction(at)
+    step = step_of(at, 1.0)
     a, (s, i, j) = cases.affine(rng), (rng.integers(4), rng.integers(2), rng.integers(4))
-    eps, phi = a.eps, a.phi
-    more, others, below = eps.copy(), eps.copy(), phi.copy()
+    more, others, below = a.eps.copy(), a.eps.copy(), a.phi.copy()
     more[s, i, j] *= 1.3
     # halves all but one, which then goes half way to one
-    others[s, i], below[s, i] = eps[s, i] / 2, phi[s, i] / 2
+    others[s, i], below[s, i] = a.eps[s, i] / 2, a.phi[s, i] / 2
     others[s, i, j] += 0.5
-    before, held, shared = rates(a, eps, phi), rates(a, more, phi), rates(a, others, below)
+    one = a._replace(y=a.y[:1], Y_dot=a.Y_dot[:1], Y_ddot=a.Y_ddot[:1], eps=a.eps[:1],
+                     phi=a.phi[:1])
+    before, held, shared, alone = (
+        1 / case.below().W_ddot
+        for case in (a, a._replace(eps=more), a._replace(eps=others, phi=below), one))
     rest, row = np.ones(before.shape, dtype=bool), np.arange(before.shape[1]) != j
     rest[i, j] = False
-    one = a._replace(y=a.y[:1], Y_dot=a.Y_dot[:1], Y_ddot=a.Y_ddot[:1])
     return [
         Equal("step at learning rate 1 against -W_dot / W_ddot", step, -W_dot / W_ddot, 1e-12),
         Equal("step of the formula against the optimizer's", minimiser(W_dot, W_ddot), step,
               1e-12),
-        Equal("one sample: rate against eps / (Y_ddot y^2)", rates(one, eps[:1], phi[:1]),
-              eps[0] / (one.Y_ddot.T * one.y**2), 1e-12),
+        Equal("one sample: rate against eps / (Y_ddot y^2)", alone,
+              a.eps[0] / (one.Y_ddot.T * one.y**2), 1e-12),
         AtMost("other fractions held: rate before against rate after", before[i, j] * (1 + 1e-9),
                held[i, j]),
         Equal("other fractions held: all other rates", before[rest], held[rest], 1e-14),
@@ -93,7 +87,7 @@ def claim_learning_rate(rng):
                shared[i, j]),
         AtMost("sum of fractions kept: other rates of the output after against before",
                shared[i][row], before[i][row]),
-        Case(eps=eps, rates=before)]
+        Case(eps=a.eps, rates=before)]
 
 
 @equation(PAPER, "claim-decrease",
@@ -110,9 +104,7 @@ def claim_decrease(rng):
     for (name, at), rate in product(ats.items(), (0.3, 1.0, 1.7)):
         W_dot, W_ddot = reference.algorithm(at)
         gain = sum(g**2 / h for g, h in zip(W_dot, W_ddot) if h)
-        step = rate * ResidualPartitioning(at.network, at.loss_function, rate,
-                                           output="jensen").direction(at)
-        promised = at.loss - (rate - rate**2 / 2) * gain
+        step, promised = step_of(at, rate, output="jensen"), at.loss - (rate - rate**2 / 2) * gain
         claims += in_case(
             f"{name}, rate {rate}",
             Equal("the bound at the step against what is promised, by loops",
@@ -123,15 +115,13 @@ def claim_decrease(rng):
                    promised))
     one = np.ones((1, 1))
     line = Network([Linear(1, 1, bias=False, init=0.0)]).evaluate(SquaredError(), one, one)
-    step = ResidualPartitioning(line.network, line.loss_function, 3.0).direction(line)
+    step, rates = step_of(line, 3.0) / 3, (0.5, 1.0, 1.5)
     at = cases.one_unit((0.1, 0.1), 1.0, bias=False)
-    delta = ResidualPartitioning(at.network, at.loss_function, 1.0).direction(at)
-    after = reference.losses("squared", reference.outputs(at.network, at.x, delta), at.y)[0]
+    after = reference.losses("squared", reference.outputs(at, step_of(at, 1.0)), at.y)[0]
     return [*claims,
             Equal("one weight, where the bound is the model: rates 0.5, 1, 1.5, the model against "
-                  "what is promised",
-                  [reference.model(line, rate * step) for rate in (0.5, 1.0, 1.5)],
-                  [0.5 - (rate - rate**2 / 2) for rate in (0.5, 1.0, 1.5)], 1e-12),
+                  "what is promised", [reference.model(line, rate * step) for rate in rates],
+                  [0.5 - (rate - rate**2 / 2) for rate in rates], 1e-12),
             Counterexample(AtMost("learning rate 3, one weight: the model against its value before",
                                   reference.model(line, 3 * step), line.loss)),
             Counterexample(AtMost("rate 1, w2 w1 x with small weights: the loss itself against its "
@@ -142,31 +132,28 @@ def claim_decrease(rng):
 @equation(PAPER, "claim-total-gradient",
           statement="The total gradient says how far a unit can move: no further than u times the "
                     "largest change of a parameter.",
-          formula=r"|\Delta y_{si}^{(\ell)}| \leq u_{si}^{(\ell)} \max |\Delta w|",
           where="Section 4, the sentence after (11)", kind="claim", verdict="conditional",
           ours=True, condition=FIRST_ORDER,
           implements=(eq_11_affine, eq_11_activation), uses=("4", "11"))
 def claim_total_gradient(rng):
     claims = []
-    # sin: slopes below 0
-    ats = cases.variety(rng, (*SMOOTH, "relu"), ("squared",), scale=3.0) | cases.rows(rng)
+    ats = cases.variety(rng, (*cases.SMOOTH, "relu"), ("squared",), scale=3.0) | cases.rows(rng)
     for name, at in ats.items():
-        u = np.concatenate(theorem_2(at)[1], axis=1)
+        u = np.hstack(theorem_2(at)[1])
         moved = [np.abs(np.hstack([change.first for change in reference.changes(at, delta)]))
                  / (np.abs(delta).max() or 1.0) for delta in cases.steps(rng, at.network.size, 12)]
         claims.append(AtMost("first-order change of every unit over max |dw|, largest of 12 steps, "
                              "against u", np.max(moved, axis=0), u, case=name))
     at = cases.evaluation(rng, "relu", positive=True)
     first = reference.changes(at, np.full(at.network.size, 0.3))[-1].first
-    u = theorem_2(at)[1][-1]
     small, delta = cases.product_of_weights(), np.array([2.0, 0.0, 2.0, 0.0])
-    moved = reference.outputs(small.network, small.x, delta) - small.outputs
-    reach = theorem_2(small)[1][-1]
+    u, reach = (theorem_2(one)[1][-1] for one in (at, small))
     return [*claims,
             Equal("positive network, all parameters changed alike: change over size of the step",
                   first / 0.3, u, 1e-12),
             Counterexample(AtMost("w2 w1 x at zero, step 2: the real change against u max |dw|",
-                                  np.abs(moved), 2.0 * reach)),
+                                  np.abs(reference.outputs(small, delta) - small.outputs),
+                                  2.0 * reach)),
             Case(u=u)]
 
 
@@ -182,19 +169,16 @@ def multiply_adds(rng, sizes, samples, work):
 @equation(PAPER, "claim-complexity",
           statement="One step costs about as much as one of gradient descent: 6n - 3 matrix "
                     "products for n affine layers instead of 3n - 1, always less than twice.",
-          formula=r"\frac{6n - 3}{3n - 1} < 2",
           where="Abstract, and Section 5, which reports 1.66 times the time of a step of SGD",
           kind="claim", verdict="holds", ours=True, uses=("algorithm-1",))
 def claim_complexity(rng):
-    S, counts = 5, {"gradient": [], "bound": [], "cross": []}
+    S, sizes, depths = 5, [4, 7, 2, 5, 3], np.arange(1, 5)
     work = {"gradient": lambda at: at.gradient, "bound": bound_at,
             "cross": lambda at: bound_at(at, cross=True)}
-    depths = np.arange(1, 5)
-    for n, (name, run) in product(depths, work.items()):
-        counts[name].append(len(multiply_adds(rng, [3] * (n + 1), S, run)))
-    sizes = [4, 7, 2, 5, 3]
-    products = S * np.array(sizes[1:]) * np.array(sizes[:-1])
+    counts = {name: [len(multiply_adds(rng, [3] * (n + 1), S, run)) for n in depths]
+              for name, run in work.items()}
     total = {name: sum(multiply_adds(rng, sizes, S, run)) for name, run in work.items()}
+    products = S * np.array(sizes[1:]) * np.array(sizes[:-1])
     return [
         Equal("products of a gradient against 3n - 1", counts["gradient"], 3 * depths - 1, 1e-15),
         Equal("products of the bound against 6n - 3", counts["bound"], 6 * depths - 3, 1e-15),
@@ -213,37 +197,31 @@ def claim_complexity(rng):
 @equation(PAPER, "claim-negative-curvature",
           statement="Negative curvature from activations is corrected number by number, with no "
                     "eigenvalue computed.",
-          formula=r"""\ddot{\mathcal{Y}}_{sj}^{(\ell)} \leftarrow \left|
-                  \ddot{\mathcal{Y}}_{si}^{(\ell+1)} \dot{\sigma}_\ell(y_{sj}^{(\ell)})^2 +
-                  \dot{\mathcal{Y}}_{si}^{(\ell+1)} \ddot{\sigma}_\ell(y_{sj}^{(\ell)})\right|
-                  \quad \Rightarrow \quad \ddot{\mathcal{W}}_{ij}^{(\ell)} \geq 0""",
           where="Section 1, on the diagonal Hessian of the bound", kind="claim",
           verdict="conditional", ours=True, condition=(WITHOUT_PRODUCTS, CORRECTED),
-          implements=(Stated(coefficients_below_activation, "1"), activation),
+          implements=(Stated(coefficients_below_activation, "1"), eq_41_carried),
           uses=("41", "algorithm-1"))
 def claim_negative_curvature(rng):
     Y_dot, curvature = rng.normal(size=(2, 4, 3)) * 3
     Y_ddot, slope = rng.uniform(0.1, 1, size=(2, 4, 3))
     Y_dot[0], curvature[0], Y_dot[1], curvature[1] = 2.0, 3.0, 2.0, -3.0
-    bare, claims = Y_ddot * slope**2 + Y_dot * curvature, []
+    signed, bent, claims = Y_ddot * slope**2 + Y_dot * curvature, cases.bent_unit(), []
     for way, correct in (("abs", lambda v: max(v, -v)), ("max", lambda v: max(v, 0.0))):
         below = coefficients_below_activation(Y_dot, Y_ddot, slope, curvature,
                                               NEGATIVE_CURVATURE[way])[1]
         claims.append(Equal("below a unit, one number at a time", below,
-                            [[correct(v) for v in row] for row in bare], 1e-14, case=way))
-        for name, at in {"bent unit": cases.bent_unit(), **cases.variety(rng, SMOOTH)}.items():
-            H = cases.bounded(at)
+                            [[correct(v) for v in row] for row in signed], 1e-14, case=way))
+        for name, at in ({"bent unit": bent} | cases.variety(rng, cases.SMOOTH)).items():
             W_ddot = bound_at(at, negative_curvature=way).curvature
             claims += in_case(
                 f"{name}, {way}", AtMost("0 against W_ddot", 0.0, W_ddot),
                 is_bound("0 against the least eigenvalue of diag(W_ddot) - bounded Hessian",
-                         W_ddot, H))
-    at = cases.bent_unit()
-    W_ddot = cases.built(at, correct=cases.uncorrected).curvature
+                         W_ddot, cases.bounded(at)))
+    W_ddot = cases.built(bent, correct=cases.kept).curvature
     return [*claims,
-            Equal("bent unit, absolute value: W_ddot against loops", bound_at(at).curvature,
-                  reference.algorithm(at)[1], 1e-13),
+            Equal("bent unit, absolute value: W_ddot against loops", bound_at(bent).curvature,
+                  reference.algorithm(bent)[1], 1e-13),
             AtMost("bent unit: least eigenvalue of bounded Hessian against -1",
-                   np.linalg.eigvalsh(cases.bounded(at))[0], -1.0),
+                   np.linalg.eigvalsh(cases.bounded(bent))[0], -1.0),
             Counterexample(AtMost("bent unit, no correction: 0 against W_ddot", 0.0, W_ddot)),
-            Case(theta=at.network.theta, W_ddot=W_ddot)]
+            Case(theta=bent.network.theta, W_ddot=W_ddot)]

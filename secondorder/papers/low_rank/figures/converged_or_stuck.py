@@ -1,0 +1,83 @@
+"""Claim: the rate of cubic steps tells convergence from a flat region."""
+
+import numpy as np
+
+from secondorder.studies import (diverged, exactly, finished, legend_below, smoothed, study,
+                                 undecided)
+
+from .. import PAPER
+from . import plateau
+
+FLAT, LOW = 2.29, 0.2  # losses: above the first a point is stuck, a run that ends below the second
+MIDDLE = (1.7, 2.1)    # converged; between: where many runs rest for a while, reported beside
+
+
+def rates_by_group(result):
+    """Group -> trailing means of the rate where the run is stuck, converged, or near loss 1.9."""
+    mean, loss = smoothed(result["rate"], plateau.MEAN), np.array(result["loss"])
+    looks = np.arange(len(loss)) * plateau.EVERY
+    loss, looks = loss[looks < len(mean)], looks[looks < len(mean)]
+    groups = {"stuck": mean[looks[loss > FLAT]], "converged": mean[:0],
+              "middle": mean[looks[(loss > MIDDLE[0]) & (loss < MIDDLE[1])]]}
+    if plateau.end(result) < LOW:
+        groups["converged"] = mean[-200:]
+    return groups
+
+
+@study(PAPER, "claim-converged-or-stuck",
+       shows="Rates of cubic steps where a run is stuck and where it has converged",
+       claims={"a": "one threshold on the mean rate of 100 iterations separates losses "
+                    "above 2.29 from the last 200 iterations of runs that end below "
+                    "0.2. It makes no error (Figures 1 and 2, all seeds)"},
+       full=plateau.FULL, quick=plateau.QUICK, seconds=(140, 2), needs=("mnist",),
+       smaller=plateau.SMALLER,
+       deviation=plateau.DEVIATION)
+class ConvergedOrStuck:
+    packed = staticmethod(plateau.packed)
+
+    def runs(self, settings, results):
+        return [run for half in (0.1, 0.2)
+                for run in plateau.compared(settings, "sgd", 100, half, ("exact",))]
+
+    def judge(self, results, settings):
+        runs = results.of(curvature="exact")
+        groups = gathered(finished(runs))
+        seeds = len(settings["seeds"])
+        if seeds < 3:
+            return {"a": undecided("it takes three seeds at least", seeds)}
+        if not len(groups["stuck"]) or not len(groups["converged"]):
+            empty = [name for name in ("stuck", "converged") if not len(groups[name])]
+            return {"a": undecided(f"no run has points that are {' or '.join(empty)}; longer runs "
+                                   "might", seeds)}
+        gap = groups["stuck"].min() / groups["converged"].max()
+        middle = groups["middle"]
+        notes = [f"near loss 1.9 the rate is {np.median(middle):.2g} in the middle, on the side of "
+                 f"{'convergence' if np.median(middle) < groups['stuck'].min() else 'the plateau'}"
+                 ] if len(middle) else []
+        lost = sum(map(diverged, runs))
+        notes += [f"{lost} of {len(runs)} runs diverged and are left out"] if lost else []
+        return {"a": exactly(gap > 1, gap, "least rate where stuck over largest where converged",
+                             "; ".join(notes), seeds)}
+
+    def draw(self, results, figure, settings):
+        axes = figure.subplots()
+        groups = gathered(finished(results.of(curvature="exact")))
+        low = min((values.min() for values in groups.values() if len(values)), default=1e-3)
+        high = max((values.max() for values in groups.values() if len(values)), default=1.0)
+        bins = np.geomspace(low / 1.1, high * 1.1, 60)
+        for (name, values), hatch, label in zip(groups.items(), ("", "//", ".."), (
+                f"stuck: loss above {FLAT}", f"converged: last 200 of runs that end below {LOW}",
+                "loss near 1.9")):
+            if len(values):
+                axes.hist(values, bins, weights=np.full(len(values), 1 / len(values)), alpha=0.5,
+                          hatch=hatch, label=label)
+        axes.set(xscale="log", xlabel="rate, mean of the last 100", ylabel="share of the group")
+        legend_below(figure, axes)
+        figure.suptitle(f"Stuck or converged? {plateau.title_of(settings)}, sigma 100", fontsize=10)
+
+
+def gathered(runs):
+    """The groups of all runs together."""
+    groups = [rates_by_group(one) for one in runs]
+    return {name: np.concatenate([np.zeros(0)] + [one[name] for one in groups])
+            for name in ("stuck", "converged", "middle")}

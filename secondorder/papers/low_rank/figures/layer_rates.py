@@ -1,0 +1,76 @@
+"""Claim, a proposal of the paper: a rate for every layer or parameter might mend Adam."""
+
+from secondorder.studies import both, counted, headline, legend_below, study
+
+from .. import PAPER
+from . import plateau
+
+SIGMA = 1000.0
+KINDS = {"coupled": {"rates": "layer", "coupled": True},
+         "separate": {"rates": "layer", "coupled": False}}
+VARIABLE = {"rates": "variable"}
+
+
+def on_adam(settings, seed, options, half):
+    return plateau.run(settings, seed, plateau.train_with, base="adam", rate=plateau.RATES["adam"],
+                       sigma=SIGMA, options=options, half_width=half)
+
+
+@study(PAPER, "claim-layer-rates",
+       shows="Adam alone and with a rate for every layer, or for every weight, by the cubic model",
+       claims={kind: f"one rate a layer, {how}: cubic steps on Adam leave (+-0.1) and end (+-0.2) "
+                     "within 10 % of Adam or before it"
+               for kind, how in (("coupled", "by one joint model"), ("separate", "each by its own"))
+               } | {"variable": "one rate a weight: after the few iterations that are run the loss "
+                                "(+-0.1) is within 10 % of Adam's or below"},
+       full=plateau.FULL | {"iterations of variable": 300},
+       quick=plateau.QUICK | {"iterations of variable": 5}, seconds=(700, 6), needs=("mnist",),
+       smaller="8000 images of MNIST, 300 iterations",
+       deviation=plateau.DEVIATION + "; the paper proposes it and runs nothing. A rate for every "
+       "weight costs a step of 110 ms: 300 iterations")
+class LayerRates:
+    packed = staticmethod(plateau.packed)
+
+    def runs(self, settings, results):
+        alone = [run for half in (0.1, 0.2)
+                 for run in plateau.compared(settings, "adam", 0, half, ("none",))]
+        layers = [on_adam(settings, seed, options, half) for seed in settings["seeds"]
+                  for half in (0.1, 0.2) for options in KINDS.values()]
+        short = settings | {"iterations": settings["iterations of variable"]}
+        return [*alone, *layers, *(on_adam(short, seed, VARIABLE, 0.1)
+                                   for seed in settings["seeds"])]
+
+    def judge(self, results, settings):
+        alone = {half: results.by_seed(curvature="none", half_width=half) for half in (0.1, 0.2)}
+        verdicts = {}
+        for kind, options in KINDS.items():
+            told = []
+            for half, number, name in ((0.1, plateau.leave, "leaving over Adam's"),
+                                       (0.2, plateau.end, "end over Adam's")):
+                ratios = [number(one) / number(alone[half][seed]) for seed, one in
+                          results.by_seed(options=options, half_width=half).items()]
+                told.append(counted([ratio <= 1.1 for ratio in ratios], ratios, name))
+            verdicts[kind] = both(*told)
+        ratios = []
+        for seed, one in results.by_seed(options=VARIABLE).items():
+            last = settings["iterations of variable"] // plateau.EVERY
+            reached = one["loss"][last] if len(one["loss"]) > last else float("inf")
+            ratios.append(reached / alone[0.1][seed]["loss"][last])
+        verdicts["variable"] = counted([ratio <= 1.1 for ratio in ratios], ratios,
+                                       "loss over Adam's")
+        return verdicts
+
+    def draw(self, results, figure, settings):
+        for panel, half in zip(figure.subplots(1, 2), (0.1, 0.2)):
+            kinds = [("Adam alone", {"curvature": "none"}, "k", "-")]
+            kinds += [(f"a rate a layer, {name}", {"options": options}, f"C{k}", ("--", "-.")[k])
+                      for k, (name, options) in enumerate(KINDS.items())]
+            kinds.append(("a rate a weight", {"options": VARIABLE}, "C2", ":"))
+            for label, wanted, colour, style in kinds:
+                plateau.draw_losses(panel, results.of(half_width=half, **wanted), colour, style,
+                                    label)
+            panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
+            panel.set_ylabel("cross-entropy, mean of the watched samples")
+        legend_below(figure, figure.axes[0])
+        headline(figure, "Rates by layer and by weight on Adam, sigma 1000\n"
+                 f"{plateau.title_of(settings)}", settings)

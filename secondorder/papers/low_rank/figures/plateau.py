@@ -1,0 +1,261 @@
+"""The paper's network on and off its plateau: one training run, and what is read off it.
+
+Twelve hidden ReLU layers of 128 units, no biases, cross-entropy, batches of 32 drawn anew at every
+iteration. Weights within +-0.1 give an objective that is nearly flat; within +-0.2 they do not.
+Settings that the paper leaves open: pixels in [0, 1]; the rate decays smoothly by 0.95 per 100
+iterations; float32. TensorFlow's defaults, which the paper used: Adagrad starts its accumulator at
+0.1, Adadelta has rho 0.95 and epsilon 1e-8.
+"""
+
+import numpy as np
+
+import secondorder as so
+from secondorder.optimizers import ExponentialDecay
+from secondorder.studies import (Run, diverged, finished, images, legend_below, mean_and_range,
+                                 over_seeds, smoothed)
+
+BATCH, EVERY = 32, 10  # samples an iteration; iterations between two looks at the watched samples
+LEAVE, EXIT = 2.25, 2.0  # losses below which the plateau is left, and behind; log 10 = 2.303
+BASES = {"sgd": (so.SGD, {}),
+         "adagrad": (so.Adagrad, {"initial_accumulator": 0.1}),
+         "adadelta": (so.Adadelta, {"rho": 0.95, "epsilon": 1e-8}),
+         "adam": (so.Adam, {"epsilon": 1e-8})}
+RATES = {"sgd": 0.02, "adagrad": 0.1, "adadelta": 1.0, "adam": 0.001}  # of the figures' captions
+
+FULL = {"data": "mnist", "layers": 12, "width": 128, "iterations": 2000, "watched": 2000,
+        "seeds": (2, 3, 4, 5, 6)}
+FIRST = 20  # iterations whose rates are those of the start
+MEAN = 100  # rates that a trailing mean takes
+TEN = FULL | {"seeds": tuple(range(2, 12))}  # where five decide nothing
+QUICK = {"data": "digits", "layers": 6, "width": 64, "iterations": 300, "watched": 100,
+         "seeds": (2,)}
+SMALLER = "8000 images of MNIST, 2000 iterations"
+DEVIATION = ("8000 images of the MNIST test set instead of the training set, 2000 iterations. "
+             "Iterations, seeds and the scale of the inputs are not in print")
+
+
+def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, iterations, watched,
+          decay=0.95):
+    """Train once and return what was recorded.
+
+    The base's own rate decays by `decay` per 100 iterations. With the curvature ``"none"`` it is
+    alone, else cubic regularisation stands around it, with (39) corrected or as printed. Weights
+    are uniform within `half_width`; the loss is looked at on `watched` samples.
+
+    Returns ``loss`` every `EVERY` iterations from 0; ``batch_loss``, ``rate``, ``slope``,
+    ``curvature`` and ``norm`` (of the direction) at every iteration; ``ascents``. Of a run that
+    ended with numbers that are not finite what came before, and ``diverged``.
+    """
+    return recorded(seed, data, half_width, layers, width, iterations, watched,
+                    lambda network: optimizer_of(network, base, rate, curvature, sigma, decay))
+
+
+def train_with(seed, data, base, rate, sigma, options, half_width, layers, width, iterations,
+               watched):
+    """Train with cubic regularisation with other options than the figures', by `train`'s record.
+
+    `options` name one of `CHOICES`.
+    """
+    return recorded(seed, data, half_width, layers, width, iterations, watched,
+                    lambda network: so.CubicRegularization(optimizer_of(
+                        network, base, rate, "none", sigma), sigma, chosen_rates(options)))
+
+
+#: What records of runs call a choice of rates, and its name.
+CHOICES = [({"averaging": "step"}, "option 1"), ({"averaging": "rate"}, "option 2"),
+           ({"rates": "layer", "coupled": True}, "layer"),
+           ({"rates": "layer", "coupled": False}, "separate"), ({"rates": "variable"}, "variable")]
+
+
+def chosen_rates(options):
+    """The `rates` of :class:`~secondorder.CubicRegularization` that `options` stand for."""
+    return next(rates for given, rates in CHOICES if given == options)
+
+
+def start_of(seed, data, half_width, layers, width, dtype="float32"):
+    """Network, images and labels of a run, and what draws its batches."""
+    pictures = images(data)
+    inputs, labels = pictures.inputs.astype(dtype), pictures.labels
+    network = so.mlp([inputs.shape[1], *[width] * layers, 10], activation="relu", bias=False,
+                     init=half_width, rng=seed, dtype=dtype)
+    return network, inputs, labels, np.random.default_rng([seed, 1])
+
+
+def recorded(seed, data, half_width, layers, width, iterations, watched, make):
+    """Train with the optimizer that `make` builds for a network; what `train` returns."""
+    network, inputs, labels, rng = start_of(seed, data, half_width, layers, width)
+    optimizer = make(network)
+    order = rng.permutation(len(inputs))[:watched]  # some files stand in the order of their labels
+    x, y = inputs[order], labels[order]
+    record = {name: [] for name in ("loss", "batch_loss", "rate", "slope", "curvature", "norm")}
+    record["ascents"] = 0
+    for iteration in range(iterations + 1):
+        try:
+            if iteration % EVERY == 0:
+                record["loss"].append(rounded(network.evaluate(optimizer.loss, x, y).loss))
+            if iteration == iterations:
+                break
+            batch = rng.choice(len(inputs), BATCH, replace=False)
+            info = optimizer.step(inputs[batch], labels[batch])
+        except FloatingPointError as error:
+            return record | {"diverged": f"iteration {iteration}: {error}"}
+        record["batch_loss"].append(rounded(info["loss"]))
+        record["rate"].append(rounded(info.get("rate", info["learning_rate"])))
+        if "slope" in info:
+            record["slope"].append(rounded(info["slope"]))
+            record["curvature"].append(rounded(info["curvature"]))
+            record["norm"].append(rounded(info["direction_norm"]))
+            record["ascents"] += not info["descent"]
+    return record
+
+
+def optimizer_of(network, base, rate, curvature, sigma, decay=0.95):
+    """The base at its own decaying rate, or cubic regularisation around it."""
+    method, options = BASES[base]
+    alone = method(network, so.SoftmaxCrossEntropy(),
+                   learning_rate=ExponentialDecay(rate, decay, 100), **options)
+    if curvature == "none":
+        return alone
+    return so.CubicRegularization(alone, sigma, "single" if curvature == "exact" else curvature)
+
+
+def rounded(value):
+    """Five digits: files stay small, and no claim hangs on more."""
+    return float(f"{value:.5g}")
+
+
+def run(settings, seed, function=train, **arguments):
+    """A :class:`Run` of `train`, or of another function, with the sizes of the settings."""
+    sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations", "watched")}
+    return Run(function, {"seed": seed, **sizes, **arguments})
+
+
+def compared(settings, base, sigma, half_width, curvatures=("none", "exact", "printed"),
+             rate=None):
+    """The base alone, and with cubic step lengths by both forms of (39), for every seed."""
+    rate = RATES[base] if rate is None else rate
+    return [run(settings, seed, base=base, rate=rate, curvature=curvature,
+                sigma=0.0 if curvature == "none" else float(sigma), half_width=half_width)
+            for seed in settings["seeds"] for curvature in curvatures]
+
+
+# -- what is read off a run ------------------------------------------------------------------------
+
+
+def first_below(result, threshold, never=2001):
+    """First iteration at which the loss on the watched samples was below a threshold."""
+    below = np.flatnonzero(np.array(result["loss"]) < threshold)
+    return int(below[0]) * EVERY if below.size else never
+
+
+def leave(result):
+    return first_below(result, LEAVE)
+
+
+def end(result):
+    """Mean of the last eleven looks at the loss; infinite where the run diverged."""
+    return float("inf") if diverged(result) else float(np.mean(result["loss"][-11:]))
+
+
+def start_rate(result):
+    """Median rate of iterations 0 to 19; NaN where the run diverged within them."""
+    first = result["rate"][:FIRST]
+    return float(np.median(first)) if len(first) == FIRST else float("nan")
+
+
+def later_rate(result, since=None):
+    """Mean rate from 100 iterations after the plateau was left (or from `since`); NaN without."""
+    since = leave(result) + 100 if since is None else since
+    later = result["rate"][since:]
+    return float(np.mean(later)) if later else float("nan")
+
+
+def jump(result):
+    """How many times the rate on the plateau is that behind it."""
+    return start_rate(result) / later_rate(result)
+
+
+def fall(result):
+    """How many times the median of 20 rates falls from 100 before leaving to 100 after."""
+    left, rate = leave(result), result["rate"]
+    if left + 90 >= len(rate):
+        return float("nan")
+    before = np.median(rate[max(0, left - 110):max(20, left - 90)])
+    return float(before / np.median(rate[left + 90:left + 110]))
+
+
+def packed(result, arguments):
+    """A record without what figures and verdicts of losses and rates do not need: the model's
+    numbers, and the batches of all seeds but the first that judges.
+    """
+    first = arguments["seed"] == FULL["seeds"][0]
+    return {name: values for name, values in result.items()
+            if name not in ("slope", "curvature", "norm") and (first or name != "batch_loss")}
+
+
+def three_digits(rates):
+    """Rates as they are packed where there are many runs."""
+    return [float(f"{rate:.3g}") for rate in rates]
+
+
+def losses(result, arguments):
+    """A record for figures and verdicts that look at losses alone."""
+    return {name: result[name] for name in ("loss", "diverged") if name in result}
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+LINES = {"none": ("base alone", "C0", "-."), "exact": ("cubic, exact curvature", "C3", "-"),
+         "printed": ("cubic, curvature as printed", "C1", "--")}
+
+
+def draw_errors_and_rates(results, figure, title, **wanted):
+    """Loss on the watched samples and rates (trailing mean of 100): the one seed, or mean and range
+    of several.
+    """
+    lines = [(label, {"curvature": curvature, **wanted}, colour, style)
+             for curvature, (label, colour, style) in LINES.items()]
+    draw_lines(results, figure, lines, title)
+
+
+def draw_lines(results, figure, lines, title):
+    """Errors and rates of the runs of each line: (label, arguments of its runs, colour, style).
+
+    Pale behind them: the first seed's batch losses and its rates, raw as the paper draws them.
+    """
+    left, right = figure.subplots(1, 2)
+    seeds = set()
+    for label, wanted, colour, style in lines:
+        runs = finished(results.of(**wanted))
+        if not runs:
+            continue
+        seeds |= {one["seed"] for one in results.arguments(**wanted)}
+        for panel, raw in ((left, runs[0].get("batch_loss", ())), (right, runs[0]["rate"])):
+            panel.plot(raw, color=colour, linewidth=0.4, alpha=0.25)
+        draw_losses(left, runs, colour, style, label)
+        draw_rates(right, runs, colour, style, label)
+    left.axhline(np.log(10), color="0.7", linewidth=0.8)
+    left.set(xlabel="iteration", ylabel="cross-entropy, mean of the watched samples",
+             title="training error (grey line: log 10)")
+    right.set(xlabel="iteration", ylabel="rate, mean of the last 100", yscale="log",
+              title="rate")
+    legend_below(figure, left)
+    figure.suptitle(f"{title}\n{over_seeds(seeds)}; pale: one seed, batch by batch", fontsize=10)
+
+
+def draw_losses(panel, runs, colour, style, label):
+    """Losses on the watched samples of the runs that are finite, mean and range."""
+    mean_and_range(panel, [run["loss"] for run in finished(runs)], colour, step=EVERY,
+                   linestyle=style, label=label)
+
+
+def draw_rates(panel, runs, colour, style, label):
+    """Their rates, trailing means, likewise."""
+    mean_and_range(panel, [smoothed(run["rate"], MEAN) for run in finished(runs)], colour,
+                   linestyle=style, label=label)
+
+
+def title_of(settings_or_run):
+    """Data and network, as a title says them."""
+    name = images(settings_or_run["data"]).name
+    return (f"{name}; {settings_or_run['layers']} hidden layers of {settings_or_run['width']}")

@@ -1,0 +1,103 @@
+"""Claim: near the origin the objective is flat; far from it its values are huge and defeat a step.
+"""
+
+import numpy as np
+
+from secondorder.studies import Run, both, counted, diverged, legend_under, study
+
+from .. import PAPER
+from ..eq_37_43_step_length import eq_38_39
+from . import plateau
+
+HALVES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)
+NUMBERS = {"loss": "loss", "norm": "|g|", "bend": "|g^T H g| / |g|^2"}
+
+
+def start(seed, data, half_width, curvature, layers, width, iterations, watched):
+    """Loss, |g| and |g^T H g| / |g|^2 at the start in float64, and the loss after some iterations
+    of gradient descent at 0.02 or cubic steps with sigma 100 (None: not finite any more).
+    """
+    network, inputs, labels, rng = plateau.start_of(seed, data, half_width, layers, width,
+                                                    "float64")
+    optimizer = plateau.optimizer_of(network, "sgd", 0.02, curvature, 100.0)
+    order = rng.permutation(len(inputs))[:watched]
+    x, y = inputs[order], labels[order]
+    at = network.evaluate(optimizer.loss, x, y)
+    square = float(at.gradient @ at.gradient)
+    record = {"loss": float(at.loss), "norm": square**0.5,
+              "bend": abs(eq_38_39(at, at.gradient)[1]) / square if square else 0.0}
+    try:
+        for _ in range(iterations):
+            batch = rng.choice(len(inputs), plateau.BATCH, replace=False)
+            optimizer.step(inputs[batch], labels[batch])
+        record["after"] = float(network.evaluate(optimizer.loss, x, y).loss)
+    except FloatingPointError:
+        record["after"] = None
+    return record
+
+
+@study(PAPER, "claim-start-scale",
+       shows="Loss, gradient and curvature at the start, and the loss after 500 iterations, over "
+             "the half-width of the initial weights",
+       claims={"flat": "at +-0.1 the gradient is below 0.01 and gradient descent is above 2.29 "
+                       "after 1000 iterations",
+               "far": "loss, |g| and |g^T H g| / |g|^2 rise more than a thousandfold from +-0.2 to "
+                      "+-0.6. Cubic steps from +-1 are not below log 10 after 500 iterations"},
+       full=plateau.FULL | {"steps": 500}, quick=plateau.QUICK | {"steps": 20}, seconds=(800, 4),
+       needs=("mnist",), smaller=plateau.SMALLER,
+       deviation=plateau.DEVIATION + "; float64")
+class StartScale:
+    def runs(self, settings, results):
+        sizes = {name: settings[name] for name in ("data", "layers", "width", "watched")}
+        starts = [Run(start, {"seed": seed, "half_width": half, "curvature": curvature,
+                              "iterations": settings["steps"], **sizes})
+                  for seed in settings["seeds"] for half in HALVES
+                  for curvature in ("none", "exact")]
+        return starts + plateau.compared(settings, "sgd", 0, 0.1, ("none",))
+
+    def judge(self, results, settings):
+        def at(half, curvature="none"):
+            return results.by_seed(half_width=half, curvature=curvature, base=None)
+
+        late = results.by_seed(base="sgd", half_width=0.1)
+        looked = min(1000, settings["iterations"]) // plateau.EVERY
+        near = at(0.1)
+        flat = [one["norm"] < 1e-2 and len(late[seed]["loss"]) > looked
+                and late[seed]["loss"][looked] > 2.29 for seed, one in near.items()]
+        usual, far, lost = at(0.2), at(0.6), at(1.0, "exact")
+        rises = [min((risen(far[seed], usual[seed], name)) for name in NUMBERS) for seed in usual]
+        missed = [diverged(one) or one["after"] is None or one["after"] >= np.log(10)
+                  for one in lost.values()]
+        return {"flat": counted(flat, [one["norm"] for one in near.values()], "|g| at +-0.1"),
+                "far": both(counted([rise > 1e3 for rise in rises], rises,
+                                    "least rise of the three"),
+                            counted(missed, [one.get("after") for one in lost.values()],
+                                    "loss after 500 cubic steps from +-1"))}
+
+    def draw(self, results, figure, settings):
+        left, right = figure.subplots(1, 2, sharex=True)
+        for k, (name, label) in enumerate(NUMBERS.items()):
+            told = [(one["half_width"], run[name]) for one, run in zip(
+                results.arguments(curvature="none", base=None),
+                results.of(curvature="none", base=None)) if run.get(name)]
+            left.loglog(*zip(*told), "os^"[k], color=f"C{k}", alpha=0.6, label=f"{label}, start")
+        for k, (curvature, label) in enumerate((("none", "gradient descent at 0.02"),
+                                                ("exact", "cubic steps, sigma 100"))):
+            told = [(one["half_width"], run["after"]) for one, run in zip(
+                results.arguments(curvature=curvature, base=None),
+                results.of(curvature=curvature, base=None)) if run.get("after")]
+            if told:
+                right.loglog(*zip(*told), "sD"[k], color=("C0", "C3")[k], alpha=0.6, label=label)
+        right.axhline(np.log(10), color="0.5", linewidth=0.8)
+        left.set(xlabel="half-width of the weights", ylabel="on the watched samples, float64")
+        right.set(xlabel="half-width of the weights", ylabel="loss after "
+                  f"{settings['steps']} iterations (no mark: not finite)")
+        legend_under(left)
+        legend_under(right)
+        figure.suptitle(f"Where a run starts: {plateau.title_of(settings)}; a mark a seed",
+                        fontsize=10)
+
+
+def risen(far, near, name):
+    """How many times a number of the start rises; 0 where there is none."""
+    return far[name] / near[name] if name in far and near.get(name) else 0.0
