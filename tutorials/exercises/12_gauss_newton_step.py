@@ -15,8 +15,12 @@ GRADE = ("reversible-gauss-newton", ("5", "theorem-4.3"), "eq_5_gauss_newton")
 
 # %%
 def eq_5_gauss_newton(J, eps):
-    """The step (p,) of least norm with J d nearest to -eps, from J (n d_y, p), eps (n d_y,)."""
-    return ...
+    """The step (p,) of least norm with J d nearest to -eps, and the rank of J.
+
+    From J (n d_y, p) and eps (n d_y,).
+    """
+    rank = np.linalg.matrix_rank(J)
+    return ..., rank
 
 
 # %%
