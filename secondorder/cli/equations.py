@@ -153,8 +153,7 @@ def _markdown(options):
 def _write_front_pages(top):
     """The tables that are made from all rooms: in README, in CONTRIBUTING, and LETTERS.md."""
     from secondorder import papers
-    from secondorder.book.parts import symbols
-    from secondorder.cli import layer_table
+    from secondorder.book.parts import layer_table, symbols
 
     for path, start, table in (
             (top / "README.md", "<!-- papers -->\n", papers.table()),

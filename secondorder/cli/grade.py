@@ -5,8 +5,8 @@ from pathlib import Path
 
 from secondorder import files
 
-from .printable import one_line
 from .parsing import force_option, positive
+from .printable import one_line
 
 ABOUT = """\
 Grade an exercise: its function runs inside the paper's check, in place of the edition's function.
@@ -15,7 +15,8 @@ entries and the ratio, and a hint if the mistake is a usual one. What is graded 
 GRADE of an exercise. Without that line, the name of the file has to be an exercise's name.
 
 For a FOLDER, every script and notebook is graded, and a table (CSV) is written: name, exercise,
-verdict, hint, seconds, file. The name is the student's folder, or the file in a flat folder.
+verdict, points, of how many, hint, seconds, file. The name is the student's folder, or the file in
+a flat folder.
 
 Each file's code runs in a separate process, with your rights. The exit status is 0 only if all are
 right.
@@ -25,15 +26,20 @@ GRADE = """\
   secondorder grade lessons/exercises/05_whose_slopes.ipynb
   secondorder grade tutorials/exercises/05_whose_slopes.py
   secondorder grade handed-in              a class: one folder a student, or all files in one
-  secondorder grade handed-in --jobs 4 --seconds 20 --csv week-3.csv
+  secondorder grade handed-in --jobs 4 --seconds 20 --minutes 15 --csv week-3.csv
+  secondorder grade handed-in --feedback texts    also a text for each student
 """
 NOTEBOOK = """\
   secondorder notebook lessons             all tutorials and exercises
   secondorder notebook lessons 01 exercises
-  secondorder notebook lessons --class 90           all plans of ninety minutes
-  secondorder notebook lessons --class curvatures   Hessian, Gauss-Newton, Fisher, KFAC, PCH
-  secondorder notebook lessons --class steps        how long a step
+  secondorder notebook plans --class 90             all plans of ninety minutes
+  secondorder notebook plans --class curvatures     Hessian, Gauss-Newton, Fisher, KFAC, PCH
+  secondorder notebook plans --class steps          how long a step
+  secondorder notebook course 02 09_mean --nbgrader week-3     course/source/week-3, with answers
 """
+SLIDES = """\
+slides, in that folder: jupyter nbconvert --to slides --no-input --execute NAME.ipynb
+    --SlidesExporter.reveal_width=800 --SlidesExporter.reveal_height=500"""
 
 
 def add(commands):
@@ -45,9 +51,12 @@ def add(commands):
                         help="an exercise, .py or .ipynb, or one FOLDER of them")
     parser.add_argument("--csv", metavar="FILE", help="FOLDER: where the table goes (default: "
                         "grades.csv)")
+    parser.add_argument("--feedback", metavar="DIR", help="FOLDER: write a text a student there")
     force_option(parser)
     parser.add_argument("--jobs", type=positive, metavar="N",
                         help="FOLDER: number of files graded at the same time (default: 1)")
+    parser.add_argument("--minutes", type=float, metavar="N",
+                        help="FOLDER: by the clock, for the whole class (default: no limit)")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="N",
                         help="CPU time allowed for the code and the check of a file; by the "
                         "clock four times as long (default: 60)")
@@ -56,13 +65,17 @@ def add(commands):
         "notebook", help="write tutorials, exercises and class plans as notebooks",
         description="Write the tutorials and exercises as Jupyter notebooks. A notebook that is "
         "there\nalready is kept and named. A plan of a class has the cells to run, minutes, "
-        "predictions to ask\nfor, figures to project, an exercise and answers.",
+        "predictions to ask\nfor, figures to project, an exercise, and answers that are collapsed; "
+        "it is a talk as well.\nBeside the plans stands common_mistakes.md.",
         examples=NOTEBOOK)
     parser.add_argument("directory", metavar="DIR", help="folder for the notebooks")
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help="beginnings of names: 01, 05_, exercises (default: all)")
     parser.add_argument("--class", dest="plan", metavar="PLAN", help="write plans of a class into "
                         "DIR/classes instead: 90 (all of ninety minutes), curvatures, steps")
+    parser.add_argument("--nbgrader", metavar="ASSIGNMENT", help="write exercises, with their "
+                        "solutions, as the source of an assignment of nbgrader instead: "
+                        "DIR/source/ASSIGNMENT")
     parser.set_defaults(run=run_notebook)
 
 
@@ -76,7 +89,7 @@ def run(options):
             raise ValueError(f"a folder is graded by itself, got {folders[0]} and "
                              f"{len(options.files) - 1} more")
         return _class(folders[0], options)
-    for option in ("csv", "jobs"):
+    for option in ("csv", "feedback", "jobs", "minutes"):
         if getattr(options, option) is not None:
             raise ValueError(f"--{option} is for a folder, got files")
     for name in options.files:  # a mistyped name is refused before any file is graded
@@ -98,8 +111,10 @@ def _class(folder, options):
 
     began, out = time.monotonic(), Path(options.csv or "grades.csv")
     grades = lessons.grade_folder(folder, out, options.seconds, options.jobs or 1,
-                                  lambda line: print(line, flush=True), options.force)
-    print(f"{grades}, {time.monotonic() - began:.0f} s; written: {grades.path}")
+                                  lambda line: print(line, flush=True), options.force,
+                                  options.minutes, options.feedback)
+    print(f"{grades}, {time.monotonic() - began:.0f} s; written: {grades.path}"
+          + (f", {options.feedback}" if options.feedback else ""))
     return 0 if grades.ok else 1
 
 
@@ -114,13 +129,27 @@ def run_notebook(options):
     """Write notebooks and say which."""
     from secondorder import lessons
 
-    names = options.names
-    if options.plan is not None:
-        if names:
-            raise ValueError(f"--class names what is written, got {names[0]} as well")
-        names = [place.with_suffix("").as_posix() for place in lessons.plans(options.plan)]
-    out = files.output_directory(options.directory)
-    for path in lessons.write_notebooks(out, names):
+    out, names, plan = files.output_directory(options.directory), options.names, options.plan
+    if plan is not None and (names or options.nbgrader):
+        raise ValueError("--class names what is written: it goes without NAME and --nbgrader")
+    if options.nbgrader:
+        asked = [name if "/" in name else f"exercises/{name}" for name in names] or ["exercises"]
+        exercises = [place.stem for place in lessons.scripts(asked)
+                     if place.parts[0] == "exercises"]
+        written = lessons.write_assignment(out, options.nbgrader, exercises)
+    elif plan is None:
+        written = lessons.write_notebooks(out, names)
+    else:
+        written = lessons.write_notebooks(out, [place.with_suffix("").as_posix()
+                                                for place in lessons.plans(plan)])
+        page = out / "classes" / "common_mistakes.md"
+        files.write_text(page, lessons.mistakes())
+        written.append(page)
+    for path in written:
         print(f"written: {path}")
-    print(f"open with: jupyter lab {out}")
+    if options.nbgrader:
+        print(f"students get what this makes of it, in {out}: nbgrader generate_assignment "
+              f"{options.nbgrader}")
+    else:
+        print(f"open with: jupyter lab {out}" + ("" if plan is None else f"\n{SLIDES}"))
     return 0

@@ -31,22 +31,21 @@ class Printable:
 
     def write(self, text):
         first = text[:1] if text[:1] == "\r" else ""
-        self._named(self._stream.write, first + printable(text[len(first):]))
+        with self._named():
+            self._stream.write(first + printable(text[len(first):]))
         return len(text)
 
     def flush(self):
-        self._named(self._stream.flush)
+        with self._named():
+            self._stream.flush()
 
-    def _named(self, work, *given):
+    @contextlib.contextmanager
+    def _named(self):
         try:
-            work(*given)
+            yield
         except OSError as error:
             error.filename = self._name
             raise
-
-    def writelines(self, lines):
-        for line in lines:
-            self.write(line)
 
     def __getattr__(self, name):
         return getattr(self._stream, name)

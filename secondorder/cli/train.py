@@ -55,8 +55,8 @@ WITH_VALUE = {
     "--hidden": {"type": positive, "nargs": "*", "default": [32],
                  "help": "widths of the hidden layers (default: 32)"},
     "--reversible": {"type": positive, "metavar": "BLOCKS",
-                     "help": "a reversible network with this number of blocks; --hidden gives "
-                             "its bottleneck"},
+                     "help": "a reversible network with this number of blocks, as gauss-newton "
+                             "needs it for its right inverse; --hidden gives its bottleneck"},
     "--activation": {"default": "tanh", "help": ACTIVATIONS},
     "--output": {"default": "identity",
                  "help": "activation after the last layer (default: identity)"},
@@ -114,28 +114,24 @@ def run(options):
     import numpy as np
 
     import secondorder as so
-    from secondorder.files import environment
 
     started = time.perf_counter()
     for_split, for_weights, for_batches, for_method = np.random.default_rng(options.seed).spawn(4)
     (x, y), validation, classes = _data(options, for_split)
     loss = _loss(options, classes)
-    outputs = y.shape[1] if y.ndim == 2 else classes
-    network = _network(options, x.shape[1], outputs, for_weights)
+    network = _network(options, x.shape[1], y.shape[1] if y.ndim == 2 else classes, for_weights)
     optimizer = _optimizer(options, network, loss, for_method)
-    def results_of(history):
-        return {"command": "train", "settings": _settings(options), "network": repr(network),
-                "parameters": network.size, "environment": environment(), **history.to_dict(),
-                "seconds": time.perf_counter() - started}
+    out = files.outputs(options.out, WRITTEN, options.force or options.resume)
 
     def finish(history):
         """Files first: they are not to be lost to a reader that goes away."""
-        results = results_of(history)
-        written = _write(out, results, history, network) if out is not None else []
-        _report(results, history, json=options.json)
+        results = {"command": "train", "settings": _settings(options), "network": repr(network),
+                   "parameters": network.size, "environment": files.environment(),
+                   **history.to_dict(), "seconds": time.perf_counter() - started}
+        written = [] if out is None else _write(out, results, history, network)
+        print(files.to_json(results) if options.json else _report(results, history.records))
         tell_written(written, sys.stderr if options.json else sys.stdout)
 
-    out = files.outputs(options.out, WRITTEN, options.force or options.resume)
     try:
         history = so.train(optimizer, x, y, epochs=options.epochs, batch_size=options.batch_size,
                            last_batch=options.last_batch, validation=validation, rng=for_batches,
@@ -147,13 +143,8 @@ def run(options):
             finish(history)
         raise
     finish(history)
-    return _status(history)
-
-
-def _status(history):
-    """1 where the loss, as training warned, has risen to more than twice what it was."""
-    first, last = history.records[0].train_loss, history.records[-1].train_loss
-    return int(last > 2 * max(first, 0))
+    # as training warned, the loss has risen to more than twice what it was
+    return int(history.records[-1].train_loss > 2 * max(history.records[0].train_loss, 0))
 
 
 def _settings(options):
@@ -241,12 +232,10 @@ def _optimizer(options, network, loss, rng):
     if "base" in parameters:
         alone = {name: value for name, value in OPTIMIZERS.items() if name != options.optimizer}
         base = getattr(so, lookup(alone, options.base or "sgd", "base"))
-        _require_reversible(options, base)
         return method(base(network, loss, l2=options.l2, **rate, **_drawn(base, rng)),
                       **dict(options.set))
     if options.base is not None:
         raise ValueError(f"--base is for cubic-regularization, not for {options.optimizer}")
-    _require_reversible(options, method, **dict(options.set))
     return method(network, loss, l2=options.l2, **rate, **_drawn(method, rng) | dict(options.set))
 
 
@@ -255,33 +244,17 @@ def _drawn(method, rng):
     return {"rng": rng} if "rng" in inspect.signature(method).parameters else {}
 
 
-def _require_reversible(options, method, inverse="right", **others):
-    """ValueError, in this command's words, for a right inverse of another kind of network."""
-    if method.__name__ == "GaussNewton" and inverse == "right" and options.reversible is None:
-        other = "" if options.base else ", or --set inverse=moore-penrose"
-        raise ValueError("the right inverse of gauss-newton needs a reversible network: give "
-                         f"--reversible BLOCKS{other}")
-
-
-def _report(results, history, json):
-    if json:
-        print(files.to_json(results))
-        return
-    print(f"{results['parameters']} parameters, {results['method']}")
-    last = len(history) - 1
-    for place in sorted({*range(0, last, max(1, last // 10)), last}):
-        record = history.records[place]
-        accuracy = _both(record, "accuracy", lambda value: f"{value:.3f}")
-        print(f"epoch {record.epoch:4}   loss {_both(record, 'loss', _brief)}"
-              + (f"   accuracy {accuracy}" if accuracy else ""))
-    print("(training / validation)" if "validation_loss" in history.records[0] else
-          "(training; nothing is held out)")
-
-
-def _both(record, quantity, shown):
-    """A quantity of the training set, and of the validation set where there is one."""
-    names = (f"train_{quantity}", f"validation_{quantity}")
-    return " / ".join(shown(record[name]) for name in names if name in record)
+def _report(results, records):
+    """About ten lines of the history, as text."""
+    lines, last = [f"{results['parameters']} parameters, {results['method']}"], len(records) - 1
+    for record in (records[place] for place in sorted({*range(0, last, max(1, last // 10)), last})):
+        shown = {what: " / ".join(form(record[name]) for part in ("train", "validation")
+                                  if (name := f"{part}_{what}") in record)
+                 for what, form in (("loss", _brief), ("accuracy", "{:.3f}".format))}
+        lines.append(f"epoch {record.epoch:4}" + "".join(
+            f"   {what} {text}" for what, text in shown.items() if text))
+    return "\n".join([*lines, "(training / validation)" if "validation_loss" in records[0] else
+                      "(training; nothing is held out)"])
 
 
 def _brief(value):

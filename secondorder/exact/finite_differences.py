@@ -155,6 +155,11 @@ def gradient_of_objective(network, loss, x, y, l2=0.0):
     return _of_theta(network, lambda net, theta: net.evaluate(loss, x, y).gradient + l2 * theta)
 
 
+def outputs_of(network, x):
+    """The outputs as a function of theta alone, (P,) -> (S, C), as :func:`objective` is one."""
+    return _of_theta(network, lambda net, theta: net(x))
+
+
 def _of_theta(network, f):
     own = threading.local()  # a copy of the network is moved to theta: one for each thread
 

@@ -1,6 +1,5 @@
 """Grading an exercise: what it defines is put into the paper's own check, or before the checker."""
 
-import ast
 import warnings
 from dataclasses import dataclass, replace
 
@@ -9,6 +8,7 @@ import numpy as np
 from .. import verify
 from ..ledger.mismatch import describe_mismatch
 from . import sources
+from .exercises import grades, labels, of_grade, solution
 from .notebooks import folder
 from .sources import NoExercise
 
@@ -45,32 +45,50 @@ def graded(path):
     "" where it is another one. NoExercise if there is no code, neither GRADE nor an exercise's
     name, or not what is graded; whatever the code raises comes through.
     """
-    if path.stem in lessons() and not any("GRADE" in source for _, source in sources.pieces(path)):
+    lessons = {place.stem for pattern in ("*.py", "classes/*.py")
+               for place in folder().glob(pattern)}
+    if path.stem in lessons and not any("GRADE" in source for _, source in sources.pieces(path)):
         _checked(None)  # a tutorial is not run, which may take minutes
     with warnings.catch_warnings(), np.errstate():  # what the code sets is not for the check
         names = sources.run(path)
     # a solution, or an answer without the line GRADE, is known by the exercise's name
-    told = _checked(names.get("GRADE", grades().get(path.stem)))
+    exercise, told = of_grade(_checked(names.get("GRADE", grades().get(path.stem))))
     name = told[-1].rpartition(".")[2]
     if name not in names:
         raise NoExercise(f"the file does not define {name}, which its GRADE names")
-    if not callable(names[name]):
-        raise NoExercise(f"{name} must be a function or a class, got {names[name]!r:.60}")
-    module = getattr(names[name], "__module__", None) or ""
+    return answer(exercise, told, names[name]), exercise
+
+
+def answer(exercise, told, given):
+    """The Grade or Hunt of a function or class that answers an exercise ("" for one that is not the
+    edition's) with the GRADE `told`. NoExercise if it is none, or the edition's own.
+    """
+    name = told[-1].rpartition(".")[2]
+    if not callable(given):
+        raise NoExercise(f"{name} must be a function or a class, got {given!r:.60}")
+    module = getattr(given, "__module__", None) or ""
     if module.partition(".")[0] == "secondorder":
         raise NoExercise(f"{name} is imported from {module}: write it out, it is what is asked")
-    exercise, told = edition(told)
     known = solution(exercise)
     if told[0] in KINDS:
-        result = Hunt(getattr(verify, told[0])(names[name]()), by_hand(names[name], known))
-    else:
-        result = judged(told, names[name], known.get("WRONG", ()))
-        if result.ok and result.wraps:
-            raise NoExercise(f"{name} calls the edition's {result.name}: write it out, it is what "
-                             "is asked")
-        if result.ok:
-            result = also_at(known.get("CASES", ()), names[name], known.get(name), result)
-    return result, exercise
+        return Hunt(getattr(verify, told[0])(given()), by_hand(given, known))
+    result = judged(told, given, known.get("WRONG", ()))
+    if result.ok and result.wraps:
+        raise NoExercise(f"{name} calls the edition's {result.name}: write it out, it is what is "
+                         "asked")
+    return also_at(known.get("CASES", ()), given, known.get(name), result) if result.ok else result
+
+
+def require_right(exercise, given):
+    """AssertionError, which says what is wrong, where a function or class does not answer the
+    edition's exercise of this name: the hidden test of an assignment.
+    """
+    try:
+        found = answer(exercise, grades()[exercise], given)
+    except NoExercise as problem:
+        raise AssertionError(str(problem)) from problem
+    if not found.ok:
+        raise AssertionError(str(found))
 
 
 def also_at(cases, function, right, grade):
@@ -109,45 +127,6 @@ def _checked(told):
     return told
 
 
-def edition(told):
-    """The edition's exercise of a GRADE, whatever its file is called: name and whole GRADE.
-
-    One that names fewer labels than the exercise is graded by all of them. ("", the GRADE itself)
-    where the edition has no such exercise.
-    """
-    for name, whole in grades().items():
-        if whole == told or (len(told) == 3 and told[::2] == whole[::2]
-                             and set(_labels(told)) <= set(_labels(whole))):
-            return name, whole
-    return "", told
-
-
-def lessons():
-    """The names of the edition's tutorials and class plans, which are no exercises."""
-    return {path.stem for pattern in ("*.py", "classes/*.py") for path in folder().glob(pattern)}
-
-
-def grades():
-    """The GRADE of each of the edition's exercises, by name."""
-    by_name = {}
-    for path in sorted((folder() / "exercises").glob("[0-9]*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "GRADE":
-                by_name[path.stem] = ast.literal_eval(node.value)
-    return by_name
-
-
-def _labels(told):
-    return (told[1],) if isinstance(told[1], str) else told[1]
-
-
-def solution(exercise):
-    """The names that the solution of the edition's exercise of this name defines; none for ""."""
-    if not exercise:
-        return {}
-    return sources.run(folder() / "exercises" / "solutions" / f"{exercise}.py")
-
-
 def by_hand(cls, known):
     """What is wrong with the function itself, as text; "" where nothing is, or nothing is known.
 
@@ -180,7 +159,7 @@ def judged(told, function, known=()):
     fails, or of the last. `known` has usual mistakes and what to say of them.
     """
     paper, _, implementation = told
-    for label in _labels(told):
+    for label in labels(told):
         grade = verify.equation(paper, label, function, implementation=implementation, hints=known)
         if not grade.ok:
             break

@@ -9,6 +9,9 @@ from pathlib import Path
 from .. import files
 
 CLASSES = "classes"  # the folder of the plans
+#: The tag of a cell -> its place in a talk (``jupyter nbconvert --to slides``, RISE).
+SLIDES = {"slide": "slide", "below": "subslide", "answer": "subslide", "notes": "notes",
+          "skip": "skip"}
 
 
 def folder():
@@ -83,38 +86,55 @@ def cells(text):
         ("markdown" | "code", text); empty cells are left out. What stands before the first mark is
         a cell of its own.
     """
-    parts, kind, lines = [], "code", []
+    return [(kind, body) for kind, body, _ in tagged_cells(text)]
 
-    def close():
-        body = "\n".join(lines).strip("\n")
-        if kind == "markdown":
-            body = "\n".join(re.sub(r"^# ?", "", line) for line in body.splitlines())
+
+def tagged_cells(text):
+    """The cells of a percent script as `cells` has them, each with a list of its tags behind."""
+    found = []
+    for part in re.split(r"^(?=# %%)", text, flags=re.M):
+        mark, _, body = part.partition("\n") if part.startswith("# %%") else ("", "", part)
+        body = body.strip("\n")
+        if "[markdown]" in mark:
+            body = re.sub(r"^# ?", "", body, flags=re.M)
         if body.strip():
-            parts.append((kind, body))
-
-    for line in text.splitlines():
-        mark = re.match(r"# %%(.*)$", line)
-        if mark is None:
-            lines.append(line)
-            continue
-        close()
-        kind, lines = ("markdown" if "[markdown]" in mark[1] else "code"), []
-    close()
-    return parts
+            found.append(("markdown" if "[markdown]" in mark else "code", body,
+                          re.findall(r'"([\w-]+)"', mark.partition("tags=")[2])))
+    return found
 
 
-def notebook(text, name):
-    """A notebook (format 4.5) with the cells of a script, as a dictionary."""
+def metadata(tags):
+    """The metadata of a cell: its tags, and what JupyterLab and a talk have to do with it."""
+    told = {"tags": tags} if tags else {}
+    if "answer" in tags:
+        told |= {"tags": [*tags, "hide-input"], "jupyter": {"source_hidden": True}}
+    for tag in tags:
+        if tag in SLIDES:
+            told["slideshow"] = {"slide_type": SLIDES[tag]}
+    return told
+
+
+def notebook_of(name, told):
+    """A notebook (format 4.5) as a dictionary, with cells of (kind, text, metadata)."""
     out = []
-    for number, (kind, body) in enumerate(cells(text)):
+    for number, (kind, body, known) in enumerate(told):
         digest = hashlib.sha256(f"{name} {number}".encode()).hexdigest()[:8]
-        cell = {"cell_type": kind, "id": digest, "metadata": {},
+        cell = {"cell_type": kind, "id": digest, "metadata": known,
                 "source": body.splitlines(keepends=True)}
         out.append(cell | ({"execution_count": None, "outputs": []} if kind == "code" else {}))
     return {"cells": out, "nbformat": 4, "nbformat_minor": 5,
             "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python",
                                         "name": "python3"},
                          "language_info": {"name": "python"}}}
+
+
+def save(target, content, say):
+    """Write a notebook; False, and a line of text, where something stands there already."""
+    if os.path.lexists(target):
+        say(f"kept: {target}: there already; move it away to get a new one")
+        return False
+    files.write_text(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    return True
 
 
 def write_notebooks(out, names=(), say=print):
@@ -141,10 +161,8 @@ def write_notebooks(out, names=(), say=print):
         target = out / place.with_suffix(".ipynb")
         if place.parent != Path("."):
             files.output_directory(target.parent)
-        content = notebook(text, str(place))
-        if os.path.lexists(target):
-            say(f"kept: {target}: there already; move it away to get a new one")
-            continue
-        files.write_text(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-        written.append(target)
+        content = notebook_of(str(place), [(kind, body, metadata(tags))
+                                           for kind, body, tags in tagged_cells(text)])
+        if save(target, content, say):
+            written.append(target)
     return written

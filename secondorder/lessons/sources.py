@@ -1,6 +1,5 @@
 """The code of an exercise: a script's or a notebook's, also where it is meant for IPython."""
 
-import io
 import json
 import re
 import sys
@@ -33,31 +32,18 @@ def pieces(path):
     """(name in error messages, source) of a script, or of each cell of a notebook with code; else
     NoExercise.
     """
-    data = path.read_bytes()
-    if b"\0" in data:
-        raise NoExercise("the file holds NUL bytes: it is no text in UTF-8 (is it UTF-16, or a "
-                         "program?)")
     if path.suffix.lower() != ".ipynb":
-        return [(str(path), _text(data, tokenize.detect_encoding))]
+        try:
+            with tokenize.open(path) as stream:
+                return [(str(path), stream.read())]
+        except (UnicodeDecodeError, SyntaxError) as error:
+            raise NoExercise(f"the file is no text in UTF-8 ({error}); save it as UTF-8") from error
     try:
-        cells = json.loads(_text(data, lambda _: ("utf-8-sig", [])))["cells"]
+        cells = json.loads(path.read_text(encoding="utf-8-sig"))["cells"]
         return [(f"{path}, cell {number}", _of_cell("".join(cell["source"])))
                 for number, cell in enumerate(cells, 1) if cell["cell_type"] == "code"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        if isinstance(error, NoExercise):
-            raise
         raise NoExercise("the file is no notebook of format 4") from error
-
-
-def _text(data, encoding_of):
-    """The text of a file, as Python reads its own files."""
-    try:
-        return data.decode(encoding_of(io.BytesIO(data).readline)[0])
-    except UnicodeDecodeError as error:
-        raise NoExercise(f"the file is no text in UTF-8: byte {data[error.start]:#x} at place "
-                         f"{error.start}; save it as UTF-8") from error
-    except (SyntaxError, LookupError) as error:  # of the line that states an encoding
-        raise NoExercise(f"the file's encoding cannot be read: {error}") from error
 
 
 def _of_cell(source):
@@ -91,8 +77,3 @@ class _Shell:
 
     def __getattr__(self, name):
         return lambda *arguments, **named: None
-
-    def run_cell_magic(self, magic, line, cell):
-        """Run a cell that is Python."""
-        if magic in PYTHON_CELLS:
-            exec(compiled(cell, f"<cell of %%{magic}>"), vars(sys.modules["exercise"]))

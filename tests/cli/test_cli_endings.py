@@ -7,13 +7,12 @@ import json
 import os
 import re
 import signal
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from secondorder import cli, files
+from secondorder import files
 from secondorder.training import read_checkpoint
 
 MADE = ["history.json", "learning-curves.png", "parameters.npz"]
@@ -165,20 +164,6 @@ def test_a_full_disk_names_the_file(run, monkeypatch, words, name):
     assert not Path("made").exists() or os.listdir("made") == []
 
 
-def test_the_command_alone_lists_the_commands(run):
-    status, out, err = run()
-    assert (status, err) == (0, "") and re.search(r"^    verify +run the papers' equ", out, re.M)
-
-
-def test_a_folder_that_cannot_be_made_is_named(run, monkeypatch):
-    def refused(path, *arguments, **named):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-
-    monkeypatch.setattr(Path, "mkdir", refused)
-    status, _, err = run(*WINE, "--out", "closed")
-    assert status == 2 and err == "secondorder train: error: closed: Permission denied\n"
-
-
 @pytest.mark.parametrize("words, said", [
     (["--checkpoint", "file", "--resume"], "file: not a checkpoint .*: it is no .npz archive"),
     (["--out", "link"], "not a directory: link")])
@@ -187,10 +172,3 @@ def test_what_stands_in_the_way_is_named(run, tmp_path, words, said):
     (tmp_path / "link").symlink_to("nowhere")
     status, out, err = run(*WINE, "--epochs", 1, *words)
     assert status == 2 and not out and re.search(said, err) and err.count("\n") == 1
-
-
-def test_warnings_take_one_line():
-    usual = warnings.formatwarning
-    with cli._warnings_in_one_line():
-        line = warnings.formatwarning(UserWarning("look"), UserWarning, "file.py", 3)
-    assert line == "secondorder: warning: look\n" and warnings.formatwarning is usual

@@ -58,23 +58,8 @@ def test_files_are_there_although_the_output_cannot_be_written(tmp_path, unbuffe
                                                      "parameters.npz"]
 
 
-@pytest.mark.skipif(not FULL.is_char_device(), reason="no device that is always full")
-@pytest.mark.parametrize("words", [["show"], ["--help"], []])
-def test_a_full_output_is_said_by_its_name(monkeypatch, capsys, words):
-    with FULL.open("w") as full:
-        monkeypatch.setattr("sys.stdout", full)
-        monkeypatch.setattr(cli, "_drop_output", lambda: None)
-        assert cli.main(words) == 2
-        monkeypatch.undo()
-        with contextlib.suppress(OSError):
-            full.close()
-    assert capsys.readouterr().err.endswith("No space left on device\n")
-
-
 def test_a_closed_output_is_no_error(monkeypatch):
     monkeypatch.setattr("sys.stdout", None)
     with contextlib.redirect_stderr(io.StringIO()) as errors:
         assert cli.main(["data"]) == 0
     assert errors.getvalue() == ""
-
-

@@ -2,14 +2,12 @@
 
 import json
 import os
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness import ledger_runs
-from secondorder.cli.tour import sections
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -107,9 +105,3 @@ def test_data(run, tmp_path):
     (tmp_path / "table.csv").write_text("1,2,3\n4,5,6\n")
     status, out, _ = run("data", "csv:table.csv", "--json")
     assert json.loads(out)[0]["rows"] == 2 and json.loads(out)[0]["classes"] is None
-
-
-def test_help_of_the_tour_lists_every_section(run):
-    out = run("tour", "--help")[1]
-    listed = re.findall(r"^  (\d)\. ", out, re.M)
-    assert listed == [str(1 + number) for number in range(len(sections.SECTIONS))]

@@ -26,7 +26,7 @@ def test_only_a_carriage_return_that_begins_a_piece_is_kept(capsys):
 
     stream = Printable(sys.stdout)
     stream.write("\rstep 1\rstep 2\n")
-    stream.writelines(["a\x1b\n"])
+    stream.write("a\x1b\n")
     assert capsys.readouterr().out == "\rstep 1\\u000dstep 2\na\\u001b\n" and stream.encoding
 
 

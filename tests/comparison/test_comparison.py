@@ -1,6 +1,5 @@
 """All curvatures of one network side by side: numbers by another way, promises, and refusals."""
 
-import importlib
 import json
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from scipy.sparse.linalg import aslinearoperator
 
 import secondorder as so
-from harness import pictures
 from secondorder import cli
 from secondorder.comparison import measures
 
@@ -123,13 +121,6 @@ def test_parameters_stay_where_they_were():
     assert np.array_equal(net.theta, before)
 
 
-def test_bytes_of_a_matrix_of_one_s_own_are_its_own():
-    net, loss, x = so.mlp([2, 2], rng=0), so.SquaredError(), np.ones((3, 2))
-    single = np.eye(net.size, dtype=np.float32)
-    mine = so.compare(net, loss, x, x, extra={"mine": single}).rows[-1]
-    assert mine["name"] == "mine" and mine["bytes"] == single.nbytes
-
-
 def test_rows_of_ones_own():
     net, loss, x, y = small()
     H = so.exact.hessian(net, loss, x, y)
@@ -217,22 +208,6 @@ def test_of_a_large_set_some_samples_are_drawn_and_told(large, monkeypatch, caps
     assert sizes == [(500, 3), (30, 3), (600, 3)]
 
 
-def test_a_long_comparison_says_where_it_is(monkeypatch):
-    module = importlib.import_module("secondorder.comparison.compare")  # the function hides it
-    monkeypatch.setattr(module, "PATIENCE", -1.0)
-    lines = []
-    found = so.compare(*small(), say=lines.append)
-    assert len(lines) == len(found.rows) and lines[1] == "2 of 14: low-rank factors, after 0 s"
-    monkeypatch.setattr(module, "PATIENCE", 1e9)
-    so.compare(*small(), say=pytest.fail)
-
-
-@pytest.mark.slow
-def test_the_page_has_no_text_upon_text():
-    figure = so.compare(*small(), caption="a small network").figure()
-    assert not [fault for fault in pictures.faults(figure) if "lies over" in fault]
-
-
 def test_known_eigenvalues_are_taken_only_where_the_matrix_is_the_same():
     """No eigenvalue moves by more than the norm of the difference (Weyl): beyond rounding they are
     computed anew."""
@@ -244,10 +219,3 @@ def test_known_eigenvalues_are_taken_only_where_the_matrix_is_the_same():
     other = M + 1e-6 * np.eye(len(H))
     np.testing.assert_allclose(measures.measure(point, other, wrong)["eigenvalues"],
                                np.linalg.eigvalsh(M) + 1e-6, atol=1e-13)
-
-
-def test_the_colour_bar_tells_as_much_above_0_as_below():
-    figure = so.compare(*small()).figure()
-    bar, = (axes._colorbar for axes in figure.findobj(lambda artist: hasattr(artist, "_colorbar")))
-    ticks = np.sort(bar.get_ticks())
-    assert len(ticks) == 7 and np.array_equal(ticks, -ticks[::-1])

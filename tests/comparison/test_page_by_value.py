@@ -1,13 +1,11 @@
 """What the table and the page of `so.compare` tell, and its edges: numbers that are no numbers,
 angles beyond a right one, rows of one's own that are not symmetric."""
 
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.comparison import page
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 4)), RNG.integers(0, 3, 30)
@@ -27,45 +25,6 @@ def row(found, name):
 
 
 # -- the table and the page ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("number, text", [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"),
-                                          (8192, "8 KiB"), (2**20 - 1, "1024 KiB"),
-                                          (2**20, "1 MiB"), (3 * 2**20, "3 MiB")])
-def test_sizes_as_a_person_reads_them(number, text):
-    assert page.size(number) == text
-
-
-def test_every_number_of_the_table_stands_under_its_name(found):
-    head, *lines = found.table().splitlines()
-    starts = [head.index(name) + len(name) for name in page.COLUMNS[1:]]
-    assert len(lines) == len(found.rows) and len({len(line) for line in lines}) == 1
-    for line, one in zip(lines, found.rows):
-        cells = [line[:end].rsplit("  ", 1)[-1].strip() for end in starts]
-        told = dict(zip(page.COLUMNS[1:], cells))
-        values = np.linalg.eigvalsh(found.matrices[one["name"]])
-        assert line.startswith(one["name"]) and told["bytes"] == page.size(one["bytes"])
-        assert float(told["smallest"]) == pytest.approx(values[0], rel=0.06, abs=1e-12)
-        assert float(told["largest"]) == pytest.approx(values[-1], rel=0.06)
-        assert told["M - H >= 0"] == ("yes" if one["above"] else "no")
-        for name, key in (("error", "error"), ("blocks", "block_error"), ("best", "best_decrease"),
-                          ("diagonal", "diagonal_error"), ("at rate 1", "decrease"),
-                          ("its rate", "best_rate"), ("negative", "negative")):
-            assert float(told[name]) == pytest.approx(one[key], rel=0.06, abs=1e-3), (name, line)
-        assert float(told["angle"]) == pytest.approx(one["angle"], abs=0.51)
-
-
-def test_bars_show_the_best_decrease_and_none_below_zero(found):
-    rises = [{**one, "decrease": -5.0} if one["name"] == "identity" else one for one in found.rows]
-    shown = page.draw(SimpleNamespace(rows=rises, matrices=found.matrices, network=found.network,
-                                      damping=found.damping, caption=""))
-    axes = next(axes for axes in shown.findobj(lambda one: hasattr(one, "get_xlabel"))
-                if axes.get_xlabel() == "decrease of the loss")
-    np.testing.assert_allclose([bar.get_width() for bar in axes.patches],
-                               [one["best_decrease"] for one in rises])
-    np.testing.assert_allclose(axes.lines[0].get_xdata(),
-                               [max(one["decrease"], 0) for one in rises])
-    assert [text.get_text() for text in axes.get_yticklabels()] == [one["name"] for one in rises]
 
 
 # -- edges -----------------------------------------------------------------------------------------
@@ -117,13 +76,6 @@ def test_only_the_symmetric_part_of_a_row_counts():
     found = so.compare(net, loss, x, y, extra={"turned": H + turn - turn.T})
     np.testing.assert_allclose(found.matrices["turned"], H, atol=1e-13)
     assert row(found, "turned")["error"] < 1e-12 and row(found, "turned")["above"]
-
-
-def test_a_network_of_just_the_limit_is_taken():
-    net = problem()[0]
-    assert so.compare(*problem(), limit=net.size).ok
-    with pytest.raises(MemoryError, match=f"{net.size} parameters.* bytes; the limit"):
-        so.compare(*problem(), limit=net.size - 1)
 
 
 # -- promises that are broken ----------------------------------------------------------------------

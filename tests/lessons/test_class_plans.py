@@ -1,4 +1,4 @@
-"""Plans of a class: their minutes add up, every part asks and answers."""
+"""Plans of a class: their minutes add up, every part asks and answers; talks; usual mistakes."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import re
 import pytest
 
 from secondorder import cli, lessons
+from secondorder.lessons.notebooks import SLIDES, tagged_cells
 
 PLANS = [place.stem for place in lessons.plans()]
 
@@ -16,65 +17,78 @@ def text(plan):
 
 @pytest.mark.parametrize("plan", PLANS)
 def test_the_minutes_of_the_parts_add_up(plan):
-    minutes = int(plan.split("_")[0])
     parts = re.findall(r"^# ## \d+\. (.+) \((\d+) minutes\)$", text(plan), re.M)
-    assert len(parts) >= 5 and sum(int(length) for _, length in parts) == minutes
+    assert sum(int(length) for _, length in parts) == int(plan.split("_")[0])
     table = re.findall(r"^# \| \d+\. (.+) \| (\d+) \|$", text(plan), re.M)
     assert [name.split(",")[0] for name, _ in table] == [name.split(",")[0] for name, _ in parts]
     assert [length for _, length in table] == [length for _, length in parts]
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_every_part_asks_and_answers_and_names_what_is_there(plan):
-    cells = lessons.cells(text(plan))
-    head = cells[0][1]
-    places = [head.index(word) for word in (
-        "# A class of 90 minutes", "**Goal.**", "**They know.**", "**You need.**", "**How.**",
-        "| part | minutes |", f"python tutorials/classes/{plan}.py")]
-    assert places == sorted(places)
-    assert "`pip install .`" in head and "clone" in head, "no package index has secondorder"
-    prose = "\n".join(body for kind, body in cells if kind == "markdown")
-    parts = re.split(r"^## \d+\. ", prose, flags=re.M)[1:]
+def test_every_part_asks_runs_and_answers_in_a_cell_of_its_own(plan):
+    parts = re.split(r'^(?=# %%.* tags=\["slide"\]\n# ## \d)', text(plan), flags=re.M)[1:]
     for part in parts:
-        name = part.splitlines()[0]
-        if "**Exercise.**" in part and part.startswith("Exercise"):
-            named = re.findall(r"`(\d\d_\w+)`", part)
-            assert named and all((lessons.folder() / "exercises" / f"{one}.py").is_file()
-                                 for one in named), name
-            part = part.partition("## ")[2] or "**Predict first.** **Answer.**"
-        assert "**Predict first.**" in part and "**Answer.**" in part, name
-    assert prose.count("**Exercise.**") == 1
-    code = "\n".join(body for kind, body in cells if kind == "code")
-    assert prose.count("**Project.**") >= 3 <= code.count("figures.show(")
-    assert "this class claims" in cells[-2][1] and cells[-1][1].count("assert ") >= 4
-    for number in re.search(r"\*\*Home\.\*\* Tutorials ([\d, and]+)\.", prose)[1].replace(
-            " and", ",").split(","):
-        assert list(lessons.folder().glob(f"{number.strip()}_*.py"))
+        asked, code = part.find("**Predict first.**"), part.find('# %% tags=["below"]')
+        answer = part.find('tags=["answer"]\n# **Answer.**\n#\n')
+        exercise = "\n# **Exercise.**" in part
+        assert exercise or 0 < asked < code < answer, part[:80]
+    assert sum("\n# **Exercise.**" in part for part in parts) == 1
+    for name in re.findall(r"`(\d\d_\w+)`", text(plan)):
+        assert name in lessons.exercises.names()
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_every_cell_has_its_place_in_the_talk(plan, tmp_path):
+    (path,) = lessons.write_notebooks(tmp_path, [f"classes/{plan}"])
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    places = [cell["metadata"]["slideshow"]["slide_type"] for cell in cells]
+    assert set(places) == set(SLIDES.values()) and places[0] == "slide" and places[-1] == "skip"
+    for cell, (_, body, tags) in zip(cells, tagged_cells(text(plan)), strict=True):
+        hidden = cell["metadata"].get("jupyter") == {"source_hidden": True}
+        assert hidden == ("answer" in tags) == ("hide-input" in cell["metadata"]["tags"])
+        first = "".join(cell["source"]).splitlines()[0]
+        assert not hidden or first == "**Answer.**", "a collapsed cell shows its first line"
 
 
 def test_plans_by_their_names():
     assert lessons.plans() == lessons.plans("90") and len(PLANS) == 2
     assert [place.stem for place in lessons.plans("steps")] == ["90_steps"]
-    assert [place.stem for place in lessons.plans("90_curvatures")] == ["90_curvatures"]
-    with pytest.raises(ValueError, match="'45'; there are curvatures, steps, or all by.*: 90"):
+    with pytest.raises(ValueError, match="'45'"):
         lessons.plans("45")
     assert not any("classes" in place.parts for place in lessons.scripts())
 
 
 def test_plans_are_written_apart_and_one_that_was_worked_in_is_kept(tmp_path, capsys):
-    out = tmp_path / "lessons"
+    out = tmp_path / "plans"
     assert cli.main(["notebook", str(out), "--class", "90"]) == 0
-    assert f"open with: jupyter lab {out}" in capsys.readouterr().out
-    assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*.ipynb")) == [
-        "classes/90_curvatures.ipynb", "classes/90_steps.ipynb"]
+    assert "nbconvert --to slides" in capsys.readouterr().out
+    assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*.*")) == [
+        "classes/90_curvatures.ipynb", "classes/90_steps.ipynb", "classes/common_mistakes.md"]
     path = out / "classes" / "90_steps.ipynb"
-    changed = json.loads(path.read_text(encoding="utf-8"))
-    changed["cells"][0]["source"] = ["my notes"]
-    path.write_text(json.dumps(changed), encoding="utf-8")
-    capsys.readouterr()
+    path.write_text("my notes", encoding="utf-8")
     assert cli.main(["notebook", str(out), "--class", "steps"]) == 0
-    assert "kept: " in capsys.readouterr().out and "my notes" in path.read_text(encoding="utf-8")
+    assert "kept: " in capsys.readouterr().out and path.read_text(encoding="utf-8") == "my notes"
     assert cli.main(["notebook", str(out), "--class", "hours"]) == 2
-    assert "no plan of a class is called 'hours'" in capsys.readouterr().err
     assert cli.main(["notebook", str(out), "01", "--class", "90"]) == 2
-    assert not list(tmp_path.glob("*.ipynb"))
+
+
+def test_the_page_of_mistakes_has_each_with_the_line_that_is_wrong():
+    page = lessons.mistakes()
+    for name in lessons.exercises.names():
+        one = lessons.facts(name)
+        part = page.partition(f"## {name[:2]}. {one.title}\n")[2].partition("\n## ")[0]
+        assert f"{one.minutes} minutes, {one.difficulty}, {one.points} points" in part
+        wrong = lessons.exercises.solution(name)["WRONG"]
+        assert part.count("\n- ") == len(wrong) and all(hint in part for _, hint in wrong)
+        assert part.count("  - `") >= len(wrong)
+    assert "  - `return p * (x**2 / p**2 - np.sum(x**2 / p))`" in page
+
+
+@pytest.mark.slow
+def test_students_are_given_no_solutions(tmp_path):
+    """Neither with the exercises nor with everything: what a solution alone has is not there."""
+    lessons.write_notebooks(tmp_path / "lessons")
+    written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.*")
+                      if path.is_file())
+    assert "WRONG = [" not in written and "mistake_1" not in written
+    assert not [path for path in tmp_path.rglob("*") if path.name in ("solutions", "classes")]

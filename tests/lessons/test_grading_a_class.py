@@ -2,6 +2,7 @@
 
 import csv
 import os
+from pathlib import Path
 
 import pytest
 
@@ -43,26 +44,48 @@ def test_every_file_gets_its_row_whatever_it_does(tmp_path, capsys, monkeypatch)
         (folder / passed_over).mkdir(parents=True, exist_ok=True)
         (folder / passed_over / "05.py").write_text(RIGHT)
     (folder / "anna" / "notes.txt").write_text("not code")
-    assert cli.main(["grade", str(folder), "--seconds", "8", "--jobs", "2"]) == 1
+    assert cli.main(["grade", str(folder), "--seconds", "8", "--jobs", "2", "--feedback", "texts"]
+                    ) == 1
     rows = table("grades.csv")
     assert list(rows[0]) == list(classes.COLUMNS)
+    assert {row["name"]: (row["points"], row["of"]) for row in rows[:3]} == {
+        "anna": ("4", "4"), "ben": ("0", "4"), "cleo": ("", "")}
     told = {row["name"]: (row["exercise"], row["verdict"], row["hint"]) for row in rows}
     assert list(told) == ["anna", "ben", "cleo", "dora", "emil", "fay", "gus", "hal",
                           "kim,  =2+3"] and len(rows) == len(told)
     assert told["anna"] == told["kim,  =2+3"] == ("05_whose_slopes", "right", "")
     assert told["ben"][:2] == ("05_whose_slopes", "wrong") and "the step from" in told["ben"][2]
-    words = {"cleo": "endless loop", "dora": "too large",
+    words = {"cleo": "still running after", "dora": "too large",
              "emil": "SyntaxError in line 1",
-             "fay": "NUL bytes", "gus": "status 0", "hal": "no script"}
+             "fay": "no text in UTF-8", "gus": "status 0", "hal": "no script"}
     for name, expected in words.items():
         assert told[name][:2] == ("", "not graded") and expected in told[name][2], told[name]
     assert all("\n" not in cell for row in rows for cell in row.values())
     assert all(float(row["seconds"]) >= 0 for row in rows)
     assert rows[-1]["file"] == "kim,  =2+3/week 1/müller.py"
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in Path("texts").iterdir()}
+    assert sorted(texts) == ["anna", "ben", "cleo", "dora", "emil", "fay", "gus", "hal", "kim_2_3"]
+    assert texts["anna"].startswith("anna/05.py: 05_whose_slopes, 4 of 4 points\n\nright: ")
+    assert "0 of 4 points" in texts["ben"] and "hint: the step from" in texts["ben"]
+    assert "it printed:" in texts["dora"] and "no points" in texts["hal"]
     said = capsys.readouterr().out.splitlines()
     assert sorted(line.split("]")[0] for line in said[:-1]) == sorted(
         f"[{k}/9" for k in range(1, 10))
     assert said[-1].startswith("9 submissions: 2 right, 1 wrong, 6 not graded")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_the_whole_class_has_a_limit(tmp_path):
+    """The file that runs when the time is over is ended, and no other one is begun."""
+    folder = handed_in(tmp_path / "class", ben="while True: pass", cleo="open('ran', 'w')",
+                       dora="open('ran', 'w')")
+    found = lessons.grade_folder(folder, tmp_path / "grades.csv", minutes=0.05)
+    told = {one.name: one.verdict.text for one in found.rows}
+    assert list(told) == ["ben", "cleo", "dora"] and not list(folder.rglob("ran"))
+    assert all("the time for the whole class was over" in text for text in told.values())
+    for minutes in (0, -1):
+        with pytest.raises(ValueError, match="minutes"):
+            lessons.grade_folder(folder, tmp_path / "b.csv", minutes=minutes)
 
 
 @pytest.mark.slow
@@ -99,11 +122,14 @@ def test_what_is_refused_before_any_work(tmp_path, capsys, monkeypatch):
     (tmp_path / "empty").mkdir()
     (tmp_path / "a.py").write_text(RIGHT)
     handed_in(tmp_path / "class", anna=RIGHT)
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "anna.txt").write_text("mine")
     for arguments, words in ((["empty"], "holds no script"), (["class", "a.py"], "by itself"),
                              (["a.py", "--jobs", "2"], "--jobs is for a folder"),
-                             (["a.py", "--csv", "b.csv"], "--csv is for a folder"),
+                             (["a.py", "--feedback", "b"], "--feedback is for a folder"),
                              (["class", "--csv", "no/b.csv"], "no such directory: no"),
                              (["class", "--csv", "empty"], "there already"),
+                             (["class", "--feedback", "texts"], "anna.txt: there already"),
                              (["class", "--seconds", "0"], "seconds")):
         assert cli.main(["grade", *arguments]) == 2, arguments
         told = capsys.readouterr()

@@ -29,7 +29,7 @@ HOSTILE = {
     "os._exit": (inside("import os; os._exit(0)"), "not graded: .*ended its process with status 0"),
     "segfault": (inside("import ctypes; ctypes.string_at(0)"), "not graded: .*Segmentation fault"),
     "syntax": (RIGHT.replace("return alpha", "retrun alpha"), "not graded: SyntaxError in line 21"),
-    "latin-1": (RIGHT.encode() + b"# \xe4", "not graded: .*no text in UTF-8: byte 0xe4"),
+    "latin-1": (RIGHT.encode() + b"# \xe4", "not graded: .*no text in UTF-8"),
     "input": ("name = input()\n" + RIGHT, "not graded: EOFError in line 1"),
     "GRADE of numbers": (RIGHT.replace('("low-rank", "23", "eq_23_eta")', "(1, 2)"),
                          "not graded: GRADE must be"),

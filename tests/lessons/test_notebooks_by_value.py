@@ -22,12 +22,6 @@ def test_prose_keeps_its_indents_and_code_its_lines():
         ("code", "def f(x):\n    return x\n\n\nf(1)"), ("code", "b = 2")]
 
 
-def test_what_stands_before_the_first_mark_is_a_cell():
-    assert lessons.cells("x = 1\n\n# %% something\ny = 2\n") == [("code", "x = 1"),
-                                                                ("code", "y = 2")]
-    assert lessons.cells('# %%\n\n# %% [markdown]\n#\n') == []
-
-
 def test_a_notebook_holds_the_lines_of_its_script_and_every_cell_a_name_of_its_own(tmp_path):
     written = lessons.write_notebooks(tmp_path / "out")
     assert len(written) >= 20

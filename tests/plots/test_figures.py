@@ -135,6 +135,6 @@ def test_figures_of_the_tour(tmp_path, monkeypatch):
         monkeypatch.setattr(sections, name, value)
     drawn = capture(monkeypatch)
     training, validation = running._digits(0)
-    for _, section in sections.SECTIONS:
+    for _, section, _ in sections.SECTIONS:
         section(tmp_path, training, validation, 0, lambda *_: None)
     assert len(drawn) == 7 and not [fault for figure in drawn for fault in faults(figure)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from secondorder import cli, ledger, papers
-from secondorder.cli import layer_table
+from secondorder.book.parts import layer_table
 from secondorder.ledger import registry
 from secondorder.studies import records
 from harness.readme_commands import commands

@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 1. How far can a unit move? ([residual-partitioning] Eq. (11))
 #
+# *15 minutes, medium, 6 points*
+#
 # If no parameter of a network moves by more than one, how far can the unit $i$ of the next layer
 # move, to first order? Every weight into it may change (by one, times its input), and every unit
 # below may move (by its own total gradient $u_j$, times the weight):

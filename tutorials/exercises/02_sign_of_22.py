@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 2. Whose sign? ([residual-partitioning] Eq. (22))
 #
+# *10 minutes, easy, 4 points*
+#
 # Which shares $p_i$, positive and of sum one, make $\sum_i x_i^2 / p_i$ smallest? With $p =
 # \mathrm{softmax}(\eta)$ and $\partial p_i / \partial \eta_k = p_i(\delta_{ik} - p_k)$ the
 # derivative in $\eta_k$ is a difference of two terms. The print has one of its signs wrong:

@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 4. From indices to one line ([low-rank] Eq. (7))
 #
+# *10 minutes, easy, 4 points*
+#
 # The block of the Hessian between output weights and hidden weights needs
 #
 # $$a_{is} = \frac{\partial^2 f}{\partial p^i \partial p^l}\, u_m^l\, \eta_s^{(n,k),m}$$

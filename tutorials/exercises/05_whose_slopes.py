@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 5. Whose slopes? ([low-rank] Eq. (23))
 #
+# *10 minutes, easy, 4 points*
+#
 # $\eta^{(k,l)}$ is the derivative of layer $k$'s outputs in the *arguments* (pre-activations) of
 # layer $l$. The outputs of $l$ reach those of $k$ through $\alpha^{(k,l)}$; the arguments of $l$
 # reach its outputs through a diagonal of slopes $\gamma$. The print takes the slopes of one of

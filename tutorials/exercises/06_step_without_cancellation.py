@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 6. A root that does not cancel ([low-rank] Eq. (37))
 #
+# *15 minutes, medium, 6 points*
+#
 # Along a direction of length $|g|$ with slope $a < 0$ and curvature $h$ the cubic model has its
 # minimum at
 #

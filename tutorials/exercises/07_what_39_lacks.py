@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 7. The term that (39) lacks ([low-rank] Eq. (39))
 #
+# *20 minutes, hard, 8 points*
+#
 # For ReLU networks the curvature of the loss along a direction has two parts: one from the
 # outputs' own Hessian, and one from products of changes of weights in two layers. If the
 # direction moves the outputs by $t_k$ through its part in layer $k$ alone, the outputs' part is a

@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 8. From layer to layer ([ea-cg] Eq. (4b))
 #
+# *15 minutes, medium, 6 points*
+#
 # If $H$ is the Hessian of one sample's loss in the outputs of a linear layer, and $h'$, $h''$ are
 # slope and second derivative of the activation below it, then the Hessian one layer down is
 #

@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 9. Mean of products, or product of means? ([ea-cg] Eq. (8b))
 #
+# *15 minutes, medium, 6 points*
+#
 # Carried down for the whole batch at once, the diagonal of the last exercise becomes an
 # expectation. The print writes $E[h''] \odot (W^T E[g])$. Over which whole must the mean be
 # taken? ($W^\top g$ of every sample comes as `h_bar`; Pos-Eig with $\gamma$ is `positive`.)

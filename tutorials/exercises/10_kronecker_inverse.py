@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 10. An inverse by its factors ([ea-cg] Eq. (12))
 #
+# *15 minutes, medium, 6 points*
+#
 # $((1-\alpha)\, A \otimes B + \alpha I)^{-1}$ has no short form, but $(A + \pi\sqrt\alpha I)^{-1}
 # \otimes (B + \tfrac{\sqrt\alpha}{\pi} I)^{-1}$ is near it. `eq_12_factors(A, B, alpha)` gives the
 # two damped factors. Put them together in the order of $\mathrm{Vec}(W)$, columns one below the

@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 11. Half a block of a right inverse ([reversible-gauss-newton] Eqs. (16)-(17))
 #
+# *20 minutes, hard, 8 points*
+#
 # A reversible block changes its second half by the output of the first one. To bring about a
 # wanted change of the second half, the second matrix has to make up for what the change of the
 # first one already does to it: `eq_65_66_B(state)` times the first change, as columns one

@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 13. Bug hunt: a loss
 #
+# *15 minutes, medium, 6 points*
+#
 # The pseudo-Huber loss grows like a square near zero and like |r| far out, r = p - target:
 #
 # $$f = \sum_i \left(\sqrt{1 + r_i^2} - 1\right), \quad \frac{\partial f}{\partial p_i} =

@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 14. Bug hunt: a layer
 #
+# *20 minutes, hard, 8 points*
+#
 # A layer that multiplies every unit by a scale of its own: $y_{sj} = a_j x_{sj}$. Its seven passes
 # are a line each, and three of them are wrong. The checker says which, and which entries; the ratio
 # says what kind of mistake it is.

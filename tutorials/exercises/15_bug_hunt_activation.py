@@ -1,6 +1,8 @@
 # %% [markdown]
 # # 15. Bug hunt: an activation
 #
+# *10 minutes, easy, 4 points*
+#
 # $s(x) = x / (1 + |x|)$, with $s'(x) = (1 + |x|)^{-2}$ and $s''(x) = -2\,\mathrm{sign}(x)
 # (1 + |x|)^{-3}$. Three mistakes are planted.
 

@@ -1,5 +1,6 @@
 """All sections of the tour, one after the other, and what they leave behind."""
 
+import textwrap
 import time
 from pathlib import Path
 
@@ -12,6 +13,14 @@ from . import sections
 WRITTEN = ("tour.json", "exact-hessian.png", "learning-curves.png", "residual-partitioning.png",
            "diagonal-bound.png", "reversible-gauss-newton.png", "curvature-errors.png",
            "plateau.png")
+
+
+NEXT = """\
+What next?
+  secondorder show residual-partitioning 22    a misprint of a paper, its correction, both numbers
+  secondorder train --data csv:table.csv --target NAME --classify    a table of your own
+  secondorder compare                          every curvature of one network, and its step
+  secondorder notebook lessons                 tutorials and exercises; begin with 00_pencil"""
 
 
 def run(out, seed=0, say=print):
@@ -29,10 +38,11 @@ def run(out, seed=0, say=print):
                "environment": environment(),
                "data": {"name": "digits", "training": len(training), "validation": len(validation)},
                "figures": []}
-    for title, section in sections.SECTIONS:
+    for title, section, saw in sections.SECTIONS:
         say(f"\n== {title}")
         before = time.perf_counter()
         name, outcome = section(out, training, validation, seed, say)
+        say(textwrap.fill(f"What you saw: {saw}", 100))
         results[name] = outcome | {"seconds": time.perf_counter() - before}
         results["figures"] += outcome.get("figures", [])
         results["seconds"] = time.perf_counter() - started
@@ -42,7 +52,7 @@ def run(out, seed=0, say=print):
     say(f"\nwritten to {out}, in {results['seconds']:.0f} s:")
     for figure in results["figures"]:
         say(f"  {figure['file']:<28} {figure['shows']}")
-    say(f"  {'tour.json':<28} every number above, with seeds, settings and versions")
+    say(f"  {'tour.json':<28} every number above, with seeds, settings and versions\n\n{NEXT}")
     return results
 
 

@@ -6,13 +6,13 @@ import numpy as np
 def up_pooling(layer, saved, u):
     """Total gradient above a pooling layer: u like its input, returns it like its output.
 
-    `layer.tangent(saved, u, None)` is the layer's linear map applied to u.
+    `layer.tangent(saved, u)` is the layer's linear map applied to u.
     """
-    return layer.tangent(saved, u, None)
+    return layer.tangent(saved, u)
 
 
 def mistake_1(layer, saved, u):
-    return np.prod(np.broadcast_to(layer.kernel_size, 2)) * layer.tangent(saved, u, None)
+    return np.prod(np.broadcast_to(layer.kernel_size, 2)) * layer.tangent(saved, u)
 
 
 def mistake_2(layer, saved, u):

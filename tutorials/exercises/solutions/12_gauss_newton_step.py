@@ -4,20 +4,24 @@ import numpy as np
 
 
 def eq_5_gauss_newton(J, eps):
-    """The step (p,) of least norm with J d nearest to -eps, from J (n d_y, p), eps (n d_y,)."""
-    return -np.linalg.pinv(J) @ eps
+    """The step (p,) of least norm with J d nearest to -eps, and the rank of J.
+
+    From J (n d_y, p) and eps (n d_y,).
+    """
+    rank = np.linalg.matrix_rank(J)
+    return -np.linalg.pinv(J) @ eps, rank
 
 
 def mistake_1(J, eps):
-    return np.linalg.pinv(J) @ eps
+    return np.linalg.pinv(J) @ eps, np.linalg.matrix_rank(J)
 
 
 def mistake_2(J, eps):
-    return -J.T @ eps
+    return -J.T @ eps, np.linalg.matrix_rank(J)
 
 
 def mistake_3(J, eps):
-    return -(J.T @ eps) / np.sum(J**2, axis=0)
+    return -(J.T @ eps) / np.sum(J**2, axis=0), np.linalg.matrix_rank(J)
 
 
 WRONG = [
