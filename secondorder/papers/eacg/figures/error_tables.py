@@ -90,7 +90,7 @@ class Errors:
                 "d": total(*reversed(self.smaller))}
 
     def draw(self, results, figure, settings):
-        figure.set_figheight(3.6)
+        figure.set_figheight(3.4)
         panels = figure.subplots(1, 3)
         for axes, along in zip(panels, TRAJECTORIES):
             runs = results.of(along=along)
@@ -100,10 +100,10 @@ class Errors:
         table = TABLES[self.number]
         fill(panels[2], {name: table[printed] for name, printed in IN_PRINT.items()
                          if printed in table}, "in print (its own network)")
-        figure.suptitle(f"Errors of the blocks in thousandths, {training.NAMES[self.criterion]}: "
-                        f"{networks.title_of(settings['case'], settings['samples'])}\nFrobenius "
-                        f"norms, mean over updates; {over_seeds(settings['seeds'], 'mean')}",
-                        fontsize=9)
+        figure.suptitle(f"Errors of the blocks in thousandths, {training.NAMES[self.criterion]}; "
+                        "Frobenius norms, mean over updates\n"
+                        f"{networks.title_of(settings['case'], settings['samples'])}; "
+                        f"{over_seeds(settings['seeds'], 'mean')}", fontsize=9)
 
 
 def in_print(number):
@@ -111,7 +111,7 @@ def in_print(number):
     printed = TABLES[number]["PCH-1"]
     above = [t for t, error in enumerate(printed[:-2], start=1) if error > printed[-2]]
     return (f"in print PCH-1's error is above that of layer {len(printed) - 1} in layers "
-            f"{above[0]} to {above[-1]}" if above else "in print PCH-1's too")
+            f"{above[0]} to {above[-1]}" if above else "PCH-1's in print too")
 
 
 def fill(axes, columns, title):
@@ -119,7 +119,7 @@ def fill(axes, columns, title):
     depth = len(next(iter(columns.values())))
     rows = [[thousandths(column[t]) for column in columns.values()] for t in range(depth)]
     totals = [thousandths(float(total_error(column))) for column in columns.values()]
-    heads = {"norm": "exact block", "gauss-newton": "GN"}
+    heads = {"norm": "exact", "gauss-newton": "GN"}
     told = axes.table([*rows, totals], colLabels=[heads.get(name, training.NAMES.get(name))
                                                   for name in columns],
                       loc="upper center", cellLoc="right",

@@ -96,14 +96,14 @@ def package_name(curvature):
     return "fisher-empirical" if curvature == "fisher" else curvature
 
 
-def as_printed(network, loss, method, curvature, rate, alpha):
-    """The same, with the solvers as the paper describes them: EA-CG by 20 products of conjugate
+def as_printed(network, loss, method, curvature, rate, alpha, products=PRODUCTS):
+    """The same, with the solvers as the paper describes them: EA-CG by some products of conjugate
     gradients at most, and KFI with the matrices of Eq. (12).
     """
     if method == "sgd":
         return optimizer_of(network, loss, method, curvature, rate, alpha)
     return so.EACG(network, loss, learning_rate=rate, curvature=package_name(curvature),
-                   solver=PRINTED.get(method, method), alpha=alpha, max_cg=PRODUCTS,
+                   solver=PRINTED.get(method, method), alpha=alpha, max_cg=products,
                    tolerance=1e-10)
 
 
