@@ -8,7 +8,7 @@ import secondorder as so
 from secondorder.studies import Run, exactly, repeated, study
 
 from .. import PAPER, eq_11_table_1 as complexity
-from . import networks, training
+from . import clock, networks, training
 
 METHODS = {"sgd": None, "gradient": None, "ea-cg": ("pch-1", "ea-cg"), "kfi": ("pch-1", "kfi"),
            "fisher ea-cg": ("fisher", "ea-cg")}
@@ -63,7 +63,8 @@ def step_seconds(seed, case, method, samples, steps):
                 "with the Fisher matrix, takes longer"},
        full={"case": "P8", "steps": 5, "seeds": (0, 1, 2, 3, 4)},
        quick={"case": "Q", "steps": 2, "seeds": (0,)}, seconds=(60, 2),
-       deviation="'similar' as a factor 2 is our reading; random images, one thread")
+       deviation="'similar' as a factor 2 is our reading; random images, one thread"
+                 + clock.TIMED_WITH)
 class Table1:
     def runs(self, settings, results):
         return [Run(step_seconds, {"seed": seed, "case": settings["case"], "method": method,
