@@ -21,12 +21,14 @@ def timed_too(make):
     return made
 
 
-def falling(seed, to=0.1, accuracy=0.5, speed=1.0, best=None):
-    """A made-up training from log 10 to a loss, 41 looks, `speed` seconds an epoch."""
+def falling(seed, to=0.1, accuracy=0.5, speed=1.0, early=None):
+    """A made-up training from log 10 to a loss, 41 looks, `speed` seconds an epoch; `early`: the
+    accuracy of epochs 10 to 15.
+    """
     wobble = 1e-3 * (seed % 7)
     accuracies = np.full(41, accuracy + wobble)
-    if best is not None:
-        accuracies[20] = best
+    if early is not None:
+        accuracies[10:16] = early + wobble / 2
     return {"loss": np.geomspace(np.log(10), to * (1 + wobble), 41).tolist(),
             "accuracy": accuracies.tolist(), "seconds": (speed * np.arange(41.0)).tolist(),
             "updates": 100}

@@ -16,7 +16,7 @@ TIMED = {"update_seconds", "step_seconds", "step_ratios", "step_ratio", "scaled_
 #: Trainings in which rounding soon grows, and a peak of memory that is another one on another
 #: machine: of their lists only the first entry is compared, and numbers to 30 %.
 ROUGH = {"residual-partitioning train", "residual-partitioning shares", "low-rank start",
-         "ea-cg final_loss", "ea-cg trained", "ea-cg errors", "ea-cg peak_of"}
+         "ea-cg final_loss", "ea-cg errors", "ea-cg peak_of"}
 
 
 def numbers(value, entries, path=""):

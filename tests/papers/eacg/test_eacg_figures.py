@@ -9,14 +9,20 @@ import secondorder as so
 from harness import made_up
 from harness.eacg_trainings import LOST, as_printed, contrary, falling, flat, judged, timed_too
 from secondorder.papers.eacg.figures import clock, networks, training
+from secondorder.papers.eacg.figures.figures_1_to_8 import fall
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Verdict
+
+
+def without_pch(found):
+    """The verdicts but those on PCH-1 against Gauss-Newton, which have a test of their own."""
+    return {verdict for letter, verdict in found.items() if not letter.startswith("pch")}
 
 
 @pytest.mark.slow
 def test_figures_1_and_3():
-    assert set(judged("figure-1", as_printed).values()) == {HELD}
+    assert without_pch(judged("figure-1", as_printed)) == {HELD}
     assert set(judged("figure-3", as_printed).values()) == {HELD}
-    assert set(judged("figure-1", contrary).values()) == {DID_NOT_HOLD}
+    assert without_pch(judged("figure-1", contrary)) == {DID_NOT_HOLD}
     found = judged("figure-3", contrary)
     assert found == {"a": DID_NOT_HOLD}
     assert set(judged("figure-1", as_printed, seeds=2).values()) == {UNDECIDED}
@@ -50,17 +56,24 @@ def test_a_claim_that_one_selection_holds_and_the_other_refutes_is_undecided():
 def test_figures_2_and_4():
     def make(seed, method, **_):
         if method == "kfi-rank-one":
-            return falling(seed, to=0.05, accuracy=0.4, best=0.5)
+            return falling(seed, to=0.05, accuracy=0.4, early=0.42)
         return falling(seed, to=0.1)
 
     assert set(judged("figure-2", make).values()) == {HELD}
 
     def other(seed, method, **_):
         if method == "kfi-rank-one":
-            return falling(seed, to=0.2, speed=2.0)
+            return falling(seed, to=0.2, speed=2.0, early=0.48)
         return falling(seed, to=0.1, speed=3.0 if method == "ea-cg" else 1.0)
 
     assert set(judged("figure-2", other).values()) == {DID_NOT_HOLD}
+
+
+def test_a_fall_is_of_means_and_not_of_the_best_look():
+    noisy = {"accuracy": [0.4] * 10 + [0.5] * 6 + [0.4] * 10 + [0.9] + [0.4] * 14}
+    assert fall(noisy) == pytest.approx(0.1)
+    assert fall({"accuracy": [0.1, 0.2, 0.3]}) == pytest.approx(0.0)  # a training of two epochs
+    assert np.isnan(fall(LOST))
 
 
 def test_figures_5_to_8():
@@ -90,37 +103,12 @@ def test_figures_9_to_12():
             accuracy=0.5 if curvature == "pch-1" else 0.4)).values()) == {DID_NOT_HOLD}
 
 
-def test_conclusions():
-    assert set(judged("claim-converges", as_printed).values()) == {HELD}
-    found = judged("claim-converges", lambda seed, method, criterion, **_: falling(
-        seed, accuracy=0.5 if method == "ea-cg" else 0.6 if criterion == "bounded" else 0.4))
-    assert found["tests"] == DID_NOT_HOLD
-
+def test_pch_against_gauss_newton():
     def make(seed, curvature, **_):
-        return falling(seed, to=0.1 if curvature == "pch-1" else 0.2)
+        return falling(seed, to=0.2 if curvature == "gauss-newton" else 0.1)
 
-    assert set(judged("claim-pch-over-gn", make).values()) == {HELD}
-
-
-def test_each_criterion_is_chosen_by_its_own_trials():
-    def make(seed, criterion, rate, batch, **_):
-        best = batch == 500 and rate == (0.1 if criterion == "bounded" else 0.2)
-        return falling(seed, to=0.1, accuracy=0.6) if best else falling(seed, to=0.3)
-
-    study = STUDIES.of("ea-cg")["claim-converges"]
-    told = made_up.results(study, timed_too(make)).arguments(hold_out=False)
-    assert {(one["case"], one["criterion"], one["rate"], one["batch"]) for one in told} == {
-        ("R5", "bounded", 0.1, 500), ("R5", "cross-entropy", 0.2, 500)}
-
-
-@pytest.mark.parametrize("accuracy, verdict", [(0.5, HELD), (0.7, DID_NOT_HOLD)])
-def test_the_runs_of_two_criteria_with_one_point_are_told_apart(accuracy, verdict):
-    def make(seed, criterion, method, batch, **_):
-        kfi = accuracy if criterion == "bounded" else 0.5
-        return falling(seed, to=0.1 if batch == 500 else 0.3,
-                       accuracy=(0.6 if method == "ea-cg" else kfi) - 0.2 * (batch == 100))
-
-    assert judged("claim-converges", make)["tests"] == verdict
+    found = judged("figure-1", make)
+    assert found["pch-ea-cg"] == found["pch-kfi"] == HELD
 
 
 @pytest.mark.parametrize("wanted, asked", [
@@ -186,9 +174,10 @@ def test_a_claim_about_seconds_stands_if_all_repeats_agree():
     (HELD, HELD, HELD), (HELD, DID_NOT_HOLD, UNDECIDED), (DID_NOT_HOLD, HELD, UNDECIDED),
     (HELD, UNDECIDED, UNDECIDED), (DID_NOT_HOLD, DID_NOT_HOLD, DID_NOT_HOLD)])
 def test_a_verdict_that_both_selections_share(by_loss, by_accuracy, expected):
-    told = iter([Verdict(by_loss, 0.25), Verdict(by_accuracy, -1.5)])
+    """Of two that agree the one with the weaker evidence is told."""
+    told = iter([Verdict(by_loss, 0.25, p=0.001), Verdict(by_accuracy, -1.5, p=0.01)])
     found = training.by_selection(lambda chosen: next(told), "bounded", {}, None)
-    assert (found.verdict, found.effect) == (expected, 0.25)
+    assert (found.verdict, found.effect) == (expected, -1.5 if by_loss == by_accuracy else 0.25)
 
 
 def test_the_timing_takes_the_solvers_of_the_paper():

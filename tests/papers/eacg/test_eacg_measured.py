@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.papers.eacg.figures import (covariance, covariance_added, covariance_kept,
-                                            error_tables, networks, plateau, training)
+from secondorder.papers.eacg.figures import (covariance, error_tables, networks, plateau,
+                                            training)
 from secondorder.studies import STUDIES
 
 
@@ -26,52 +26,10 @@ def test_a_network_by_its_widths_starts_when_that_of_the_case_does(monkeypatch):
     assert by_case == by_widths and 2 < by_case["update"] < 30
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_directions_with_the_covariance_solve_the_dense_blocks(kept):
-    """Of E[B_i (x) h_i h_i^T], or E[B_i] (x) E[h_i h_i^T], written out for every image."""
-    network, rng = so.mlp([3, 4, 3, 2], activation="sigmoid", rng=1), np.random.default_rng(0)
-    x, y = rng.normal(size=(7, 3)), rng.integers(0, 2, 7)
-    evaluation = network.evaluate(so.SoftmaxCrossEntropy(), x, y)
-    found = covariance_added.directions(evaluation, 0.1, kept)
-    start = 0
-    for (h, B, g), (D, bias) in zip(covariance_added.positive_blocks(evaluation), found):
-        pairs = [np.outer(row, row) for row in h]
-        H = (sum(map(np.kron, B, pairs)) / 7 if kept
-             else np.kron(sum(B) / 7, sum(pairs) / 7))
-        G = evaluation.gradient[start:start + D.size]
-        b = evaluation.gradient[start + D.size:start + D.size + bias.size]
-        start += D.size + bias.size
-        np.testing.assert_allclose(
-            D.ravel(), np.linalg.solve(0.9 * H + 0.1 * np.eye(D.size), -G), atol=1e-6)
-        np.testing.assert_allclose(
-            (0.9 * sum(B) / 7 + 0.1 * np.eye(bias.size)) @ bias, -b, atol=1e-12)
-        assert np.linalg.eigvalsh(B).min() > -1e-12
-
-
-def test_positive_blocks_differ_from_the_exact_ones_by_negative_entries_alone():
-    """The layer below the top one: the diagonal's negative entries change their sign."""
-    network, rng = so.mlp([3, 4, 2], activation="sigmoid", rng=1), np.random.default_rng(0)
-    evaluation = network.evaluate(so.SoftmaxCrossEntropy(), rng.normal(size=(7, 3)),
-                                  rng.integers(0, 2, 7))
-    (_, exact, _), (_, positive, _) = (blocks(evaluation)[0] for blocks in (
-        covariance.instance_blocks, covariance_added.positive_blocks))
-    gap, units = positive - exact, np.arange(4)
-    diagonal = gap[:, units, units]
-    second = evaluation.saved[1].curvature * evaluation.deltas[1]
-    np.testing.assert_allclose(diagonal, 2 * np.maximum(-second, 0), atol=1e-15)
-    gap[:, units, units] = 0
-    np.testing.assert_allclose(gap, 0, atol=1e-15)
-
-
-@pytest.mark.parametrize("look, names", [
-    (lambda every, **told: covariance_added.trained(
-        **told, rate=0.2, alpha=0.02, covariance=False, every=every), ("cosine", "length")),
-    (lambda **told: covariance.shares(**told), ("shares",)),
-    (lambda **told: covariance_kept.steps_apart(**told, alpha=0.02), ("cosine", "length"))])
-def test_who_looks_at_every_third_update_sees_what_stands_there(look, names):
-    found = [look(seed=0, case="Q", samples=200, epochs=2, every=every) for every in (1, 3)]
-    for name in names:
-        assert len(found[0][name]) == 4 and found[1][name] == found[0][name][::3]
+def test_who_looks_at_every_third_update_sees_what_stands_there():
+    found = [covariance.shares(seed=0, case="Q", samples=200, epochs=2, every=every)["shares"]
+             for every in (1, 3)]
+    assert len(found[0]) == 4 and found[1] == found[0][::3]
 
 
 def test_of_two_updates_the_errors_are_those_of_the_first_that_is_looked_at():

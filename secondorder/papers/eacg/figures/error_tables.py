@@ -3,14 +3,13 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, both, exactly, over_seeds, paired, study
+from secondorder.studies import Run, both, over_seeds, paired, study
 from secondorder.studies.numbers import number
 
 from .. import PAPER
 from ..equations.eq_14_experiments import TABLES
 from ..eq_14_experiments import layer_errors, total_error
 from . import networks, training
-from .networks import CRITERIA
 
 FULL = {"case": "R5", "samples": 4000, "epochs": 10, "every": 20, "batch": 100,
         "seeds": tuple(range(1, 28))}
@@ -23,10 +22,9 @@ def errors(seed, case, criterion, along, samples, epochs, every, batch):
     """The norms ||B^t - |E H^t||| by layer, averaged over updates, for every curvature; ``norm``:
     those of the exact blocks.
     """
-    method, curvature, rate, alpha = TRAJECTORIES[along]
     (x, y), _ = networks.split(case, seed, samples)
-    network, loss = networks.network_of(case, seed), CRITERIA[criterion]()
-    optimizer = training.optimizer_of(network, loss, method, curvature, rate, alpha)
+    network, loss = networks.network_of(case, seed), networks.CRITERIA[criterion]()
+    optimizer = training.optimizer_of(network, loss, *TRAJECTORIES[along])
     series = {}
     for update, rows in enumerate(networks.batches(seed, len(x), epochs, batch)):
         if update % every == 0:
@@ -39,13 +37,12 @@ def errors(seed, case, criterion, along, samples, epochs, every, batch):
 def errors_at(network, loss, x, y, criterion):
     """Norms by layer at one point; the batch is that of the update."""
     exact = so.eacg.bias_curvatures(network, loss, x, y, curvature="hessian")
-    names = [name for name in training.CURVATURES
-             if criterion == "cross-entropy" or name != "gauss-newton"]
     norms = {}
-    for name in names:
-        blocks = so.eacg.bias_curvatures(network, loss, x, y,
-                                         curvature=training.package_name(name))
-        norms[name] = layer_errors(blocks, exact).tolist()
+    for name in training.CURVATURES:
+        if criterion == "cross-entropy" or name != "gauss-newton":
+            blocks = so.eacg.bias_curvatures(network, loss, x, y,
+                                             curvature=training.package_name(name))
+            norms[name] = layer_errors(blocks, exact).tolist()
     return norms | {"norm": [float(np.linalg.norm(H)) for H in exact]}
 
 
@@ -56,7 +53,8 @@ IN_PRINT = {"fisher": "Fisher", "gauss-newton": "GN", "pch-1": "PCH-1", "pch-2":
 class Errors:
     """What the four tables have in common."""
 
-    number, criterion, printed = 2, "cross-entropy", "pch-2"  # the smaller of both in print
+    number, criterion = 2, "cross-entropy"
+    smaller = "pch-2", "pch-1"  # the smaller and the larger total of the two in print
 
     def runs(self, settings, results):
         sizes = {name: settings[name] for name in ("case", "samples", "epochs", "every", "batch")}
@@ -65,111 +63,110 @@ class Errors:
 
     def judge(self, results, settings):
         trajectories = {along: results.of(along=along) for along in TRAJECTORIES}
-        others = [name for name in ("fisher", "gauss-newton") if name in trajectories["sgd"][0]]
+        names = [name for name in training.CURVATURES if name in trajectories["sgd"][0]]
 
-        def smaller(ours, other, measure):
-            """log of the other's total over ours, along both trajectories."""
-            return both(*(paired([np.log(total_error(one[other]) / total_error(one[ours]))
-                                  for one in runs], f"{measure}, along {along}")
+        def larger(above, below, measure):
+            """Whether one number of a run is above another's, along both trajectories."""
+            return both(*(paired([np.log(above(one) / below(one)) for one in runs],
+                                 f"log of the {measure}, along {training.NAMES[along]}")
                           for along, runs in trajectories.items()))
 
-        top = max(one[name][-1] for runs in trajectories.values() for one in runs
-                  for name in ("pch-1", "pch-2"))
-        other = {"pch-1": "pch-2", "pch-2": "pch-1"}[self.printed]
-        scale = max(one["norm"][-1] for runs in trajectories.values() for one in runs)
-        def below_the_top(of, measure):
-            """log of PCH-1's error below the top over layer 1's, along both trajectories."""
-            return both(*(paired([np.log(of(one, -2) / of(one, 0)) for one in runs],
-                                 f"log of the {measure} below the top over layer 1's, along "
-                                 f"{along}") for along, runs in trajectories.items()))
+        def total(worse, ours):
+            return larger(lambda one: total_error(one[worse]), lambda one: total_error(one[ours]),
+                          f"total of {training.NAMES[worse]} over that of {training.NAMES[ours]}")
 
-        return {"a": both(*(smaller(ours, worse, f"log of the total, {worse} over {ours}")
-                            for ours in ("pch-1", "pch-2") for worse in others)),
-                "b": below_the_top(lambda one, layer: one["pch-1"][layer], "error"),
-                "b-relative": below_the_top(relative, "relative error"),
-                "c": exactly(top <= 1e-5 * scale, top, "largest error at the top", "",
-                             len(settings["seeds"])),
-                "d": smaller(self.printed, other, f"log of the total, {other} over {self.printed}")}
+        def decreases(of, measure):
+            """Whether the error below the top layer is the largest below it."""
+            return larger(lambda one: of(one)[-2], lambda one: max(of(one)[:-2]),
+                          f"{measure} below the top over the largest farther down")
+
+        return {"a": both(*(total(worse, ours) for ours in ("pch-1", "pch-2") for worse in names
+                            if not worse.startswith("pch"))),
+                "b": both(*(decreases(lambda one, name=name: one[name],
+                                      f"error of {training.NAMES[name]}")
+                            for name in names)).with_note(in_print(self.number)),
+                "b-relative": decreases(lambda one: np.divide(one["pch-1"], one["norm"]),
+                                        "relative error of PCH-1"),
+                "d": total(*reversed(self.smaller))}
 
     def draw(self, results, figure, settings):
+        figure.set_figheight(3.4)
         panels = figure.subplots(1, 3)
         for axes, along in zip(panels, TRAJECTORIES):
             runs = results.of(along=along)
             columns = {name: np.mean([one[name] for one in runs], axis=0).tolist()
                        for name in (*training.CURVATURES, "norm") if name in runs[0]}
-            fill(axes, columns, f"here, along {training.NAMES.get(along, along.upper())}")
+            fill(axes, columns, f"here, along {training.NAMES[along]}")
         table = TABLES[self.number]
         fill(panels[2], {name: table[printed] for name, printed in IN_PRINT.items()
                          if printed in table}, "in print (its own network)")
-        title = networks.title_of(settings["case"], settings["samples"])
-        figure.suptitle(f"Errors of the blocks, {training.NAMES[self.criterion]}: "
-                        f"{title}\nFrobenius norms, mean over updates; "
-                        + over_seeds(settings["seeds"], "mean"), fontsize=9)
+        figure.suptitle(f"Errors of the blocks in thousandths, {training.NAMES[self.criterion]}; "
+                        "Frobenius norms, mean over updates\n"
+                        f"{networks.title_of(settings['case'], settings['samples'])}; "
+                        f"{over_seeds(settings['seeds'], 'mean')}", fontsize=9)
+
+
+def in_print(number):
+    """Which layers of PCH-1 are in print above the one below the top."""
+    printed = TABLES[number]["PCH-1"]
+    above = [t for t, error in enumerate(printed[:-2], start=1) if error > printed[-2]]
+    return (f"in print PCH-1's error is above that of layer {len(printed) - 1} in layers "
+            f"{above[0]} to {above[-1]}" if above else "PCH-1's in print too")
 
 
 def fill(axes, columns, title):
     """A table of errors, a row a layer, the total in the last one, in an empty panel."""
     depth = len(next(iter(columns.values())))
-    rows = [[number(column[t]) for column in columns.values()] for t in range(depth)]
-    totals = [number(float(total_error(column))) for column in columns.values()]
-    heads = ["exact\nblock" if name == "norm" else training.NAMES[name].replace("-N", "-\nN")
-             for name in columns]
-    told = axes.table([*rows, totals], colLabels=heads, loc="upper center", cellLoc="right",
+    rows = [[thousandths(column[t]) for column in columns.values()] for t in range(depth)]
+    totals = [thousandths(float(total_error(column))) for column in columns.values()]
+    heads = {"norm": "exact", "gauss-newton": "GN"}
+    told = axes.table([*rows, totals], colLabels=[heads.get(name, training.NAMES.get(name))
+                                                  for name in columns],
+                      loc="upper center", cellLoc="right",
                       rowLabels=[*(f"layer {t + 1}" for t in range(depth)), "total"])
     told.auto_set_font_size(False)
     told.set_fontsize(7)
     told.scale(1.0, 1.3)
-    for column in range(len(columns)):
-        told[0, column].set_height(1.8 * told[0, column].get_height())
     axes.axis("off")
     axes.set_title(title, fontsize=9)
 
 
-def relative(one, layer):
-    """PCH-1's error over the norm of the exact block."""
-    return one["pch-1"][layer] / one["norm"][layer]
+def thousandths(error):
+    """An error as a cell shows it; what rounding leaves is 0."""
+    return "0" if error < 1e-7 else number(1e3 * error)
 
 
-def claims(order):
-    return {"a": "the totals of PCH-1 and PCH-2 are below the other totals",
-            "b": "errors are not accumulated: the error of PCH-1 in layer 1 is not above that "
-                 "below the top",
-            "b-relative": "the same of errors relative to the exact block's norm",
-            "c": "the error at the top is zero (up to rounding)",
-            "d": f"the total of {order} is the smaller, as printed"}
+def about(full, order, criterion, images):
+    """What is registered of a table."""
+    return {"shows": f"Errors of curvatures by layer: {criterion}, {images}", "full": full,
+            "quick": QUICK, "seconds": (400, 5), "needs": ("cifar-10",), "ours": ("b-relative",),
+            "smaller": "smaller networks and images, 10 epochs",
+            "deviation": "smaller networks and images, named in the titles; trajectory, seed and "
+                         "batch are not stated: along SGD and EA-CG, every 20th update of 10 "
+                         "epochs",
+            "claims": {"a": "the totals of PCH-1 and PCH-2 are below the other totals",
+                       "b": "errors are not accumulated: for every curvature, none of the lower "
+                            "layers has a larger error than the layer below the top",
+                       "b-relative": "PCH-1's errors are not accumulated beside the norm of the "
+                                     "exact block either",
+                       "d": f"the total of {order} is the smaller, as printed"}}
 
 
-DEVIATION = ("smaller networks and images, named in the titles; trajectory, seed and batch are not "
-             "stated: along SGD and EA-CG, every 20th update of 10 epochs")
-
-
-@study(PAPER, "table-2", shows="Errors of curvatures by layer: cross-entropy, Cifar-10",
-       claims=claims("PCH-2"), full=FULL, quick=QUICK, seconds=(300, 5), needs=("cifar-10",),
-       ours=("b-relative",), smaller="smaller networks and images, 10 epochs",
-       deviation=DEVIATION)
+@study(PAPER, "table-2", **about(FULL, "PCH-2", "cross-entropy", "Cifar-10"))
 class Table2(Errors):
     pass
 
 
-@study(PAPER, "table-3", shows="Errors of curvatures by layer: cross-entropy, wide inputs",
-       claims=claims("PCH-2"), full=WIDE, quick=QUICK, seconds=(400, 5), needs=("cifar-10",),
-       ours=("b-relative",), smaller="smaller networks and images, 10 epochs",
-       deviation=DEVIATION)
+@study(PAPER, "table-3", **about(WIDE, "PCH-2", "cross-entropy", "wide inputs"))
 class Table3(Errors):
     number = 3
 
 
-@study(PAPER, "table-4", shows="Errors of curvatures by layer: bounded criterion, Cifar-10",
-       claims=claims("PCH-1"), full=FULL, quick=QUICK, seconds=(300, 5), needs=("cifar-10",),
-       ours=("b-relative",), smaller="smaller networks and images, 10 epochs",
-       deviation=DEVIATION)
+@study(PAPER, "table-4", **about(FULL, "PCH-1", "bounded criterion", "Cifar-10"))
 class Table4(Errors):
-    number, criterion, printed = 4, "bounded", "pch-1"
+    number, criterion, smaller = 4, "bounded", ("pch-1", "pch-2")
 
 
-@study(PAPER, "table-5", shows="Errors of curvatures by layer: bounded criterion, wide inputs",
-       claims=claims("PCH-1"), full=WIDE, quick=QUICK, seconds=(400, 5), needs=("cifar-10",),
-       ours=("b-relative",), smaller="smaller networks and images, 10 epochs",
-       deviation=DEVIATION)
-class Table5(Errors):
-    number, criterion, printed = 5, "bounded", "pch-1"
+@study(PAPER, "table-5", **about(WIDE, "PCH-1", "bounded criterion", "wide inputs"))
+class Table5(Table4):
+    number = 5

@@ -1,9 +1,8 @@
 """Networks and images that stand in for the paper's: fewer, smaller, of the same make.
 
-Sigmoids, logits, Xavier's uniform weights, biases 0, pixels in [0, 1], float32. ``"R5"`` and
-``"R6"`` have Cifar-10 at 16 x 16, ``"P8"`` is the paper's network for Cifar-10, ``"W4"`` has it
-enlarged to 64 x 64 in the place of ImageNet: an input layer that dwarfs the rest. ``"Q"`` is the
-digits.
+Sigmoids, logits, Xavier's uniform weights, biases 0, pixels in [0, 1], float32. ``"R5"`` has
+Cifar-10 at 16 x 16, ``"P8"`` is the paper's network for Cifar-10, ``"W4"`` has it enlarged to
+64 x 64 in the place of ImageNet: an input layer that dwarfs the rest. ``"Q"`` is the digits.
 """
 
 import functools
@@ -15,7 +14,7 @@ from secondorder.studies import images
 from secondorder.studies.data import pooled
 
 WIDTHS = {"Q": (64, 32, 16, 10), "R5": (768, 256, 128, 64, 32, 10),
-          "R6": (768, 256, 128, 64, 32, 16, 10), "W4": (12288, 128, 64, 32, 10),
+          "W4": (12288, 128, 64, 32, 10),
           "P8": (3072, 1024, 512, 256, 128, 64, 32, 16, 10)}
 CRITERIA = {"cross-entropy": so.SoftmaxCrossEntropy,
             "bounded": lambda: so.BoundedCriterion(delta=5.0, epsilon=0.2)}
@@ -29,7 +28,7 @@ def pictures(case):
     parts = [images("digits" if case == "Q" else "cifar-10", part) for part in ("train", "test")]
     x, name = np.concatenate([part.inputs for part in parts]), parts[0].name
     labels = np.concatenate([part.labels for part in parts])
-    if case in ("R5", "R6"):
+    if case == "R5":
         x, name = pooled(x, 32, 3, 2), f"{name}, 16 x 16"
     elif case == "W4":
         grid = x.reshape(len(x), 3, 32, 32).repeat(2, axis=2).repeat(2, axis=3)
@@ -62,13 +61,9 @@ def batches(seed, samples, epochs, size=100):
             yield order[start:start + size]
 
 
-def network_of(case, seed, gain=1.0):
-    """The network of a case; `gain` multiplies Xavier's weights (1 as printed)."""
-    network = so.mlp(WIDTHS[case], activation="sigmoid", init="xavier", rng=seed, dtype="float32")
-    for layer in network.layers:
-        if layer.size:
-            layer.weight[...] *= gain
-    return network
+def network_of(case, seed):
+    """The network of a case."""
+    return so.mlp(WIDTHS[case], activation="sigmoid", init="xavier", rng=seed, dtype="float32")
 
 
 def title_of(case, samples=None):

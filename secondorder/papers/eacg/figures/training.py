@@ -4,8 +4,7 @@ The grid is the paper's, thinned: rates 0.1 and 0.2, alpha 0.01, 0.02 and 0.1. E
 on a seed of its own, with test images taken from the training part; (L) the point with the least
 final training loss and (A) the one with the best held-out accuracy are then trained on the seeds
 that vote. Where the corner is chosen, the largest rate with the smallest alpha, one step beyond it
-is tried as well. A claim is decided by both selections; where they differ it is undecided. A
-training counts only once it is off the plateau (see `networks.STARTED`).
+is tried as well.
 """
 
 import time
@@ -13,27 +12,29 @@ import time
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (Run, diverged, least, legend_below, over_seeds, paired, readings,
-                                 undecided)
+from secondorder.studies import Run, alike, diverged, least, paired, readings, undecided
 
 from . import networks
-from .networks import CRITERIA, STARTED, title_of
+from .networks import CRITERIA, STARTED
 
 TRIAL_SEED = 100
 SELECTIONS = ("L", "A")
 CURVATURES = ("fisher", "gauss-newton", "pch-1", "pch-2")
-MOMENTUM = 0.9
+NAMES = {"fisher": "Fisher", "gauss-newton": "Gauss-Newton", "pch-1": "PCH-1", "pch-2": "PCH-2",
+         "sgd": "SGD", "ea-cg": "EA-CG", "kfi": "KFI", "kfi-rank-one": "KFI with (13)",
+         "cg": "CG with (11a)", "cross-entropy": "cross-entropy",
+         "bounded": "bounded criterion (14)"}
 PRODUCTS = 20  # of conjugate gradients; the paper tries 5 to 50
 PRINTED = {"ea-cg": "ea-cg-printed", "kfi": "kfi-printed"}  # the solvers as the paper has them
 FULL = {"epochs": 40, "trial": 10, "samples": 10000, "batches": (100, 500), "rates": (0.1, 0.2),
-        "alphas": (0.01, 0.02, 0.1), "seeds": (1, 2, 3)}
-WIDE = {**FULL, "batches": (500,)}
+        "alphas": (0.01, 0.02, 0.1), "case": "R5"}
 QUICK = {"case": "Q", "epochs": 3, "trial": 0, "samples": 500, "batches": (100,), "rates": (0.2,),
          "alphas": (0.01,), "seeds": (1,)}
-SMALLER = "10,000 images, smaller networks, 40 epochs"
-DEVIATION = ("10,000 images and smaller networks, named in the titles; 40 epochs "
-             "instead of 200. A thinned grid, tried for 10 epochs, and one step beyond its corner "
-             "where that is chosen; (11b) in closed form instead of conjugate gradients")
+DEVIATION = ("10,000 images and smaller networks, named in the titles; 40 epochs instead of 200. A "
+             "thinned grid, tried for 10 epochs, and one step beyond its corner where that is "
+             "chosen; (11b) in closed form instead of conjugate gradients")
+SHARED = {"quick": QUICK, "needs": ("cifar-10",),
+          "smaller": "10,000 images, smaller networks, 40 epochs", "deviation": DEVIATION}
 
 
 def seeds_to(count):
@@ -42,11 +43,11 @@ def seeds_to(count):
 
 
 def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, samples,
-          hold_out=False, gain=1.0):
+          hold_out=False):
     """Train once and look after every epoch.
 
     `case` and `criterion` are keys of `networks.WIDTHS` and `networks.CRITERIA`; `method` is "sgd"
-    (with momentum 0.9), "adam" or a solver; `hold_out` is as for :func:`.networks.split`.
+    (with momentum 0.9) or a solver; `hold_out` is as for :func:`.networks.split`.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, 
         whose numbers stop being finite what came before, and ``diverged``.
     """
     (x, y), (test_x, test_y) = networks.split(case, seed, samples, hold_out)
-    network, loss = networks.network_of(case, seed, gain), CRITERIA[criterion]()
+    network, loss = networks.network_of(case, seed), CRITERIA[criterion]()
     optimizer = optimizer_of(network, loss, method, curvature, rate, alpha)
     # loops are compiled in a first step, here of a copy: these seconds are not the method's
     optimizer_of(network.copy(), loss, method, curvature, 1e-3, alpha).step(x[:batch], y[:batch])
@@ -80,10 +81,9 @@ def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, 
 
 
 def optimizer_of(network, loss, method, curvature, rate, alpha):
+    """SGD with momentum 0.9, or a solver; EA-CG in closed form."""
     if method == "sgd":
-        return so.Momentum(network, loss, learning_rate=rate, momentum=MOMENTUM)
-    if method == "adam":
-        return so.Adam(network, loss, learning_rate=rate)
+        return so.Momentum(network, loss, learning_rate=rate, momentum=0.9)
     solver = "ea-closed" if method == "ea-cg" else method
     return so.EACG(network, loss, learning_rate=rate, curvature=package_name(curvature),
                    solver=solver, alpha=alpha)
@@ -96,14 +96,14 @@ def package_name(curvature):
     return "fisher-empirical" if curvature == "fisher" else curvature
 
 
-def as_printed(network, loss, method, curvature, rate, alpha):
-    """The same, with the solvers as the paper describes them: EA-CG by 20 products of conjugate
+def as_printed(network, loss, method, curvature, rate, alpha, products=PRODUCTS):
+    """The same, with the solvers as the paper describes them: EA-CG by some products of conjugate
     gradients at most, and KFI with the matrices of Eq. (12).
     """
-    if method in ("sgd", "adam"):
+    if method == "sgd":
         return optimizer_of(network, loss, method, curvature, rate, alpha)
     return so.EACG(network, loss, learning_rate=rate, curvature=package_name(curvature),
-                   solver=PRINTED.get(method, method), alpha=alpha, max_cg=PRODUCTS,
+                   solver=PRINTED.get(method, method), alpha=alpha, max_cg=products,
                    tolerance=1e-10)
 
 
@@ -124,13 +124,13 @@ def points(method, settings):
             for batch in settings["batches"]]
 
 
-def one(seed, method, curvature, point, criterion, settings, trial=False, epochs=None):
+def one(seed, method, curvature, point, criterion, settings, epochs, trial=False):
+    """A training at one point of the grid."""
     rate, alpha, batch = point
     return Run(train, {"seed": seed, "case": settings["case"], "criterion": criterion,
                        "method": method, "curvature": curvature, "rate": rate, "alpha": alpha,
-                       "batch": batch,
-                       "epochs": epochs or settings["trial" if trial else "epochs"],
-                       "samples": settings["samples"], "hold_out": trial})
+                       "batch": batch, "epochs": epochs, "samples": settings["samples"],
+                       "hold_out": trial})
 
 
 def stages(methods, criterion, settings, results):
@@ -141,7 +141,7 @@ def stages(methods, criterion, settings, results):
     for method, curvature in methods:
         runs += trials(method, curvature, criterion, settings, results)
         for point in chosen(method, curvature, criterion, settings, results).values():
-            runs += [one(seed, method, curvature, point, criterion, settings, epochs=epochs)
+            runs += [one(seed, method, curvature, point, criterion, settings, epochs)
                      for epochs in (settings["epochs"], trained_on(method, criterion, settings))
                      for seed in settings["seeds"]]
     return runs
@@ -171,8 +171,8 @@ def trials(method, curvature, criterion, settings, results):
         return []
     for point in best(grid, method, curvature, criterion, settings, results).values():
         grid += [more for more in beyond(point, settings) if more not in grid]
-    return [one(TRIAL_SEED, method, curvature, point, criterion, settings, trial=True)
-            for point in grid]
+    return [one(TRIAL_SEED, method, curvature, point, criterion, settings, settings["trial"],
+                trial=True) for point in grid]
 
 
 def chosen(method, curvature, criterion, settings, results):
@@ -203,6 +203,9 @@ def best(grid, method, curvature, criterion, settings, results):
     return {"L": grid[least(losses, "point")], "A": grid[least(equal, "point")]}
 
 
+# -- how they are compared -------------------------------------------------------------------------
+
+
 class Chosen:
     """The runs of one selection, "L" or "A", by method and seed."""
 
@@ -210,10 +213,13 @@ class Chosen:
         self.selection, self.criterion = selection, criterion
         self.settings, self.results = settings, results
 
-    def runs(self, method, curvature="none"):
+    def point(self, method, curvature):
+        return chosen(method, curvature, self.criterion, self.settings,
+                      self.results).get(self.selection)
+
+    def runs(self, method, curvature):
         """Seed -> result, of the seeds that vote."""
-        point = chosen(method, curvature, self.criterion, self.settings,
-                       self.results).get(self.selection)
+        point = self.point(method, curvature)
         if point is None:
             return {}
         rate, alpha, batch = point
@@ -226,34 +232,45 @@ class Chosen:
         """How long the trainings are that are compared."""
         return self.settings["epochs"]
 
-    def compared(self, ours, other, number, measure, margin=0.0, chosen=None):
-        """Whether ``number(run of ours, run of other)``, paired by seed, is above the margin.
+    def compared(self, ours, other, number, measure, margin=0.0, within=None, other_chosen=None):
+        """Whether ``number(run of ours, run of other)``, paired by seed, is above the margin; or,
+        with `within`, whether it is smaller than that in size, where runs that diverged are left
+        out.
 
-        Runs that never left the plateau are ignored. `chosen`, where given, holds the other's runs:
+        `measure` may name both methods, ``{ours}`` and ``{other}``. A run that never left the
+        plateau leaves the comparison open. `other_chosen`, where given, holds the other's runs:
         those of another grid.
         """
-        left, right = self.runs(*ours), (chosen or self).runs(*other)
+        left, right = self.runs(*ours), (other_chosen or self).runs(*other)
         both = [seed for seed in left if seed in right]
         going = [seed for seed in both if started(left[seed], self.criterion)
                  and started(right[seed], self.criterion)]
         if len(going) < len(both):
             return undecided(f"{len(both) - len(going)} of {len(both)} runs stay on the plateau",
                              len(both))
-        return paired([number(left[seed], right[seed]) for seed in going], measure, margin)
+        measure = measure.format(ours=named(*ours), other=named(*other))
+        numbers = [number(left[seed], right[seed]) for seed in going]
+        if within is None:
+            return paired(numbers, measure, margin)
+        return alike([value for value in numbers if not np.isnan(value)], within, measure)
+
+
+def named(method, curvature):
+    """A method as a reader calls it: "SGD", "EA-CG (Fisher)"."""
+    return NAMES[method] + ("" if curvature == "none" else f" ({NAMES[curvature]})")
 
 
 def by_selection(judge, criterion, settings, results, kind=Chosen):
     """A verdict that both selections share; ``judge`` takes a :class:`Chosen`, or another `kind`.
 
-    The paper does not say how it selected. Where the selections differ the claim is undecided.
+    Of two that agree the number nearer to the margin is told. The paper does not say how it
+    selected; where the selections differ the claim is undecided.
     """
     L, A = (judge(kind(selection, criterion, settings, results)) for selection in SELECTIONS)
-    return L if L.verdict == A.verdict else readings(
-        {"rates by least loss": L, "by best accuracy": A},
-        because="the paper does not say how it chose its rates")
-
-
-# -- what is read off a run ------------------------------------------------------------------------
+    if L.verdict == A.verdict:
+        return max(L, A, key=lambda verdict: verdict.p or 0.0)
+    return readings({"rates by least loss": L, "by best accuracy": A},
+                    because="the paper does not say how it chose its rates")
 
 
 def started(result, criterion):
@@ -265,6 +282,10 @@ def final(result, name="loss"):
     return np.nan if diverged(result) else result[name][-1]
 
 
+LOWER_LOSS = "log of the final loss of {other} over that of {ours}"
+BETTER_ACCURACY = "accuracy of {ours} less that of {other}"
+
+
 def lower_loss(ours, other):
     """log of the other's final training loss over ours: positive where ours is lower."""
     return np.log(final(other) / final(ours))
@@ -272,55 +293,3 @@ def lower_loss(ours, other):
 
 def better_accuracy(ours, other):
     return final(ours, "accuracy") - final(other, "accuracy")
-
-
-# -- pictures --------------------------------------------------------------------------------------
-
-NAMES = {"fisher": "Fisher", "gauss-newton": "Gauss-Newton", "pch-1": "PCH-1", "pch-2": "PCH-2",
-         "ea-cg": "EA-CG", "kfi": "KFI", "kfi-rank-one": "KFI with (13)",
-         "cross-entropy": "cross-entropy", "bounded": "bounded criterion (14)"}
-STYLES = {"sgd": ":", "ea-cg": "-", "kfi": "--", "kfi-rank-one": "--"}
-MARKERS = {"none": "", "fisher": "o", "gauss-newton": "^", "pch-1": "s", "pch-2": "D"}
-COLOURS = {"none": "0.2", "fisher": "C0", "gauss-newton": "C2", "pch-1": "C3", "pch-2": "C4"}
-
-
-def draw_curves(methods, criterion, results, figure, over, settings, kind=Chosen):
-    """Training loss and test accuracy of the runs that the least loss of the trials chose, which
-    are those that judge, over epochs or seconds; the one seed, or the mean of several.
-
-    Methods are (method, curvature), or with the settings of another grid and what the label says of
-    it. Seconds end where the quickest method has ended: there the others are still under way.
-    """
-    panels = figure.subplots(1, 2)
-    lines = []
-    for method, curvature, *other in methods:
-        grid, told = other or (settings, "")
-        runs = {seed: run for seed, run in kind("L", criterion, grid, results).runs(
-            method, curvature).items() if not diverged(run)}
-        if runs:
-            lines.append((method, curvature, told, runs))
-    last = np.inf if over == "epochs" else 1.5 * np.median(
-        [run["seconds"][-1] for *_, runs in lines for run in runs.values()])
-    for method, curvature, told, runs in lines:
-        shortest = min(len(run["loss"]) for run in runs.values())
-        x = (np.arange(shortest) if over == "epochs" else
-             np.mean([run["seconds"][:shortest] for run in runs.values()], axis=0))
-        x = x[x <= last]
-        label = ("SGD, momentum" if method == "sgd" else
-                 f"{NAMES[curvature]}, {NAMES[method]}") + told
-        for axes, name in zip(panels, ("loss", "accuracy")):
-            axes.plot(x, np.mean([run[name][:len(x)] for run in runs.values()], axis=0),
-                      STYLES[method], color=COLOURS[curvature], marker=MARKERS[curvature],
-                      markerfacecolor=COLOURS[curvature] if method == "ea-cg" else "white",
-                      markersize=4, markevery=max(1, len(x) // 8), label=label,
-                      alpha=0.5 if told else 1.0)
-    unit = "epoch" if over == "epochs" else "CPU seconds of the steps"
-    for panel in panels:
-        panel.locator_params(axis="x", nbins=6)
-    panels[0].set(xlabel=unit, ylabel=f"training loss, {NAMES[criterion]}", yscale="log")
-    panels[1].set(xlabel=unit, ylabel="accuracy on images held out")
-    legend_below(figure, panels[1], rows=2)
-    seeds = {seed for *_, runs in lines for seed in runs}
-    figure.suptitle(f"Training over {over}: {title_of(settings['case'])}\nrate, alpha and batch of "
-                    f"least loss in the trials, as judged; {over_seeds(seeds, 'mean')}",
-                    fontsize=9)
