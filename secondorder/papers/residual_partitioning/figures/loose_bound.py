@@ -10,7 +10,7 @@ from secondorder.studies import (Run, both, diverged, headline, legend_under, pa
 from .. import PAPER, ResidualPartitioning, bound
 from ..section_3_what_is_bounded import bounded_product
 from . import networks
-from .networks import BATCH, HIDDEN, KINDS
+from .networks import BATCH, HIDDEN, KINDS, SETS
 
 RATES = {"autoencoder": 300.0, "classifier": 100.0}  # of training, output rule jensen
 WIDTHS, DEPTHS = (8, 16, 32, 64), (1, 2, 3, 4)
@@ -85,7 +85,7 @@ class LooseBound:
                              else [np.nan] * len(settings["after"]) for one in runs])
 
         def looser(output):
-            return both(*(paired(column, f"log of r, classifier over autoencoder, {data}")
+            return both(*(paired(column, f"log of r, classifier over autoencoder, {SETS[data]}")
                           for data in settings["sets"]
                           for column in (log_r("classifier", data, output)
                                          - log_r("autoencoder", data, output)).T))
@@ -120,7 +120,7 @@ class LooseBound:
                     run = results.returned(self.paper(seed, kind, data, output, settings))
                     if not diverged(run):
                         last.plot(place + 0.4 * k + 0.13 * looks, np.abs(run["ratios"]), **line)
-        last.set_xticks(np.arange(len(cases)) + 0.3, [f"{data}\n{output}" for data, output in
+        last.set_xticks(np.arange(len(cases)) + 0.3, [f"{SETS[data]}\n{output}" for data, output in
                                                       cases], fontsize=8)
         last.set(yscale="log", ylabel="|r|")
         last.set_title("the paper's networks after "

@@ -9,6 +9,7 @@ BATCH = 100
 L2 = 1e-2  # the paper's penalty, (l2 / 2) |theta|^2 in the objective of every method
 HIDDEN = {"autoencoder": (64, 2, 64), "classifier": (400, 100, 36)}
 KINDS = tuple(HIDDEN)
+SETS = {"digits": "digits", "mnist": "MNIST", "cifar-10": "CIFAR-10"}
 METHODS = {"partitioning": so.ResidualPartitioning, "sgd": so.SGD, "adam": so.Adam}
 NAMES = {"partitioning": "residual partitioning", "sgd": "SGD", "adam": "Adam"}
 LOOKS = {"partitioning": ("C3", "o"), "sgd": ("C0", "s"), "adam": ("C2", "^")}

@@ -9,11 +9,10 @@ from .. import PAPER, ResidualPartitioning
 from ..section_2_setup import ratio
 from ..section_7_algorithm_1 import algorithm_1_as_printed
 from . import networks
-from .networks import KINDS
+from .networks import KINDS, SETS
 
 RATES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 FORMS = {"printed": "as printed", "corrected": "corrected"}
-SETS = {"digits": "digits", "mnist": "MNIST"}
 
 
 def lowest_loss(seed, kind, data, form, rate, steps, every):

@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, counted, crossing, diverged, images, legend_below, study
+from secondorder.studies import Run, counted, crossing, images, legend_below, study
 
 from .. import PAPER
 from ..method import checked
@@ -114,19 +114,16 @@ class Saddle(Tuned):
         for axes, data in zip(panels, settings["sets"]):
             for method, (colour, marker) in LOOKS.items():
                 trials, rate = self.tuned((data, method), settings, results)
-                tried = [(run.arguments["rate"], results.returned(run)) for run in trials]
-                axes.plot([at for at, _ in tried], [one["exit"] for _, one in tried], marker,
+                axes.plot([run.arguments["rate"] for run in trials],
+                          [results.returned(run)["exit"] for run in trials], marker,
                           markeredgecolor=colour, markerfacecolor="none", alpha=0.4, markersize=4)
                 exits = [one["exit"] for one in self.judged((data, method), settings, results)]
                 axes.plot([rate] * len(exits), exits, marker, color=colour, alpha=0.8,
                           label=NAMES[method])
-                lost = [at for at, one in tried if diverged(one)]
-                axes.plot(lost, [settings["steps"] + 1] * len(lost), "x", color="k", markersize=4)
             axes.axhline(settings["steps"] + 1, color="0.7", linewidth=0.8)
             axes.set(xscale="log", yscale="log", xlabel="rate")
             axes.set_title(images(data).name, fontsize=9)
-        panels[0].set_ylabel("step of leaving (line: never)")
-        panels[0].plot([], [], "x", color="k", markersize=4, label="diverged")
+        panels[0].set_ylabel("step of leaving (line: never, or diverged)")
         legend_below(figure, panels[0])
         shares = [max(one["negative"]) for one in results.of(method="partitioning")]
         figure.suptitle("Leaving the mean image. Hollow: trials that choose a rate; filled: the "
