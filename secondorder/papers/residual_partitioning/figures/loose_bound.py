@@ -45,10 +45,10 @@ def looseness(seed, kind, data, output, hidden, after):
 
 @study(PAPER, "claim-loose-bound",
        shows="The bound's curvature over the curvature that it bounds, along its own step",
-       claims={"kind": "the bound is looser for the classifier than for the autoencoder (digits "
-                       "and MNIST, early and late)",
-               "width": "it is looser where more parameters share the residual: it grows with the "
-                        "hidden width",
+       claims={"kind": "Jensen's bound is too loose for the classifier: looser than for the autoencoder, "
+                       "early and late",
+               "width": "it is looser where more parameters share the residual: looser with the hidden "
+                        "width",
                "depth": "the same with the depth"},
        full={"sets": ("digits", "mnist"), "after": (0, 200, 2000), "seeds": (1, 2, 3, 4, 5)},
        quick={"sets": ("digits",), "after": (0, 10), "seeds": (1,)},
@@ -85,7 +85,8 @@ class LooseBound:
                              else [np.nan] * len(settings["after"]) for one in runs])
 
         def looser(output):
-            return both(*(paired(column, f"log of r, classifier over autoencoder, {SETS[data]}")
+            return both(*(paired(column, f"log of the classifier's looseness over the "
+                          f"autoencoder's, {SETS[data]}")
                           for data in settings["sets"]
                           for column in (log_r("classifier", data, output)
                                          - log_r("autoencoder", data, output)).T))
@@ -95,7 +96,7 @@ class LooseBound:
         for letter in GROWING:
             sizes, ratios = self.growing(results, letter)
             slopes = np.polyfit(np.log(sizes), np.log(np.abs(ratios)), 1)[0]
-            verdicts[letter] = paired(slopes, f"power of the {letter} with which r grows")
+            verdicts[letter] = paired(slopes, f"power of the {letter} with which it grows")
         return verdicts
 
     def draw(self, results, figure, settings):

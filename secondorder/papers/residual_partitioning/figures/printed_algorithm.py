@@ -44,8 +44,8 @@ def lowest_loss(seed, kind, data, form, rate, steps, every):
 
 @study(PAPER, "claim-printed-algorithm",
        shows="Lowest training loss over rates: Algorithm 1 as printed and corrected",
-       claims={kind: f"Algorithm 1 as printed trains the {kind} to within 10 % of the corrected "
-                     "form's lowest loss" for kind in KINDS},
+       claims={kind: f"as printed Algorithm 1 trains the {kind} worse: lowest loss more than 10 % "
+                     "above the corrected form's" for kind in KINDS},
        full={"sets": ("digits", "mnist"), "steps": 3000, "every": 500, "seeds": (1, 2, 3)},
        quick={"sets": ("digits",), "steps": 20, "every": 10, "seeds": (1,)},
        seconds=(2500, 8), needs=("mnist",), ours=KINDS,
@@ -68,8 +68,8 @@ class PrintedAlgorithm:
             ratios = [lowest(kind=kind, data=data, form="printed", seed=seed)
                       / lowest(kind=kind, data=data, form="corrected", seed=seed)
                       for seed in settings["seeds"]]
-            return counted([ratio <= 1.1 for ratio in ratios], ratios,
-                           "lowest loss over the corrected form's", 3)
+            return counted([ratio > 1.1 for ratio in ratios], ratios,
+                           "ratio of losses", 3)
 
         return {kind: readings({SETS[data]: verdict(kind, data) for data in settings["sets"]})
                 for kind in KINDS}
