@@ -2,8 +2,6 @@
 room.
 """
 
-import numpy as np
-
 import secondorder as so
 from secondorder.papers.reversible_gauss_newton import RevMLP
 
@@ -26,26 +24,3 @@ def batch(rng, net, samples=4):
 def jacobian(net, x):
     """Rows (s, c), columns in the order of theta, by reverse mode."""
     return so.exact.jacobian(net, x).reshape(-1, net.size)
-
-
-def pieces(net):
-    """Where W^(1), W^(2) (with their biases) of every block stand in theta: [(first, second), ...].
-    """
-    found, start = [], 0
-    for block in net.blocks:
-        pair = []
-        for half in block:
-            pair.append(slice(start, start + half.size))
-            start += half.size
-        found.append(tuple(pair))
-    return found
-
-
-def dense_right_inverse(net, x, weights=None):
-    """Average of J_l^+ over blocks, from the dense Jacobian alone (without a readout): Appendix N
-    says it is (55).
-    """
-    J = jacobian(net, x)
-    where = [slice(pair[0].start, pair[1].stop) for pair in pieces(net)]
-    weights = np.full(len(where), 1 / len(where)) if weights is None else weights
-    return np.concatenate([c * np.linalg.pinv(J[:, place]) for c, place in zip(weights, where)])

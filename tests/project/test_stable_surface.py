@@ -48,7 +48,7 @@ ARGUMENTS = {
     "reversible_gauss_newton.RevMLP": "d blocks bottleneck activation first_activation outputs "
                                       "readout bias rng dtype",
     "reversible_gauss_newton.ntk": "network x",
-    "reversible_gauss_newton.linear_cka": "a b debiased",
+    "reversible_gauss_newton.linear_cka": "a b",
     "Conv2d": "in_channels out_channels kernel_size stride padding bias rng",
     "AvgPool2d": "kernel_size stride", "MaxPool2d": "kernel_size stride",
     "SGD": "network loss learning_rate l2", "Adam": "network loss learning_rate l2",

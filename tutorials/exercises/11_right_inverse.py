@@ -3,7 +3,7 @@
 #
 # A reversible block changes its second half by the output of the first one. To bring about a
 # wanted change of the second half, the second matrix has to make up for what the change of the
-# first one already does to it: `eq_66_B(state)` times the first change, as columns one
+# first one already does to it: `eq_65_66_B(state)` times the first change, as columns one
 # below the other (`vec`, `R`).
 #
 # Predict first: which sign has what is already there?
@@ -12,7 +12,7 @@
 import numpy as np
 
 from secondorder.papers.reversible_gauss_newton.eq_12_13_jacobian import R, vec
-from secondorder.papers.reversible_gauss_newton.eq_58_80_appendix_n import eq_66_B
+from secondorder.papers.reversible_gauss_newton.eq_58_80_appendix_n import eq_65_66_B
 
 GRADE = ("reversible-gauss-newton", "17", "eq_57_delta")
 

@@ -27,23 +27,21 @@ def eq_3_gradient_flow(eps):
     return -eps
 
 
-def eq_4_output_rate(J, theta_rate):
-    """Eq. (4), left side: J dtheta/dt, which is to be -eps."""
-    return J @ theta_rate
-
-
-def defect(J_d, eps):
-    """|J d + eps| / |eps|: what a step leaves undone of (4). 0 where eps is 0."""
+def eq_4_defect(J_d, eps):
+    """Eq. (4): J d = -eps; |J d + eps| / |eps| is what a step leaves undone of it (0 for no eps).
+    """
     size = np.linalg.norm(eps)
     return float(np.linalg.norm(J_d + eps) / size) if size else 0.0
 
 
-def eq_5_gauss_newton(J, eps, plus=times_pseudo_inverse):
-    """Eq. (5): d = -J^+ eps, the shortest of all steps that bring J d closest to -eps.
+def eq_5_gauss_newton(J, eps, f=exact):
+    """Eq. (5): d = -J^+ eps, the shortest of all steps that bring J d closest to -eps; and its
+    rank.
 
-    (J^+ eps)^T = eps^T (J^T)^+. `plus` takes E and S to E S^+, a `Fit`.
+    (J^+ eps)^T = eps^T (J^T)^+, with f(s) in the place of 1 / s for singular values s.
     """
-    return -plus(eps[None], J.T).product[0]
+    fit = times_pseudo_inverse(eps[None], J.T, f)
+    return -fit.product[0], fit.rank
 
 
 def eq_5_by_kernel(K, eps, J_T, f=exact):
@@ -63,17 +61,14 @@ def eq_5_by_kernel(K, eps, J_T, f=exact):
 
 def eq_6_hessian_view(J, gradient):
     """Eq. (6): d = -(J^T J)^+ grad L. It is (5), as grad L = J^T eps."""
-    return -pinv_of_product(J.T @ J, len(J)) @ gradient
+    return -pinv(J.T @ J) @ gradient
 
 
 def eq_7_generalised(J, H, gradient):
     """Eq. (7): d = -(J^T H J)^+ grad L, with H the Hessian of the loss in the outputs."""
-    return -pinv_of_product(J.T @ H @ J, len(J)) @ gradient
+    return -pinv(J.T @ H @ J) @ gradient
 
 
-def pinv_of_product(M, rank):
-    """M^+ of a symmetric M whose rank is at most `rank`: what is beyond is rounding."""
-    values, vectors = np.linalg.eigh(M)
-    large = np.argsort(-np.abs(values))[:rank]
-    large = large[np.abs(values[large]) > len(M) * np.finfo(float).eps * np.abs(values).max()]
-    return vectors[:, large] / values[large] @ vectors[:, large].T
+def pinv(M):
+    """M^+ of a symmetric M: eigenvalues below 1e-10 of the largest are rounding."""
+    return np.linalg.pinv(M, rcond=1e-10, hermitian=True)

@@ -14,7 +14,7 @@ def eq_8_step(J_right, eps):
 
 
 def eq_9_gap(eps, first, second, theta, alpha, time):
-    """Eq. (9), left side: |eps(theta^(1)_t) - eps(theta^(2)_t)|.
+    """Eq. (9), left side, O(alpha): |eps(theta^(1)_t) - eps(theta^(2)_t)|.
 
     All three are functions of theta. `first` and `second` give the steps (8) of two right inverses;
     both iterations start at theta.
@@ -23,18 +23,13 @@ def eq_9_gap(eps, first, second, theta, alpha, time):
     return np.linalg.norm(eps(one) - eps(two))
 
 
-def eq_9_order(alphas, gaps):
-    """Eq. (9), right side: the k of O(alpha^k), the slope of log gap over log alpha."""
-    return np.polyfit(np.log(alphas), np.log(gaps), 1)[0]
-
-
 def eq_10_errors(loss, outputs, y):
     """Eq. (10): eps (n, d_y), the gradient of the SUM of the losses in the outputs."""
     return loss.gradient(outputs, y)
 
 
 def eq_11_error_flow(eps):
-    """Eq. (11), and (26), (27): d eps/dt = -eps. Along (8) this asks for H = I."""
+    """Eq. (11): d eps/dt = -eps. Along (8) that asks for H = I: a softmax has -H eps, by (20)."""
     return -eps
 
 

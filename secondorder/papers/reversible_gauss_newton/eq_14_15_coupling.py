@@ -1,7 +1,6 @@
 """4. Coupling layers. Displays: (14) and (15), a half-coupled layer each.
 
-One half of the units moves by a function of the other half, which stays: that can be undone. As
-everywhere in a network a row is a sample here.
+One half of the units moves by a function of the other half, which stays: that can be undone.
 """
 
 from typing import NamedTuple
@@ -11,13 +10,26 @@ import numpy as np
 from ...checks import one_of, whole_number
 from ...nets import Activation, Chain, ChainSaved, Layer, Linear
 
-HALVES = ("first", "second")
+
+def eq_14_first_half(X1, W1_S1):
+    """Eq. (14): X^(1)_l = X^(1)_{l-1} + W^(1)_l sigma(V^(2)_{l-1} X^(2)_{l-1}).
+
+    W1_S1 is that product, which the layers of F make, with a bias if there is one.
+    """
+    return X1 + W1_S1
+
+
+def eq_15_second_half(X2, W2_S2):
+    """Eq. (15): X^(2)_l = X^(2)_{l-1} + W^(2)_l sigma(V^(1)_l X^(1)_l), W2_S2 the product."""
+    return X2 + W2_S2
+
+
+#: Which half moves -> its display.
+HALVES = {"first": eq_14_first_half, "second": eq_15_second_half}
 
 
 class CouplingSaved(NamedTuple):
-    """What `Coupling.forward` leaves behind: input and output (S, d), and what the layers of F
-    saved.
-    """
+    """Input and output (S, d) of a `Coupling`, and what the layers of F saved."""
 
     input: np.ndarray
     output: np.ndarray
@@ -30,9 +42,9 @@ class Coupling(Layer):
         y_m = x_m + F(x_k),  y_k = x_k
 
     m is the half that moves, k the half that stays, and F(x) = W s(V x) (+ b) with V fixed and W
-    (and b) trained. Rows are samples here: S^T = s(x_k V^T) has the shape (S, d').
-    ``layer.fixed.trainable = True``, set before the network is made, trains V too; the paper's
-    right inverse refuses that.
+    (and b) trained. A row is a sample here, as everywhere in a network. V is trained too where
+    ``layer.fixed.trainable = True`` is set before the network is made; the paper's right inverse
+    refuses that.
 
     Parameters
     ----------
@@ -49,6 +61,13 @@ class Coupling(Layer):
         Of W and of V.
     rng : None, int or numpy.random.Generator
 
+    Attributes
+    ----------
+    layers : tuple of Layer
+        V (unless there is no bottleneck), the activation, W.
+    trained, fixed : Linear
+        The layers of W and of V; `fixed` is None without a bottleneck.
+
     Raises
     ------
     ValueError, TypeError
@@ -62,8 +81,7 @@ class Coupling(Layer):
         super().__init__(trainable=True)
         if whole_number(width, "width", 2) % 2:
             raise ValueError(f"width must be even, got {width}: a coupling layer splits it in two")
-        one_of(HALVES, moves, "moves")
-        self.moves, self.half = moves, int(width) // 2
+        self.moves, self.half = one_of(HALVES, moves, "moves"), int(width) // 2
         first, second = slice(0, self.half), slice(self.half, 2 * self.half)
         self.moved, self.source = (first, second) if moves == "first" else (second, first)
         layers = [] if bottleneck is None else [
@@ -71,8 +89,11 @@ class Coupling(Layer):
         layers += [Activation(activation),
                    Linear(bottleneck or self.half, self.half, bias=bias, init=init, rng=rng)]
         self.inner = Chain(layers)
-        self.children = (self.inner,)
-        self.input_shape = (2 * self.half,)
+        self.children, self.input_shape = (self.inner,), (2 * self.half,)
+
+    layers = property(lambda self: self.inner.layers)
+    trained = property(lambda self: self.layers[-1])
+    fixed = property(lambda self: self.layers[0] if len(self.layers) == 3 else None)
 
     def saved_arguments(self):
         """What the constructor takes, for :mod:`~secondorder.nets.saving`."""
@@ -80,29 +101,12 @@ class Coupling(Layer):
                 "bottleneck": None if self.fixed is None else self.fixed.out_features,
                 "bias": self.trained.bias is not None}
 
-    # -- parameters ------------------------------------------------------------------------------
-
-    @property
-    def layers(self):
-        """The layers of F: V (unless there is no bottleneck), the activation, W."""
-        return self.inner.layers
-
-    @property
-    def trained(self):
-        """The linear layer with W, and b if there is one."""
-        return self.layers[-1]
-
-    @property
-    def fixed(self):
-        """The linear layer with V, or None."""
-        return self.layers[0] if len(self.layers) == 3 else None
-
     def weight_and_bias(self, Delta):
         """Of Delta (d/2, d'), with a column for the bias if there is one: those of W, and of b."""
         W = Delta[:, :self.trained.in_features]
         return (W,) if self.trained.bias is None else (W, Delta[:, -1])
 
-    # -- forward and back ------------------------------------------------------------------------
+    # -- there and back --------------------------------------------------------------------------
 
     def _joined(self, moved, source):
         """An array (..., d) from its two halves."""
@@ -111,68 +115,56 @@ class Coupling(Layer):
         whole[..., self.moved], whole[..., self.source] = moved, source
         return whole
 
+    def _forth(self, x, change):
+        """y_m = x_m + change, y_k = x_k; an x of None is zero."""
+        if x is None:
+            return self._joined(change, np.zeros_like(change))
+        return self._joined(x[..., self.moved] + change, x[..., self.source])
+
+    def _back(self, y_bar, through_F):
+        """x_bar_m = y_bar_m, x_bar_k = y_bar_k + F'^T y_bar_m."""
+        return self._joined(y_bar[..., self.moved], y_bar[..., self.source] + through_F)
+
     def forward(self, x):
         """Eqs. (14), (15): y_sm = x_sm + F(x_k)_sm, y_sk = x_sk."""
         change, inner = self.inner.forward(x[:, self.source])
-        y = self._joined(x[:, self.moved] + change, x[:, self.source])
+        y = self._joined(HALVES[self.moves](x[:, self.moved], change), x[:, self.source])
         return y, CouplingSaved(x, y, inner)
 
     def inverse(self, y):
         """The input x (S, d) that gives y: x_m = y_m - F(y_k)."""
-        return self.undone(y)[0]
-
-    def undone(self, y):
-        """The input that gives y, and what `forward` saves at it."""
-        change, inner = self.inner.forward(y[:, self.source])
-        x = self._joined(y[:, self.moved] - change, y[:, self.source])
-        return x, CouplingSaved(x, y, inner)
+        return self._forth(y, -self.inner.forward(y[:, self.source])[0])
 
     # -- the other passes ------------------------------------------------------------------------
 
     def input_gradient(self, saved, y_bar):
         """x_bar_sm = y_bar_sm, x_bar_sk = y_bar_sk + sum_m y_bar_sm dF_sm/dx_sk."""
-        y_bar_m = y_bar[..., self.moved]
-        back = self.inner.input_gradient(saved.inner, y_bar_m)
-        return self._joined(y_bar_m, y_bar[..., self.source] + back)
-
-    def _trained_part(self, saved):
-        """The layer of W, which needs nothing of those before it; all of F if V is trained too."""
-        alone = self.size == self.trained.size
-        return (self.trained, saved.inner[-1]) if alone else (self.inner, saved.inner)
+        return self._back(y_bar, self.inner.input_gradient(saved.inner, y_bar[..., self.moved]))
 
     def parameter_bars(self, saved, y_bar, out=(None,)):
         """W_bar_mj = sum_s y_bar_sm S_js; with V_bar before it if V was made trainable."""
-        part, own = self._trained_part(saved)
-        return (part.parameter_gradient(own, y_bar[..., self.moved], out[0]),)
+        return (self.inner.parameter_gradient(saved.inner, y_bar[..., self.moved], out[0]),)
 
     def parameter_gradients(self, saved, y_bar, out=(None,)):
         """[s, mj] = y_bar_sm S_js; V's gradients come first if V was made trainable."""
-        part, own = self._trained_part(saved)
+        only_w = self.size == self.trained.size  # which needs nothing of the layers before it
+        part, own = (self.trained, saved.inner[-1]) if only_w else (self.inner, saved.inner)
         return (part.flat_parameter_gradients(own, y_bar[:, self.moved], out[0]),)
 
     def tangent(self, saved, x_tangent, theta_tangent=None):
         """y_tangent_sm = x_tangent_sm + F_tangent_sm, y_tangent_sk = x_tangent_sk."""
         x_source = None if x_tangent is None else x_tangent[..., self.source]
         change, inner = self.inner.flat_tangent(saved.inner, x_source, theta_tangent)
-        if x_tangent is None:
-            return self._joined(change, np.zeros_like(change)), inner
-        return self._joined(x_tangent[..., self.moved] + change, x_source), inner
+        return self._forth(x_tangent, change), inner
 
     def second_tangent(self, saved, moved, x_second):
         """y_second_sm = x_second_sm + F_second_sm, y_second_sk = x_second_sk."""
-        if x_second is None:
-            change = self.inner.second_tangent(saved.inner, moved.left, None)
-            return self._joined(change, np.zeros_like(change))
-        x_source = x_second[..., self.source]
-        change = self.inner.second_tangent(saved.inner, moved.left, x_source)
-        return self._joined(x_second[..., self.moved] + change, x_source)
+        x_source = None if x_second is None else x_second[..., self.source]
+        return self._forth(x_second, self.inner.second_tangent(saved.inner, moved.left, x_source))
 
     def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
         """The pass of F for y_bar_m, and y_bar_tangent itself in both halves of the input."""
-        y_bar_tangent_m = y_bar_tangent[..., self.moved]
-        back = self.inner.input_gradient_tangent(saved.inner, moved.left, y_bar[:, self.moved],
-                                                 y_bar_tangent_m)
-        return self._joined(y_bar_tangent_m, y_bar_tangent[..., self.source] + back)
+        return self.walk_back_along(saved, moved, y_bar, y_bar_tangent, None, needed=True)
 
     def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=(None,)):
         """The pass of F for y_bar_m."""
@@ -182,12 +174,10 @@ class Coupling(Layer):
 
     def walk_back_along(self, saved, moved, y_bar, y_bar_tangent, pieces, needed):
         """Both halves, with one pass through F."""
-        y_bar_tangent_m = y_bar_tangent[..., self.moved]
         back = self.inner.flat_backward_tangent(saved.inner, moved.left, y_bar[:, self.moved],
-                                                y_bar_tangent_m, *(pieces or [None]), needed)
-        if not needed:
-            return None
-        return self._joined(y_bar_tangent_m, y_bar_tangent[..., self.source] + back)
+                                                y_bar_tangent[..., self.moved],
+                                                *(pieces or [None]), needed)
+        return self._back(y_bar_tangent, back) if needed else None
 
     def input_hessian(self, saved, y_bar, H_y):
         """J^T H J with J = I + F' in the rows m and columns k, plus sum_m y_bar_sm Hess(F_sm)."""
@@ -211,17 +201,11 @@ class Coupling(Layer):
 
 
 class CouplingBlock(NamedTuple):
-    """A full coupling layer, (14) and then (15).
+    """A full coupling layer, (14) and then (15), of two `Coupling`.
 
-    Attributes
-    ----------
-    first, second : Coupling
-    W1, W2 : (d/2, d') arrays
-        W^(1)_l and W^(2)_l, trained; writable views. (``block.first.trained.weight = ...``
-        assigns.)
-    Va, Vb : (d', d/2) arrays, or None without a bottleneck
-        V^(2)_{l-1}, which acts on the second half below, and V^(1)_l, which acts on the new first
-        half; fixed.
+    ``W1``, ``W2`` (d/2, d') are W^(1)_l and W^(2)_l, trained; writable views. ``Va``, ``Vb``
+    (d', d/2), None without a bottleneck, are fixed: V^(2)_{l-1}, which acts on the second half
+    below, and V^(1)_l, which acts on the new first half.
     """
 
     first: Coupling

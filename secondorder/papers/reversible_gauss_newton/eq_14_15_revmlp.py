@@ -38,17 +38,6 @@ class BlockState(NamedTuple):
     V2: np.ndarray
 
 
-def eq_14_first_half(X1, W1, S1):
-    """Eq. (14), S1 the sigma(...): X^(1)_l = X^(1)_{l-1} + W^(1)_l sigma(V^(2)_{l-1} X^(2)_{l-1})
-    """
-    return X1 + W1 @ S1
-
-
-def eq_15_second_half(X2, W2, S2):
-    """Eq. (15), S2 the sigma(...): X^(2)_l = X^(2)_{l-1} + W^(2)_l sigma(V^(1)_l X^(1)_l)"""
-    return X2 + W2 @ S2
-
-
 def block_states(network, saved):
     """[`BlockState`] of all blocks, from the first up, of what the network's layers saved."""
     return list(downwards(network, saved))[::-1]
@@ -56,16 +45,11 @@ def block_states(network, saved):
 
 def downwards(network, saved):
     """The same from the last block down, one at a time."""
-    halves = network.of_blocks(saved)
-    for block, *pair in zip(network.blocks[::-1], halves[-2::-2], halves[::-2]):
-        yield block_state(block, pair)
-
-
-def block_state(block, saved):
-    """`BlockState` of a `CouplingBlock`, of what its two layers saved."""
-    X, h = saved[1].output.T, block.first.half
-    (S1, slope1, W1, V2), (S2, slope2, W2, V1) = (half_state(*half) for half in zip(block, saved))
-    return BlockState(X[:h], X[h:], S1, S2, slope1, slope2, W1, W2, V1, V2)
+    own = network.of_blocks(saved)
+    for block, *pair in zip(network.blocks[::-1], own[-2::-2], own[::-2]):
+        (S1, slope1, W1, V2), (S2, slope2, W2, V1) = map(half_state, block, pair)
+        X1, X2 = np.split(pair[1].output.T, 2)
+        yield BlockState(X1, X2, S1, S2, slope1, slope2, W1, W2, V1, V2)
 
 
 def half_state(half, saved):
@@ -93,10 +77,9 @@ class RevMLP(Network):
         Of the first block; default: the same. (The paper's figures were drawn with "identity", its
         text says ReLU.)
     outputs : int, optional
-        C; without it the outputs are x_L itself, or as many as a given matrix `readout` has rows.
-    readout : {"orthonormal", "first"} or (C, width) array
-        U: rows of a random orthogonal matrix, the first C units, or a matrix of full row rank. A
-        name says nothing without `outputs`; "first" is refused there.
+        C. Without it and without a readout the outputs are x_L itself.
+    readout : (C, width) array, optional
+        U, of full row rank; default: C rows of a random orthogonal matrix.
     bias : bool
         A trained bias in every half-coupled layer, which starts at 0.
     init : {"xavier"} or number
@@ -108,8 +91,8 @@ class RevMLP(Network):
     Attributes
     ----------
     blocks : tuple of CouplingBlock
-        ``blocks[l].W1``, ``.W2`` (width/2, d') are trained, ``.Va``, ``.Vb`` (d', width/2) are
-        fixed.
+    couplings : list of Coupling
+        The half-coupled layers, two for each block.
     readout : (C, width) array or None
         U.
     width : int
@@ -133,7 +116,7 @@ class RevMLP(Network):
     """
 
     def __init__(self, d, blocks, bottleneck, activation="relu", first_activation=None,
-                 outputs=None, readout="orthonormal", bias=False, init="xavier", rng=None,
+                 outputs=None, readout=None, bias=False, init="xavier", rng=None,
                  dtype="float64"):
         for name, value in (("d", d), ("blocks", blocks)):
             whole_number(value, name, 1)
@@ -163,33 +146,20 @@ class RevMLP(Network):
                 "outputs": None if self.readout is None else len(self.readout),
                 "bias": last["bias"]}
 
-    @property
-    def blocks(self):
-        halves = self.couplings
-        return tuple(CouplingBlock(*pair) for pair in zip(halves[::2], halves[1::2]))
-
-    @property
-    def couplings(self):
-        """The half-coupled layers, two for each block."""
-        return self.of_blocks(self.layers)
-
     def of_blocks(self, entries):
         """Of a list with an entry for every layer: those of `couplings`."""
         return entries[self._begin:self._end]
 
-    @property
-    def readout(self):
-        return self.layers[-1].weight if len(self.layers) > self._end else None
+    couplings = property(lambda self: self.of_blocks(self.layers))
+    blocks = property(lambda self: tuple(map(CouplingBlock, self.couplings[::2],
+                                             self.couplings[1::2])))
+    readout = property(lambda self: self.layers[-1].weight if len(self.layers) > self._end
+                       else None)
 
     def features(self, x):
         """x_L (S, width), what the last block makes of a batch x (S, d).
 
-        Raises
-        ------
-        ValueError, TypeError
-            Wrong shape, empty batch, NaN.
-        FloatingPointError
-            If the result is not finite.
+        ValueError or TypeError for a bad batch; FloatingPointError if the result is not finite.
         """
         x = self.check_input(x)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -198,15 +168,7 @@ class RevMLP(Network):
         return _finite(x, "the features x_L")
 
     def inverse(self, x_L):
-        """The batch x (S, d) whose features are x_L (S, width).
-
-        Raises
-        ------
-        ValueError, TypeError
-            Wrong shape, empty batch, NaN.
-        FloatingPointError
-            If the result is not finite.
-        """
+        """The batch x (S, d) whose features are x_L (S, width); raises as :meth:`features`."""
         y = batch(x_L, (self.width,), self.dtype, "x_L")
         with np.errstate(over="ignore", invalid="ignore"):
             for half in self.couplings[::-1]:
@@ -228,16 +190,17 @@ def _drawn_v(shape, fan_in, fan_out, rng):
 
 def _drawn_w(init, activation):
     """An initialiser for W and a bias that starts at 0."""
-    is_identity = getattr(activation_function(activation), "name", None) == "identity"
     if isinstance(init, str):
         one_of(("xavier",), init, "init")
     else:
         number_in(init, "init", 0, np.inf)
+    name = getattr(activation_function(activation), "name", None)
 
     def draw(shape, fan_in, fan_out, rng):
-        xavier = np.sqrt(2 / (fan_in + fan_out)) * (1 if is_identity else np.sqrt(2))
-        return (rng.normal(size=shape) * (xavier if isinstance(init, str) else init)
-                if len(shape) == 2 else np.zeros(shape))
+        if len(shape) == 1:
+            return np.zeros(shape)
+        xavier = np.sqrt((2 if name == "identity" else 4) / (fan_in + fan_out))
+        return rng.normal(size=shape) * (xavier if isinstance(init, str) else init)
 
     return draw
 
@@ -251,22 +214,13 @@ def _fixed(matrix):
 
 def _readout_matrix(readout, outputs, width, rng):
     """U (C, width); None where the outputs are x_L itself."""
-    if not isinstance(readout, str):
-        return _given_readout(readout, outputs, width)
-    one_of(("orthonormal", "first"), readout, "readout")
-    if outputs is None:
-        if readout == "first":
-            raise ValueError("readout='first' needs outputs, the number of units that are read")
+    if readout is None and outputs is None:
         return None
-    if outputs > width:
-        raise ValueError(f"outputs must be at most the width {width}, got {outputs}: a fixed "
-                         f"readout of full row rank has no more rows than columns")
-    if readout == "first":
-        return np.eye(outputs, width)
-    return np.linalg.qr(rng.normal(size=(width, outputs)))[0].T
-
-
-def _given_readout(readout, outputs, width):
+    if readout is None:
+        if outputs > width:
+            raise ValueError(f"outputs must be at most the width {width}, got {outputs}: a fixed "
+                             "readout of full row rank has no more rows than columns")
+        return np.linalg.qr(rng.normal(size=(width, outputs)))[0].T
     rows = outputs or len(np.atleast_1d(plain_array(readout, "readout"))) or 1
     U = real_array(readout, "readout", (rows, width))
     rank = np.linalg.matrix_rank(U)

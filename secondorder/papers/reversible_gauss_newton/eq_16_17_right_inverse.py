@@ -17,17 +17,17 @@ def at_features(U, eps):
     return eps if U is None else U.T @ np.linalg.solve(U @ U.T, eps)
 
 
-def change_1(block, u):
+def change_1(b, u):
     """How W1 sigma(V2 X2) of (14) changes with a change u (h, n) of X2: W1 (sigma' * V2 u)."""
-    return block.W1 @ (block.slope1 * (block.V2 @ u))
+    return b.W1 @ (b.slope1 * (b.V2 @ u))
 
 
-def change_2(block, u):
+def change_2(b, u):
     """How W2 sigma(V1 X1) of (15) changes with a change u (h, n) of X1: W2 (sigma' * V1 u).
 
     So B vec(Delta) = vec(change_2(Delta S1)), with B = d x^(2)_l / d w^(1)_l, which is never made.
     """
-    return block.W2 @ (block.slope2 * (block.V1 @ u))
+    return b.W2 @ (b.slope2 * (b.V1 @ u))
 
 
 def braces(downwards, e1, e2):
@@ -49,13 +49,13 @@ def braces(downwards, e1, e2):
     block, e1, e2, change_2(e1) of that block
     """
     above = change = None
-    for block in downwards:
+    for b in downwards:
         if above is not None:
             e2 = e2 - change
             e1 = e1 - change_1(above, e2)
-        change = change_2(block, e1)
-        yield block, e1, e2, change
-        above = block
+        change = change_2(b, e1)
+        yield b, e1, e2, change
+        above = b
 
 
 def eq_16_delta(e1, S1, plus=times_pseudo_inverse):
@@ -76,22 +76,21 @@ def eq_17_delta(e2, B_Delta1, S2, plus=times_pseudo_inverse):
 
 
 def eq_16_17_deltas(downwards, e1, e2, plus=times_pseudo_inverse):
-    """Eqs. (16) and (17) of all blocks: [(Delta^(1)_1, Delta^(2)_1), ...], each a `Fit`.
+    """Eqs. (16), (17) of all blocks: [(Delta^(1)_1, Delta^(2)_1), ...], each a `Fit`.
 
     Where S1 has independent columns, Delta1 S1 = e1. Then the brace of (17) is e2_{l-1}, and one
     product serves both.
     """
     deltas = []
-    for block, e1_l, e2_l, change in braces(downwards, e1, e2):
-        Delta1 = eq_16_delta(e1_l, block.S1, plus)
-        B_Delta1 = change if Delta1.reached is e1_l else change_2(block, Delta1.reached)
-        deltas.append((Delta1, eq_17_delta(e2_l, B_Delta1, block.S2, plus)))
+    for b, e1_l, e2_l, change in braces(downwards, e1, e2):
+        Delta1 = eq_16_delta(e1_l, b.S1, plus)
+        B_Delta1 = change if Delta1.reached is e1_l else change_2(b, Delta1.reached)
+        deltas.append((Delta1, eq_17_delta(e2_l, B_Delta1, b.S2, plus)))
     return deltas[::-1]
 
 
-def eq_55_step(network, deltas):
-    """Eq. (8) with (55): d = -(1/L) (Delta^(1)_1; Delta^(2)_1; ...; Delta^(2)_L), (P,) like theta.
-    """
+def eq_8_55_step(network, deltas):
+    """Eqs. (8), (55): d = -(1/L) (Delta^(1)_1; Delta^(2)_1; ...; Delta^(2)_L), (P,) like theta."""
     d, start = np.empty(network.size, network.dtype), 0
     for half, Delta in zip(network.couplings, [Delta for pair in deltas for Delta in pair]):
         for piece in half.weight_and_bias(Delta.product):

@@ -5,6 +5,8 @@ Displays: (18) to (22). eps (n d_y,), H (n d_y, n d_y), J (n d_y, p).
 
 import numpy as np
 
+from .eq_01_07_gauss_newton import pinv
+
 
 def eq_18_newton_flow(H, eps):
     """Eq. (18): df/dt = -H^{-1} eps, Newton's method for the outputs."""
@@ -44,7 +46,7 @@ def eq_20_error_rate(H, J, theta_rate):
 
 def eq_21_flow(J, H, eps):
     """Eq. (21) at alpha = 1: dtheta/dt = -(J^T H J)^+ J^T eps."""
-    return -np.linalg.pinv(J.T @ H @ J, rcond=1e-10, hermitian=True) @ (J.T @ eps)
+    return -pinv(J.T @ H @ J) @ (J.T @ eps)
 
 
 def eq_22_projection(H, J):
@@ -52,4 +54,4 @@ def eq_22_projection(H, J):
 
     In print A is orthogonal in a^T H b. It is so in a^T H^{-1} b: A H is symmetric, H A is not.
     """
-    return H @ J @ np.linalg.pinv(J.T @ H @ J, rcond=1e-10, hermitian=True) @ J.T
+    return H @ J @ pinv(J.T @ H @ J) @ J.T

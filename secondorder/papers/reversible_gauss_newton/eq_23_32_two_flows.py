@@ -1,6 +1,8 @@
 """Appendix C, the proof of Theorem 4.3: two flows with one error, and Euler's method beside each.
 
-Displays: (23) to (32), for H = I. (24) is (8) as a flow, and (26), (27) are (11).
+Displays: (23) to (32), for H = I. With another Hessian of the loss, such as a softmax has,
+d eps/dt is -H eps along both flows, and neither (25) nor (26), (27) hold; the theorem does, as
+df/dt = -eps still is one law for both.
 """
 
 import numpy as np

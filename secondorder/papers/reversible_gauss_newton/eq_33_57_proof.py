@@ -9,7 +9,7 @@ import numpy as np
 
 from .eq_12_13_jacobian import R, back_from_the_end, eq_13_jacobians, vec
 from .eq_58_80_appendix_n import (eq_58_own_jacobian, eq_60_own_right_inverse, eq_61_63_plus,
-                                  eq_66_B, triangle)
+                                  eq_62_B, eq_65_66_B, triangle)
 
 
 def eq_33_jacobians(blocks):
@@ -80,7 +80,7 @@ def eq_54_remainder(b):
     In print the bracket is S2 S2^+, as in (47).
     """
     h = len(b.W1)
-    BA_plus = eq_66_B(b) @ eq_61_63_plus(b.S1, h)
+    BA_plus = eq_62_B(b) @ eq_61_63_plus(b.S1, h)
     return BA_plus - eq_47_projection(b.S2, h) @ BA_plus
 
 
@@ -102,27 +102,28 @@ def shortest(squared_lengths):
 
 
 def eq_56_delta(e1, S1):
-    """Eqs. (16), (56): Delta^(1)_l = e1 S1^+, with e1 = R{(d x^(1)_l / d x_L) eps}."""
+    """Eq. (56), as (16): Delta^(1)_l = e1 S1^+, with e1 = R{(d x^(1)_l / d x_L) eps}."""
     return e1 @ np.linalg.pinv(S1)
 
 
-def eq_57_delta(e2, b, delta1):
-    """Eqs. (17), (57): Delta^(2)_l = R{vec(e2) - B vec(Delta^(1)_l)} S2^+, e2 like e1 in (56).
+def eq_57_delta(e2, b, Delta1):
+    """Eq. (57), as (17): Delta^(2)_l = R{vec(e2) - B vec(Delta^(1)_l)} S2^+, e2 like e1 in (56).
 
     Delta^(1)_l does not contain alpha / L.
     """
-    brace = vec(e2) - eq_66_B(b) @ vec(delta1)
-    return R(brace, *e2.shape) @ np.linalg.pinv(b.S2)
+    return R(vec(e2) - eq_65_66_B(b) @ vec(Delta1), *e2.shape) @ np.linalg.pinv(b.S2)
 
 
-def eq_56_57_deltas(blocks, eps):
-    """[(Delta^(1)_l, Delta^(2)_l), ...] of every block, for eps (d n,) in half order."""
-    pairs = []
-    for b, back in zip(blocks, back_from_the_end(blocks)):
+def eq_56_57_step(blocks, eps, c=None):
+    """(8) with (55), (56), (57): -(1/L) (vec Delta^(1)_1; vec Delta^(2)_1; ...; vec Delta^(2)_L),
+    for eps (d n,) in half order.
+    """
+    pieces = []
+    for b, back, weight in zip(blocks, back_from_the_end(blocks), weights(blocks, c)):
         e1, e2 = (R(e, *b.X1.shape) for e in np.split(back @ eps, 2))
-        delta1 = eq_56_delta(e1, b.S1)
-        pairs.append((delta1, eq_57_delta(e2, b, delta1)))
-    return pairs
+        Delta1 = eq_56_delta(e1, b.S1)
+        pieces += [-weight * vec(Delta1), -weight * vec(eq_57_delta(e2, b, Delta1))]
+    return np.concatenate(pieces)
 
 
 def swept_delta(e2_below, S2):
@@ -130,13 +131,3 @@ def swept_delta(e2_below, S2):
     leads from e^(2)_l to e^(2)_{l-1}. Ours.
     """
     return e2_below @ np.linalg.pinv(S2)
-
-
-def eq_56_57_step(blocks, eps, c=None):
-    """(8) with (55), (56), (57): -(1/L) (vec Delta^(1)_1; vec Delta^(2)_1; ...; vec Delta^(2)_L).
-    """
-    return -np.concatenate([weight * vec(delta) for weight, pair in
-                            zip(weights(blocks, c), eq_56_57_deltas(blocks, eps))
-                            for delta in pair])
-
-

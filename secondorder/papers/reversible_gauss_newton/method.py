@@ -8,22 +8,22 @@ from functools import partial
 
 import numpy as np
 
-from ...checks import Checked, boolean, check_l2, instance_of, lookup, positive_number
+from ...checks import Checked, boolean, one_of, positive_number
 from ...checks.randomness import generator
-from ...nets import Network
 from ...optimizers.base import Optimizer
 from ...optimizers.step import own_evaluation
-from .eq_01_07_gauss_newton import defect, eq_5_by_kernel, eq_5_gauss_newton
+from .eq_01_07_gauss_newton import eq_4_defect, eq_5_by_kernel, eq_5_gauss_newton
 from .eq_08_11_any_right_inverse import eq_10_errors
 from .eq_14_15_revmlp import RevMLP, downwards
-from .eq_16_17_right_inverse import at_features, eq_16_17_deltas, eq_55_step
+from .eq_16_17_right_inverse import at_features, eq_8_55_step, eq_16_17_deltas
 from .eq_18_22_generalised import eq_19_errors
 from .layers import jacobian, tangent_kernel
-from .recompute import RunningEvaluation
 from .section_5_pseudo_inverse import FORMS, exact, noise, times_pseudo_inverse
 
 #: Entries of the largest Jacobian that is made.
 LARGEST_JACOBIAN = 2**16
+#: Name -> eps (S, C) of a loss, outputs and targets.
+ERRORS = {"identity": eq_10_errors, "loss": eq_19_errors}
 
 
 class RankWarning(UserWarning):
@@ -36,23 +36,15 @@ def right_inverse(evaluation, eps, plus):
     """(16)-(17) and (55): d (P,) for eps (S, C), and the least rank of the features of a half."""
     network = evaluation.network
     e1, e2 = np.split(at_features(network.readout, eps.T), 2)
-    if isinstance(evaluation, RunningEvaluation):
-        deltas = evaluation.deltas(e1, e2, plus)
-    else:
-        deltas = eq_16_17_deltas(downwards(network, evaluation.saved), e1, e2, plus)
-    return eq_55_step(network, deltas), min(Delta.rank for pair in deltas for Delta in pair)
+    deltas = eq_16_17_deltas(downwards(network, evaluation.saved), e1, e2, plus)
+    return eq_8_55_step(network, deltas), min(Delta.rank for pair in deltas for Delta in pair)
 
 
 def moore_penrose(evaluation, eps, f):
     """(5) for any network: d (P,) for eps (S, C), and the rank of J."""
     network, saved, column = evaluation.network, evaluation.saved, eps.T.ravel()
     if eps.size * network.size <= LARGEST_JACOBIAN:
-        fits = []
-
-        def plus(E, S):
-            fits.append(times_pseudo_inverse(E, S, f))
-            return fits[0]
-        return eq_5_gauss_newton(jacobian(network, saved, *eps.shape), column, plus), fits[0].rank
+        return eq_5_gauss_newton(jacobian(network, saved, *eps.shape), column, f)
 
     def J_T(a):
         y_bar = a.reshape(eps.T.shape).T.astype(network.dtype)
@@ -66,82 +58,14 @@ def moore_penrose(evaluation, eps, f):
     return d, rank
 
 
-#: Name -> eps (S, C) of a loss, outputs and targets.
-ERRORS = {"identity": eq_10_errors, "loss": eq_19_errors}
-
-
-def solver(network, inverse, pseudo_inverse, strength, recompute, rng):
-    """A function of an evaluation and eps (S, C) that gives d (P,) and its rank.
-
-    Raises
-    ------
-    ValueError, TypeError
-        An unknown name, or what does not go together.
-    """
-    right = lookup({"right": True, "moore-penrose": False}, inverse, "inverse")
-    form = lookup({**FORMS, "noise": None}, pseudo_inverse, "pseudo_inverse")
-    instance_of(network, Network, "network").require_parameters()
-    if right and not isinstance(network, RevMLP):
-        raise TypeError(f"inverse='right' needs a RevMLP, got a {type(network).__name__}; "
-                        "inverse='moore-penrose' takes any network")
-    if not right and (recompute or form is None):
-        raise ValueError("recompute and pseudo_inverse='noise' belong to inverse='right'")
-    if strength is not None and form is exact:
-        raise ValueError("strength belongs to a regularised pseudo_inverse, not to 'exact'")
-    given = {} if strength is None else {"strength": positive_number(strength, "strength")}
-    if form is None:
-        features = network.couplings[0].trained.in_features
-        return partial(right_inverse, plus=partial(noise, rng=rng, features=features, **given))
-    f = partial(form, **given) if given else form
-    if not right:
-        return partial(moore_penrose, f=f)
-    return partial(right_inverse, plus=partial(times_pseudo_inverse, f=f))
-
-
-def checked(network, solve):
-    """`solve`, of :func:`solver`; ValueError where (16)-(17) are not of what the network trains."""
-    if solve.func is right_inverse:
-        for half in network.couplings:
-            if not half.trained.trainable or half.fixed is not None and half.fixed.trainable:
-                raise ValueError("inverse='right' moves W of every half-coupled layer and nothing "
-                                 f"else: in {half!r} W is fixed or V is not; "
-                                 "inverse='moore-penrose' takes any network")
-    return solve
-
-
-def solved(evaluation, solve, curvature):
-    """d (P,) without a penalty, its rank, the rank for independent samples, and eps (S, C).
-
-    FloatingPointError where the direction is not finite.
-    """
-    network = evaluation.network
-    eps = lookup(ERRORS, curvature, "curvature")(evaluation.loss_function, evaluation.outputs,
-                                                 evaluation.y)
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            d, rank = solve(evaluation, eps)
-    except np.linalg.LinAlgError as error:
-        raise FloatingPointError("Gauss-Newton: products of the activations are not finite: scale "
-                                 "inputs or weights down") from error
-    d = network.require_finite(d.astype(network.dtype, copy=False), "the Gauss-Newton direction")
-    return d, rank, len(eps) if solve.func is right_inverse else eps.size, eps
-
-
-def warn(rank, full, stacklevel):
-    """Give a `RankWarning`."""
-    warnings.warn(f"the rank is {rank} of {full}: samples are not independent, no exact inverse "
-                  "exists, and the step removes the part of the error that it can reach. Small "
-                  "singular values make such a step explode: pseudo_inverse='truncate', the "
-                  "default, leaves them out", RankWarning, stacklevel=stacklevel + 1)
-
-
 def direction(network, loss, x, y, inverse="right", pseudo_inverse="truncate", strength=None,
-              curvature="identity", l2=0.0, recompute=False, rng=None):
+              curvature="identity", l2=0.0, rng=None):
     """The Gauss-Newton direction, (P,): what is added at rate 1.
 
     It is minus a generalised inverse of the Jacobian J of all outputs, times eps, the gradient of
-    the SUM of the losses in the outputs. (The package's objective is the mean.) A decoupled
-    penalty, l2 times the parameters, is subtracted.
+    the SUM of the losses in the outputs. (The package's objective is the mean.) The other arguments
+    are those of :class:`GaussNewton`, which also says what is raised and when a `RankWarning`
+    comes.
 
     Parameters
     ----------
@@ -149,61 +73,14 @@ def direction(network, loss, x, y, inverse="right", pseudo_inverse="truncate", s
         A `RevMLP` for the right inverse; any network for the Moore-Penrose inverse.
     loss : Loss
     x, y : a batch
-    inverse : {"right", "moore-penrose"}
-        "right": (16)-(17), the average (55) of the blocks' right inverses. "moore-penrose": (5),
-        the shortest step with the same J d; for large networks through J J^T (S C, S C).
-    pseudo_inverse : {"truncate", "exact", "damp", "tikhonov", "noise"}
-        How singular values s are treated: of the features S = sigma(V X) of every half-coupled
-        layer for the right inverse, of J for Moore-Penrose. truncate: those below strength * s_max
-        or below 1e-5 are left out, as in the paper's experiments. exact: all that differ from zero
-        are inverted, as in the equations; a step explodes where one is small. damp: 1 / (s +
-        strength s_max). tikhonov: s / (s^2 + strength s_max^2). noise: the pseudo-inverse of S +
-        strength std(S) N; for the right inverse alone.
-    strength : float, optional
-        Default 0.01 for truncate and damp, 1e-4 for tikhonov, 0.1 for noise.
-    curvature : {"identity", "loss"}
-        "identity" is what the paper runs: the Hessian of the loss is replaced by I. "loss" is the
-        generalised Gauss-Newton step (19), with the pseudo-inverse of the Hessian.
-    l2 : float
-    recompute : bool
-        Do not keep activations: recompute them by running the network backwards. Where that misses
-        the input by more than 1e-4 of the largest |x_l|, they come from a second forward pass.
-        For the right inverse.
-    rng : None, int or numpy.random.Generator
-        For "noise".
 
     Returns
     -------
     (P,) array
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad data or options; for the right inverse, a network that is no RevMLP, or has a fixed W.
-    FloatingPointError
-        If outputs, the tangent kernel or the direction are not finite.
-
-    Warns
-    -----
-    RankWarning
-        If an exact inverse was asked for and does not exist.
-
-    Notes
-    -----
-    Matrices of features, J and J J^T are decomposed in float64. What a network in float32 has
-    rounded before is lost: its exact inverses see no singular values below 1e-5 of the largest.
-    J J^T of a large network does not know those below 1e-7, to which "exact" and "damp" give the
-    largest weight; "truncate" and "tikhonov" do not need them.
     """
-    l2 = check_l2(l2)
-    solve = checked(network, solver(network, inverse, pseudo_inverse, strength,
-                                    boolean(recompute, "recompute"), generator(rng)))
-    evaluation = (RunningEvaluation(network, loss, x, y) if recompute
-                  else network.evaluate(loss, x, y))
-    d, rank, full, _ = solved(evaluation, solve, curvature)
-    if pseudo_inverse == "exact" and rank < full:
-        warn(rank, full, 2)
-    return d - network.dtype.type(l2) * network.theta if l2 else d
+    method = GaussNewton(network, loss, 1.0, l2, inverse, pseudo_inverse, strength, curvature,
+                         measure=False, rng=rng)
+    return method.direction(network.evaluate(loss, x, y))
 
 
 class GaussNewton(Optimizer):
@@ -220,14 +97,39 @@ class GaussNewton(Optimizer):
     l2 : float
         Decoupled: ``l2 * theta`` is subtracted from the direction (a weight decay, not part of
         eps).
-    inverse, pseudo_inverse, strength, curvature, recompute
-        As for :func:`direction`. By default singular values below 1 % of the largest, or below
-        1e-5, are left out, as the paper does; ``pseudo_inverse="exact"`` inverts all of them.
+    inverse : {"right", "moore-penrose"}
+        "right": (16)-(17), the average (55) of the blocks' right inverses. "moore-penrose": (5),
+        the shortest step with the same J d; for large networks through J J^T (S C, S C).
+    pseudo_inverse : {"truncate", "exact", "damp", "tikhonov", "noise"}
+        How singular values s are treated: of the features S = sigma(V X) of every half-coupled
+        layer for the right inverse, of J for Moore-Penrose. truncate: those below strength * s_max
+        or below 1e-5 are left out, as in the paper's experiments. exact: all that differ from zero
+        are inverted, as in the equations; a step explodes where one is small. damp: 1 / (s +
+        strength s_max). tikhonov: s / (s^2 + strength s_max^2). noise: the pseudo-inverse of S +
+        strength std(S) N; for the right inverse alone.
+    strength : float, optional
+        Default 0.01 for truncate and damp, 1e-4 for tikhonov, 0.1 for noise.
+    curvature : {"identity", "loss"}
+        "identity" is what the paper runs: the Hessian of the loss is replaced by I. "loss" is the
+        generalised Gauss-Newton step (19), with the pseudo-inverse of the Hessian.
     measure : bool
         Report the norm of the gradient and the defect of the step, which cost about a gradient and
-        a half; without, both are NaN. (With ``recompute=True`` the gradient is never measured.)
+        a half; without, both are NaN.
     rng : None, int or numpy.random.Generator
-        For ``pseudo_inverse="noise"``.
+        For "noise".
+
+    Raises
+    ------
+    ValueError, TypeError
+        Options that do not exist or do not go together; for the right inverse, a network that is no
+        RevMLP, or has a fixed W. In `step`: bad data.
+    FloatingPointError
+        In `step`: outputs, the tangent kernel or the direction are not finite.
+
+    Warns
+    -----
+    RankWarning
+        Once, if an exact inverse was asked for and does not exist.
 
     Notes
     -----
@@ -235,55 +137,87 @@ class GaussNewton(Optimizer):
     batch. ``info["objective"]`` is the mean loss plus penalty, as everywhere.
 
     ``step`` reports ``rank``, the least rank of the features, or that of J; ``full_rank``, what it
-    is if all samples are independent; ``defect``, |J d + eps| / |eps|, 0 for an exact inverse; and
-    with ``recompute=True`` ``drift``, how far the inverse network missed the input.
+    is if all samples are independent; and ``defect``, |J d + eps| / |eps|, 0 for an exact inverse.
 
-    An optimizer gives one `RankWarning` if an exact inverse was asked for and does not exist.
+    Matrices of features, J and J J^T are decomposed in float64. What a network in float32 has
+    rounded before is lost: its exact inverses see no singular values below 1e-5 of the largest.
+    J J^T of a large network does not know those below 1e-7, to which "exact" and "damp" give the
+    largest weight; "truncate" and "tikhonov" do not need them.
     """
 
     state_names = ("seed",)
-    measure, recompute = Checked(boolean), Checked(boolean)
+    inverse = Checked(lambda value, name: one_of(("right", "moore-penrose"), value, name))
+    pseudo_inverse = Checked(lambda value, name: one_of((*FORMS, "noise"), value, name))
+    strength = Checked(lambda value, name: value if value is None else positive_number(value, name))
+    curvature = Checked(lambda value, name: one_of(ERRORS, value, name))
+    measure = Checked(boolean)
 
     def __init__(self, network, loss, learning_rate=1.0, l2=0.0, inverse="right",
-                 pseudo_inverse="truncate", strength=None, curvature="identity", recompute=False,
-                 measure=True, rng=None):
-        checked(network, solver(network, inverse, pseudo_inverse, strength,
-                                boolean(recompute, "recompute"), None))
+                 pseudo_inverse="truncate", strength=None, curvature="identity", measure=True,
+                 rng=None):
         super().__init__(network, loss, learning_rate, l2)
         self.inverse, self.pseudo_inverse, self.strength = inverse, pseudo_inverse, strength
-        lookup(ERRORS, curvature, "curvature")
-        self.curvature, self.recompute = curvature, recompute
-        self.measure = measure
+        self.curvature, self.measure = curvature, measure
         self.seed = int(generator(rng).integers(2**53))
         self._warned = False
+        self.solver()
 
-    def step(self, x, y):
-        if self.recompute:
-            return self._taken(RunningEvaluation(self.network, self.loss, x, y))
-        return super().step(x, y)
+    def solver(self):
+        """A function of an evaluation and eps (S, C) that gives d (P,) and its rank; ValueError or
+        TypeError for what does not go together.
+        """
+        right, form = self.inverse == "right", self.pseudo_inverse
+        given = {} if self.strength is None else {"strength": self.strength}
+        if right:
+            require_w_alone(self.network)
+        elif form == "noise":
+            raise ValueError("pseudo_inverse='noise' belongs to inverse='right'")
+        if form == "exact" and given:
+            raise ValueError("strength belongs to a regularised pseudo_inverse, not to 'exact'")
+        if form == "noise":
+            rng = np.random.default_rng([self.seed, self.steps])  # a resumed run draws the same
+            features = self.network.couplings[0].trained.in_features
+            return partial(right_inverse, plus=partial(noise, rng=rng, features=features, **given))
+        f = partial(FORMS[form], **given) if given else FORMS[form]
+        return partial(right_inverse, plus=partial(times_pseudo_inverse, f=f)) if right \
+            else partial(moore_penrose, f=f)
 
     def _gradient_norm(self, evaluation):
-        if not self.measure or isinstance(evaluation, RunningEvaluation):
-            return np.nan
-        return super()._gradient_norm(evaluation)
+        return super()._gradient_norm(evaluation) if self.measure else np.nan
 
     def direction(self, evaluation):
-        network, running = self.network, isinstance(evaluation, RunningEvaluation)
-        if not running:
-            own_evaluation(self, evaluation)
-        rng = None
-        if self.pseudo_inverse == "noise":  # of this step alone: a resumed run draws the same
-            rng = np.random.default_rng([self.seed, self.steps])
-        solve = solver(network, self.inverse, self.pseudo_inverse, self.strength, running, rng)
-        d, rank, full, eps = solved(evaluation, solve, self.curvature)
+        own_evaluation(self, evaluation)
+        network, solve = self.network, self.solver()
+        eps = ERRORS[self.curvature](self.loss, evaluation.outputs, evaluation.y)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                d, rank = solve(evaluation, eps)
+        except np.linalg.LinAlgError as error:
+            raise FloatingPointError("Gauss-Newton: products of the activations are not finite: "
+                                     "scale inputs or weights down") from error
+        d = network.require_finite(d.astype(network.dtype, copy=False),
+                                   "the Gauss-Newton direction")
+        full = len(eps) if self.inverse == "right" else eps.size
         self.details.update(rank=rank, full_rank=full, defect=np.nan)
-        if running:
-            self.details["drift"] = evaluation.drift
         if self.measure:
-            J_d = (evaluation.moved_outputs(d) if running
-                   else network.chain.tangents(evaluation.saved, None, d)[0])
-            self.details["defect"] = defect(J_d, eps)
+            J_d = network.chain.tangents(evaluation.saved, None, d)[0]
+            self.details["defect"] = eq_4_defect(J_d, eps)
         if self.pseudo_inverse == "exact" and rank < full and not self._warned:
             self._warned = True
-            warn(rank, full, 2)
+            warnings.warn(f"the rank is {rank} of {full}: samples are not independent, no exact "
+                          "inverse exists, and the step removes the part of the error that it can "
+                          "reach. Small singular values make such a step explode: pseudo_inverse="
+                          "'truncate', the default, leaves them out", RankWarning, stacklevel=2)
         return d - self.l2 * network.theta if self.l2 else d
+
+
+def require_w_alone(network):
+    """Raise unless a network trains what (16)-(17) move: W of every half, and nothing else."""
+    if not isinstance(network, RevMLP):
+        raise TypeError(f"inverse='right' needs a RevMLP, got a {type(network).__name__}; "
+                        "inverse='moore-penrose' takes any network")
+    for half in network.couplings:
+        if not half.trained.trainable or half.fixed is not None and half.fixed.trainable:
+            raise ValueError("inverse='right' moves W of every half-coupled layer and nothing "
+                             f"else: in {half!r} W is fixed or V is not; "
+                             "inverse='moore-penrose' takes any network")

@@ -4,7 +4,7 @@ weights. Figures 4, 9 to 11.
 
 import numpy as np
 
-from ...checks import boolean, instance_of, real_array, require_bytes
+from ...checks import instance_of, real_array, require_bytes
 from ...exact.curvature import check_network
 from ...nets import Network
 from .layers import tangent_kernel
@@ -39,12 +39,7 @@ def ntk(network, x, max_bytes=2**30):
 
 def ntk_product(network, x, v):
     """The tangent kernel times v (S, C) without the kernel: J (J^T v), one backward and one forward
-    pass.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`ntk`; also a `v` of another shape.
+    pass. Raises as :func:`ntk`.
     """
     check_network(network)
     x = network.check_input(x)
@@ -55,12 +50,7 @@ def ntk_product(network, x, v):
 
 def kernel_similarity(K, other):
     """Cosine of two kernels, or of their products with one vector: <K, K'> / (|K| |K'|). The rate
-    of change from K to K' is 1 minus it.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Different shapes, a kernel that is zero or not finite, something else than real numbers.
+    of change from K to K' is 1 minus it. ValueError for a kernel of zeros, or different shapes.
     """
     K = real_array(K, "K").astype(float)
     other = real_array(other, "other", K.shape).astype(float)
@@ -70,92 +60,51 @@ def kernel_similarity(K, other):
     return float(np.vdot(K, other) / (np.linalg.norm(K) * np.linalg.norm(other)))
 
 
-def linear_cka(a, b, debiased=False):
+def linear_cka(a, b):
     """Linear centred kernel alignment of two representations of the same samples.
+
+    |a^T b|^2 / (|a^T a| |b^T b|), centred over the samples: 1 if the centred a is a rotation of the
+    centred b, up to a factor.
 
     Parameters
     ----------
     a, b : (S, n) and (S, m) arrays
         One row for each sample.
-    debiased : bool
-        The unbiased estimator of the alignment (diagonals left out), which does not grow with the
-        width; needs 4 samples.
 
     Returns
     -------
     float
-        1 if the centred a is a rotation of the centred b, up to a factor.
 
     Raises
     ------
-    ValueError
-        Different numbers of samples, too few, NaN, or a representation that is the same for all
-        samples.
-    TypeError
-        Something else than real numbers.
+    ValueError, TypeError
+        Different numbers of samples, fewer than two, NaN, no real numbers, or a representation that
+        is the same for all samples.
     """
-    debiased = boolean(debiased, "debiased")
     a, b = (real_array(r, name).astype(float) for name, r in (("a", a), ("b", b)))
-    if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
-        raise ValueError(f"a and b must be (S, n) and (S, m) with one S, got {a.shape} and "
-                         f"{b.shape}")
-    if len(a) < (4 if debiased else 2):
-        raise ValueError(f"at least {4 if debiased else 2} samples are needed, got {len(a)}")
-    align = _unbiased_alignment if debiased else _alignment
-    a, b = (_centred(r / (np.abs(r).max() or 1.0)) for r in (a, b))
-    sizes = align(a, a), align(b, b)
+    if a.ndim != 2 or b.ndim != 2 or len(a) != len(b) or len(a) < 2:
+        raise ValueError("a and b must be (S, n) and (S, m) with one S, at least 2, got "
+                         f"{a.shape} and {b.shape}")
+    a, b = (r / (np.abs(r).max() or 1.0) for r in (a, b))  # squares overflow or vanish else
+    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+    sizes = np.linalg.norm(a.T @ a), np.linalg.norm(b.T @ b)
     if min(sizes) <= 0:
         raise ValueError("a representation is the same for all samples: its alignment is not "
                          "defined")
-    return float(align(a, b) / np.sqrt(sizes[0] * sizes[1]))
-
-
-def _centred(representation):
-    return representation - representation.mean(axis=0)
-
-
-def _alignment(a, b):
-    """|a^T b|_F^2, the inner product of the centred Gram matrices."""
-    return np.linalg.norm(a.T @ b) ** 2
-
-
-def _unbiased_alignment(a, b):
-    """The unbiased HSIC estimator: with K, L the Gram matrices without diagonals,
-    (tr K L + (1 K 1)(1 L 1) / ((n-1)(n-2)) - 2 / (n-2) 1 K L 1) / (n (n-3)).
-    """
-    n = len(a)
-    K, L = a @ a.T, b @ b.T
-    np.fill_diagonal(K, 0)
-    np.fill_diagonal(L, 0)
-    rows_k, rows_l = K.sum(axis=0), L.sum(axis=0)
-    total = (np.vdot(K, L) + rows_k.sum() * rows_l.sum() / ((n - 1) * (n - 2))
-             - 2 / (n - 2) * (rows_k @ rows_l))
-    return total / (n * (n - 3))
+    return float(np.linalg.norm(a.T @ b) ** 2 / (sizes[0] * sizes[1]))
 
 
 def weight_change(network, start):
     """How the parameters moved since `start` (P,): for every layer that is trained, norm of the
-    change and cosine with the start.
-
-    Returns
-    -------
-    list of (float, float)
+    change and cosine with the start, [(float, float), ...].
     """
-    start = instance_of(network, Network, "network").vector(start, "start")
-    changes = []
-    for layer, where in zip(network.layers, network.slices):
-        for piece in _pieces(layer, where):
-            before, now = start[piece].astype(float), network.theta[piece].astype(float)
-            sizes = np.linalg.norm(before) * np.linalg.norm(now)
-            changes.append((float(np.linalg.norm(now - before)),
-                          float(before @ now / sizes) if sizes else np.nan))
+    start = instance_of(network, Network, "network").vector(start, "start").astype(float)
+    now, changes, place = network.theta.astype(float), [], 0
+    for layer in network.chain.sublayers():
+        if layer.parameters and layer.trainable:
+            before, after = start[place:place + layer.size], now[place:place + layer.size]
+            sizes = np.linalg.norm(before) * np.linalg.norm(after)
+            changes.append((float(np.linalg.norm(after - before)),
+                            float(before @ after / sizes) if sizes else np.nan))
+            place += layer.size
     return changes
-
-
-def _pieces(layer, where):
-    """Where the parameters of each of the innermost trained layers stand."""
-    inner = [part for part in layer.sublayers() if part.parameters and part.trainable]
-    start = where.start
-    for part in inner:
-        yield slice(start, start + part.size)
-        start += part.size

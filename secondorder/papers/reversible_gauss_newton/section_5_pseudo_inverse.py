@@ -49,11 +49,8 @@ FORMS = {"exact": exact, "truncate": truncate, "damp": damp, "tikhonov": tikhono
 
 
 class Fit(NamedTuple):
-    """E S^+, and what it does.
-
-    product : (h, d'), E S^+.
-    reached : (h, n), E S^+ S; E itself, the same object, where S has independent columns.
-    rank : int, how many singular values are in use.
+    """`product`, E S^+ (h, d'); `reached`, E S^+ S (h, n), E itself, the same object, where S has
+    independent columns; `rank`, how many singular values are in use.
     """
 
     product: np.ndarray

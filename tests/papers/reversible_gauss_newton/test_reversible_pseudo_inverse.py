@@ -11,8 +11,9 @@ import secondorder as so
 from harness.reversible_cases import jacobian
 from secondorder.papers.reversible_gauss_newton import RankWarning, RevMLP, direction, method
 from secondorder.papers.reversible_gauss_newton import section_5_pseudo_inverse as section_5
+from secondorder.papers.reversible_gauss_newton.equations.reference import weighed
 from secondorder.papers.reversible_gauss_newton.section_5_pseudo_inverse import (
-    FORMS, exact, gram_solve, noise, times_pseudo_inverse)
+    FORMS, exact, gram_solve, times_pseudo_inverse)
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
 
@@ -29,12 +30,6 @@ def spectrum(rng, shape, least):
     return U, 3 * np.logspace(0, np.log10(least), k), V.T
 
 
-def f_of(s, form, strength):
-    """What a form makes of singular values."""
-    return {"exact": 1 / s, "truncate": np.where((s >= strength * s[0]) & (s >= 1e-5), 1 / s, 0),
-            "damp": 1 / (s + strength * s[0]), "tikhonov": s / (s**2 + strength * s[0]**2)}[form]
-
-
 def relative(found, expected):
     return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 
@@ -47,7 +42,8 @@ def relative(found, expected):
 def test_no_form_loses_more_digits_than_its_condition_costs(form, strength, shape, least, rng):
     """A Gram matrix is used only where f does not need what its squares have lost."""
     U, s, Vt = spectrum(rng, shape, least)
-    S, E, f = U * s @ Vt, rng.normal(size=(3, shape[1])), f_of(s, form, strength)
+    S, E = U * s @ Vt, rng.normal(size=(3, shape[1]))
+    f = weighed(s, form, max(strength, 1e-5 / s[0]) if form == "truncate" else strength)
     fit = times_pseudo_inverse(E, S, partial(FORMS[form], strength=strength) if strength else exact)
     assert relative(fit.product, (E @ Vt.T) * f @ U.T) < 1e-8
     np.testing.assert_allclose(fit.reached, (E @ Vt.T) * (f * s) @ Vt, atol=1e-8)
@@ -89,15 +85,6 @@ def test_a_gram_matrix_says_whether_it_knows_enough(form, rng):
     for least, needed in ((1e-2, True), (1e-6, form in ("truncate", "tikhonov"))):
         U, s, Vt = spectrum(rng, (20, 12), least)
         assert gram_solve(Vt.T * s**2 @ Vt, np.eye(12), FORMS[form])[2] == needed
-
-
-def test_noise_has_the_size_of_the_features_and_leaves_the_ones_of_a_bias(rng):
-    S, E = np.vstack([rng.normal(size=(7, 4)), np.ones(4)]), rng.normal(size=(2, 4))
-    noisy = S.copy()
-    noisy[:7] += 0.3 * S[:7].std() * np.random.default_rng(2).standard_normal((4, 7)).T
-    fit = noise(E, S, np.random.default_rng(2), 0.3, 7)
-    np.testing.assert_allclose(fit.product, E @ np.linalg.pinv(noisy), rtol=1e-9)
-    np.testing.assert_allclose(fit.reached, E @ np.linalg.pinv(noisy) @ S, rtol=1e-9)
 
 
 @pytest.mark.parametrize("form", FORMS)

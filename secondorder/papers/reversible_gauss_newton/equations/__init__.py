@@ -1,7 +1,7 @@
 """A check that runs for every numbered equation, theorem, assumption and claim of the paper.
 
-The files bear the names of those that they check. ``cases`` holds random small networks,
-``flows_of_a_network`` two flows of one, ``reference`` what all is compared with, ``conditions``
+The files bear the names of those that they check. ``cases`` holds random small networks and flows,
+``reference`` what all is compared with (it shares no code with the room), ``conditions``
 what statements need in order to hold.
 """
 

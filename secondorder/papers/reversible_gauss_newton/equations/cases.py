@@ -1,35 +1,102 @@
 """Random small cases for the checks; what they are compared with stands in ``reference``."""
 
 import warnings
-from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 
-from ....ledger import Counterexample
+from ....ledger import Counterexample, Equal
 from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SoftmaxCrossEntropy,
                       SquaredError, mlp)
 from ..eq_01_07_gauss_newton import eq_5_gauss_newton
-from ..eq_08_11_any_right_inverse import eq_8_step
-from ..eq_12_13_jacobian import eq_12_jacobian, half_order, to_theta
-from ..eq_33_57_proof import eq_55_right_inverse
+from ..eq_08_11_any_right_inverse import eq_8_step, euler
+from ..eq_12_13_jacobian import eq_12_jacobian, half_order
 from ..eq_14_15_revmlp import RevMLP, block_states
+from ..eq_23_32_two_flows import eq_23_flow
+from ..eq_33_57_proof import eq_55_right_inverse, eq_56_57_step
 from ..method import RankWarning, direction
 from . import reference
 
 
-class Small(NamedTuple):
-    """A network without biases, a batch, the blocks' states, and eps of the half squared error in
-    half order.
-    """
+@dataclass
+class At:
+    """A reversible network with a batch, for half the squared error at its present parameters."""
 
     net: RevMLP
     x: np.ndarray
     y: np.ndarray
-    states: list
-    eps: np.ndarray
 
+    @property
+    def states(self):
+        """`BlockState` of every block."""
+        return block_states(self.net, self.net.forward(self.x)[1])
+
+    @property
+    def eps(self):
+        """eps (S, C)."""
+        return reference.outputs(self.net, self.x) - self.y
+
+    @property
+    def error(self):
+        """eps of x_L in half order."""
+        return in_half_order(self.net, self.eps)
+
+    def step(self, single=False, **options):
+        """The method's direction, exact unless the options say otherwise; `single`: of the same
+        network in float32.
+        """
+        net = self.net.astype("float32") if single else self.net
+        with quietly():
+            return direction(net, SquaredError(), self.x, self.y,
+                             **{"pseudo_inverse": "exact"} | options)
+
+    def matrices_of(self, direction):
+        """The two matrices of every block of a direction."""
+        net = self.net.copy()
+        net.theta = direction
+        return [(block.W1, block.W2) for block in net.blocks]
+
+
+def quietly():
+    """Without a `RankWarning`."""
+    return warnings.catch_warnings(action="ignore", category=RankWarning)
+
+
+def in_half_order(net, eps):
+    """eps (S, width) of x_L as one vector in half order."""
+    return eps.ravel()[half_order(net.width, len(eps))]
+
+
+def to_theta(w, network):
+    """A vector (p,) or matrix (p, k) in the paper's order of the weights, in that of
+    ``network.theta``: there every W stands row by row. For networks without biases.
+    """
+    pieces, start = [], 0
+    for W in [W for block in network.blocks for W in (block.W1, block.W2)]:
+        piece = w[start:start + W.size].reshape(W.shape[::-1] + w.shape[1:])
+        pieces.append(piece.swapaxes(0, 1).reshape(-1, *w.shape[1:]))
+        start += W.size
+    return np.concatenate(pieces)
+
+
+def from_theta(theta, network):
+    """The inverse of :func:`to_theta`."""
+    w = np.empty_like(theta)
+    w[to_theta(np.arange(network.size), network)] = theta
+    return w
+
+
+def blockwise(what, left, right, tolerance, case=None, scale=None, wrap=lambda claim: claim):
+    """A claim for every block: `left` has an array for each, `right` is a function of l = 0, 1, ...
+    """
+    name = "" if case is None else f"{case}, "
+    return [wrap(Equal(what, one, right(l), tolerance, scale and scale(l), f"{name}block {l + 1}"))
+            for l, one in enumerate(left)]
+
+
+# -- networks --------------------------------------------------------------------------------------
 
 def network(rng, d=4, blocks=3, bottleneck=8, activation="tanh", scale=0.4, **options):
     """Normal weights of this standard deviation, and V with entries of size 1."""
@@ -41,17 +108,22 @@ def network(rng, d=4, blocks=3, bottleneck=8, activation="tanh", scale=0.4, **op
     return net
 
 
-def states_at(net, x):
-    """`BlockState` of every block for a batch x."""
-    return block_states(net, net.forward(x)[1])
+def small(rng, samples=3, limit=np.inf, equal=False, **options):
+    """Normal inputs and targets; `equal` makes the first two samples the same. Redrawn until those
+    singular values of every half's features that are not 0 are so far apart at most: a relu may
+    leave dead units.
+    """
+    while True:
+        net = network(rng, **options)
+        x, y = (rng.normal(size=(samples, *shape)) for shape in (net.input_shape, net.output_shape))
+        x[:2] = x[0] if equal else x[:2]
+        if limit == np.inf or reference.conditions(net, x).max() < limit:
+            return At(net, x, y)
 
 
-def small(rng, samples=3, **options):
-    """`Small` with normal numbers as targets."""
-    net = network(rng, **options)
-    x, y = rng.normal(size=(samples, net.width)), rng.normal(size=(samples, net.width))
-    eps = (net(x) - y).ravel()[half_order(net.width, samples)]
-    return Small(net, x, y, states_at(net, x), eps)
+def dependent(rng, blocks=3):
+    """Fewer features than samples: the condition of Proposition 4.4 fails."""
+    return small(rng, blocks=blocks, bottleneck=2)
 
 
 #: What else a network or a batch may be, by name: options of `small`.
@@ -64,20 +136,8 @@ UNUSUAL = {
     "five blocks": {"blocks": 5},
     "wider outputs": {"d": 6},
 }
-
-
-def unusual(rng, names=tuple(UNUSUAL)):
-    """(name, `Small`) of each, redrawn until the features of every half are well apart."""
-    for name in names:
-        while True:
-            at = small(rng, **UNUSUAL[name])
-            if max(np.linalg.cond(S) for state in at.states for S in (state.S1, state.S2)) < 1e3:
-                break
-        yield name, at
-
-
 WIDE = {"d": 10, "bottleneck": 30, "blocks": 2}
-#: Everything that a fault may hide behind, by name: options of `row`.
+#: Everything that a fault may hide behind.
 ROWS = {
     "one sample": {"samples": 1},
     "two samples": {"samples": 2},
@@ -104,6 +164,65 @@ ROWS = {
 }
 
 
+def unusual(rng, names=tuple(UNUSUAL)):
+    """(name, `At`) of each, with features well apart."""
+    for name in names:
+        yield name, small(rng, limit=1e3, **UNUSUAL[name])
+
+
+def rows(rng):
+    """(name, `At`) of each."""
+    for name, options in ROWS.items():
+        yield name, small(rng, limit=300, **options)
+
+
+def without_biases(rng):
+    """(name, `At`) of those on which the written-out equations are defined."""
+    return ((name, at) for name, at in rows(rng) if "bias" not in ROWS[name])
+
+
+def is_independent(at):
+    """Whether the features of the samples are independent in every half."""
+    return all(reference.rank(S) == len(at.x) for S in reference.features_of(at.net, at.x))
+
+
+def blocks_of_any_rank(rng):
+    """(case, `At`, l, state) of every block of networks with features that are independent, that
+    are not, and of unusual networks.
+    """
+    networks = [("independent", small(rng)), ("two features, three samples", dependent(rng)),
+                *unusual(rng, ("no bottleneck", "one sample", "nine samples"))]
+    for name, at in networks:
+        for l, state in enumerate(at.states):
+            yield f"{name}, block {l + 1}", at, l, state
+
+
+def inside_and_outside(rng):
+    """(name, `At`, what to make of a claim): features that are independent, and a counterexample
+    with features that are not.
+    """
+    yield "independent", small(rng), lambda claim: claim
+    yield "two features, three samples", dependent(rng), Counterexample
+
+
+def classes(rng, samples=3, **options):
+    """A network whose outputs are x_L, a batch, one-hot labels, and the loss. Redrawn until no
+    class has a probability below 0.001: the Hessian of the loss would lose the digits of its class.
+    """
+    while True:
+        net = network(rng, **options)
+        x = rng.normal(size=(samples, net.width))
+        if softmax(net(x), axis=1).min() > 1e-3:
+            return net, x, np.eye(net.width)[rng.integers(0, net.width, samples)], \
+                SoftmaxCrossEntropy()
+
+
+def positive_matrix(rng, size):
+    """A random symmetric positive definite matrix with eigenvalues from 0.3 to 3."""
+    Q = np.linalg.qr(rng.normal(size=(size, size)))[0]
+    return (Q * np.linspace(0.3, 3, size)) @ Q.T
+
+
 #: Networks of all kinds for the tangent kernel, by name; what is frozen counts for nothing.
 NETWORKS = {
     "biases": lambda rng: mlp([3, 5, 3], rng=rng),
@@ -120,7 +239,7 @@ NETWORKS = {
                                                       LayerNorm((4,)), Linear(4, 5, rng=rng)]),
     "one output": lambda rng: mlp([3, 4, 1], rng=rng),
     "six outputs": lambda rng: mlp([3, 4, 6], rng=rng),
-    "reversible, no bottleneck, biases": lambda rng: network(rng, d=4, bottleneck=None, bias=True),
+    "reversible, no bottleneck, biases": lambda rng: network(rng, bottleneck=None, bias=True),
     "reversible, a readout, biases": lambda rng: network(rng, d=5, bottleneck=4, bias=True,
                                                          blocks=2, outputs=3),
 }
@@ -129,88 +248,14 @@ NETWORKS = {
 def layers_of(rng, frozen, nested=False, activation="tanh"):
     """Three linear layers with biases, those of these places frozen."""
     sizes = (3, 4, 5, 3)
-    linear = [Linear(a, b, trainable=k not in frozen, rng=rng)
-              for k, (a, b) in enumerate(zip(sizes, sizes[1:]))]
-    if nested:
-        return Network([linear[0], Chain([Activation(activation), Chain([linear[1], Activation(
-            activation)])]), Chain([linear[2]])])
-    return Network([linear[0], Activation(activation), linear[1], Activation(activation),
-                    linear[2]])
+    one, two, three = (Linear(a, b, trainable=k not in frozen, rng=rng)
+                       for k, (a, b) in enumerate(zip(sizes, sizes[1:])))
+    f, g = Activation(activation), Activation(activation)
+    return Network([one, Chain([f, Chain([two, g])]), Chain([three])] if nested
+                   else [one, f, two, g, three])
 
 
-class Row(NamedTuple):
-    """A network of any kind with a batch; eps (S, C) of the half squared error."""
-
-    net: RevMLP
-    x: np.ndarray
-    y: np.ndarray
-    eps: np.ndarray
-
-
-def row(rng, samples=3, equal=False, **options):
-    """A `Row`; `equal` makes the first two samples the same.  Redrawn until those singular values
-    of every half's features that are not 0 are well apart: a relu may leave dead units.
-    """
-    while True:
-        net = network(rng, **options)
-        x = rng.normal(size=(samples, *net.input_shape))
-        if equal:
-            x[1] = x[0]
-        y = rng.normal(size=(samples, *net.output_shape))
-        if reference.conditions(net, x).max() < 300:
-            return Row(net, x, y, reference.outputs(net, x) - y)
-
-
-def rows(rng, names=tuple(ROWS)):
-    """(name, `Row`) of each."""
-    for name in names:
-        yield name, row(rng, **ROWS[name])
-
-
-def without_biases(rng):
-    """(name, `Row`) of those on which the literal equations are defined."""
-    return rows(rng, [name for name, options in ROWS.items() if "bias" not in options])
-
-
-def halves_of(columns):
-    """(vec X^(1); vec X^(2)) of a matrix X (width, S)."""
-    return reference.halves(*np.split(columns, 2))
-
-
-def is_independent(at):
-    """Whether the features of the samples are independent in every half: there are as many
-    directions as samples.
-    """
-    return all(rank_of(S) == len(at.x) for pair in reference.deltas(at.net, at.x, at.eps)
-               for S in pair[2:])
-
-
-def of_any_rank(rng):
-    """(name, `Small`): features that are independent, that are not, and of unusual networks."""
-    yield "independent", small(rng)
-    yield "two features, three samples", dependent(rng)
-    yield from unusual(rng, ("no bottleneck", "one sample", "nine samples"))
-
-
-def blocks_of_any_rank(rng):
-    """(case, `Small`, l, state) of every block of the same."""
-    for name, at in of_any_rank(rng):
-        for l, state in enumerate(at.states):
-            yield f"{name}, block {l + 1}", at, l, state
-
-
-def inside_and_outside(rng):
-    """(name, `Small`, what to make of a claim): features that are independent, and a counterexample
-    with features that are not.
-    """
-    yield "independent", small(rng), lambda claim: claim
-    yield "two features, three samples", dependent(rng), Counterexample
-
-
-def dependent(rng, blocks=3):
-    """The same with fewer features than samples: the condition of Proposition 4.4 fails."""
-    return small(rng, blocks=blocks, bottleneck=2)
-
+# -- iterations and flows --------------------------------------------------------------------------
 
 def smooth_path(rng, bottleneck=24):
     """A case whose Euler steps stay in the regime where the first order in the rate rules.
@@ -218,110 +263,119 @@ def smooth_path(rng, bottleneck=24):
     Two samples whose halves are at right angles, so that the features are well apart, and targets
     nearby.
     """
-    t, u = rng.uniform(0, 2 * np.pi, 2)
-    x = 1.5 * np.array([[np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
-                        [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)]])
-    net = network(rng, blocks=2, bottleneck=bottleneck, scale=0.1)
-    states = states_at(net, x)
-    if max(np.linalg.cond(S) for state in states for S in (state.S1, state.S2)) > 3:
-        return smooth_path(rng, bottleneck)
-    y = net(x) + 0.3 * rng.normal(size=(2, 4))
-    return Small(net, x, y, states, (net(x) - y).ravel()[half_order(4, 2)])
+    while True:
+        t, u = rng.uniform(0, 2 * np.pi, 2)
+        x = 1.5 * np.array([[np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
+                            [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)]])
+        net = network(rng, blocks=2, bottleneck=bottleneck, scale=0.1)
+        if reference.conditions(net, x).max() < 3:
+            return At(net, x, net(x) + 0.3 * rng.normal(size=(2, 4)))
 
 
 def lower_rank(rng):
     """Three samples with two features each: the rows of J are dependent, and yet Euler steps stay
-    bounded.
-
-    The features that there are must be well apart, as for `smooth_path`, and the targets near.
+    bounded, as the features that there are lie well apart, and the targets near.
     """
     while True:
         net, x = network(rng, blocks=2, bottleneck=2, scale=0.1), 1.5 * rng.normal(size=(3, 4))
-        states = states_at(net, x)
-        if max(np.linalg.cond(S) for state in states for S in (state.S1, state.S2)) < 2.5:
-            break
-    y = net(x) + 0.1 * rng.normal(size=(3, 4))
-    return Small(net, x, y, states, (net(x) - y).ravel()[half_order(4, 3)])
+        if reference.conditions(net, x).max() < 2.5:
+            return At(net, x, net(x) + 0.1 * rng.normal(size=(3, 4)))
 
 
-def classes(rng, samples=3, **options):
-    """A network whose outputs are x_L, a batch, one-hot labels, and the loss. Redrawn until no
-    class has a probability below 0.001: the Hessian of the loss would lose the digits of its class.
+def step_by(at, kind, eps):
+    """The step (5), kind "moore-penrose", or (8) with (55) and the weights `kind`, in the order of
+    the network, for eps (S, C).
     """
-    while True:
-        net = network(rng, **options)
-        x = rng.normal(size=(samples, net.width))
-        if softmax(net(x), axis=1).min() > 1e-3:
-            break
-    return net, x, np.eye(net.width)[rng.integers(0, net.width, samples)], SoftmaxCrossEntropy()
-
-
-def surjective_matrix(rng, rows=6, columns=14):
-    """A random matrix with independent rows."""
-    return rng.normal(size=(rows, columns))
-
-
-def positive_matrix(rng, size):
-    """A random symmetric positive definite matrix with eigenvalues from 0.3 to 3."""
-    Q = np.linalg.qr(rng.normal(size=(size, size)))[0]
-    return (Q * np.linspace(0.3, 3, size)) @ Q.T
-
-
-def rank_of(M):
-    """Numerical rank from the singular values."""
-    s = np.linalg.svd(M, compute_uv=False)
-    return int(np.count_nonzero(s > 1e-9 * s[0]))
+    error = in_half_order(at.net, eps)
+    step = (eq_5_gauss_newton(eq_12_jacobian(at.states), error)[0] if kind == "moore-penrose"
+            else eq_8_step(eq_55_right_inverse(at.states, kind), error))
+    return to_theta(step, at.net)
 
 
 def trajectories(at, eps_of, rate, kinds):
     """eps at the end of Euler steps to t = 1 with each right inverse, from the same start."""
     ends = []
     for kind in kinds:
-        net = at.net.copy()
+        moving = At(at.net.copy(), at.x, at.y)
+        net = moving.net
         for _ in range(round(1 / rate)):
-            states = states_at(net, at.x)
-            eps = eps_of(net(at.x)).ravel()[half_order(net.width, len(at.x))]
-            if kind == "moore-penrose":
-                step = eq_5_gauss_newton(eq_12_jacobian(states), eps)
-            else:
-                step = eq_8_step(eq_55_right_inverse(states, kind),
-                                                eps)
-            net.theta = net.theta + rate * to_theta(step, net)
+            net.theta = net.theta + rate * step_by(moving, kind, eps_of(net(at.x)))
         ends.append(eps_of(net(at.x)).ravel())
     return np.array(ends)
 
 
 def gaps(at, eps_of, rates, kinds):
     """Largest distance in eps between the ends of any two trajectories, for every rate."""
-    largest = []
-    for rate in rates:
-        ends = trajectories(at, eps_of, rate, kinds)
-        largest.append(max(np.linalg.norm(a - b) for i, a in enumerate(ends) for b in ends[:i]))
-    return largest
+    every = [trajectories(at, eps_of, rate, kinds) for rate in rates]
+    return [max(np.linalg.norm(a - b) for i, a in enumerate(ends) for b in ends[:i])
+            for ends in every]
 
 
-@contextmanager
-def quietly():
-    """Without a `RankWarning`."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)
-        yield
+class TwoFlows(NamedTuple):
+    """Both flows of a real network to t = 1, and Euler's points at the rates `alpha`.
 
-
-def fast_direction(at, single=False, **options):
-    """The method's direction for the half squared error, of a `Small` or a `Row`, exact unless
-    the options say otherwise; `single`: of the same network in float32.
+    Lists of two, Moore-Penrose inverse first: `ends` of the flows in the paper's order of
+    parameters; `points` (one for each rate); `lipschitz` and `K` of each field; `off`, how far the
+    points are from the end. `errors` gives eps in half order at such parameters; `stretch` is L_eps
+    where they go.
     """
-    net = at.net.astype("float32") if single else at.net
-    with quietly():
-        return direction(net, SquaredError(), at.x, at.y, **{"pseudo_inverse": "exact"} | options)
+
+    at: At
+    alpha: np.ndarray
+    ends: list
+    points: list
+    lipschitz: list
+    K: list
+    off: np.ndarray
+    errors: object
+    stretch: float
 
 
-def blocks_of(at, direction):
-    """The two matrices of every block of a direction."""
-    net = at.net.copy()
-    net.theta = direction
-    return [(block.W1, block.W2) for block in net.blocks]
+#: Names of both flows.
+FLOWS = "Moore-Penrose inverse", "right inverse"
 
 
-LOSSES = {"squared": SquaredError, "softmax": SoftmaxCrossEntropy}
+def two_flows(rng):
+    """Flows by a Runge-Kutta method, constants of the fields by differences along them."""
+    at, alpha = smooth_path(rng, bottleneck=5), np.array([0.1, 0.05, 0.025])
+    start, ends, points, lipschitz, K = from_theta(at.net.theta, at.net), [], [], [], []
+    moving = At(at.net.copy(), at.x, at.y)
+
+    def put(w):
+        moving.net.theta = to_theta(w, moving.net)
+        return moving
+
+    fields = (lambda w: eq_23_flow(eq_12_jacobian(put(w).states), moving.error),
+              lambda w: eq_56_57_step(put(w).states, moving.error))
+    for field in fields:
+        path = np.array(runge_kutta(field, start, 10))
+        ends.append(path[-1])
+        points.append([euler(field, start, a, round(1 / a))[-1] for a in alpha])
+        # the stretch of the field where the flow begins and ends, and half as much again for what
+        # lies between and beside it
+        lipschitz.append(1.5 * max(np.linalg.norm(derivative(field, w), 2) for w in path[[0, -1]]))
+        second_order = (path[2:] - 2 * path[1:-1] + path[:-2]) * 100
+        K.append(2 * lipschitz[-1] / (1.1 * np.linalg.norm(second_order, axis=1).max()))
+    off = np.linalg.norm(np.array(points) - np.array(ends)[:, None], axis=2)
+    stretch = 1.5 * max(np.linalg.norm(eq_12_jacobian(put(w).states), 2)
+                        for w in [*points[0], *points[1], *ends])
+    return TwoFlows(at, alpha, ends, points, lipschitz, K, off, lambda w: put(w).error, stretch)
+
+
+def runge_kutta(field, w, steps):
+    """Points of the classical fourth-order method from 0 to 1."""
+    path, h = [w], 1 / steps
+    for _ in range(steps):
+        a = field(path[-1])
+        b = field(path[-1] + h / 2 * a)
+        c = field(path[-1] + h / 2 * b)
+        d = field(path[-1] + h * c)
+        path.append(path[-1] + h / 6 * (a + 2 * b + 2 * c + d))
+    return path
+
+
+def derivative(field, w, h=1e-5):
+    """Jacobian of a field at w by central differences."""
+    return np.stack([(field(w + h * e) - field(w - h * e)) / (2 * h) for e in np.eye(len(w))],
+                    axis=1)
+

@@ -8,8 +8,10 @@ INDEPENDENT = Condition("the features are independent", (
 SURJECTIVE = Condition("the Jacobian is surjective", (
     "J has linearly independent rows (Assumption 4.1)."))
 IDENTITY_HESSIAN = Condition("the loss's Hessian is the identity", (
-    "The Hessian of the loss in the outputs is I: half the squared error, to which section 4 "
-    "restricts its results."))
+    "The Hessian H of the loss in the outputs is I, as for half the squared error. It fails for "
+    "the cross-entropy, which the paper trains with I in the place of H: then eps changes at the "
+    "rate -H eps, more slowly where the softmax is sure, and the loss falls like 1/t, not like "
+    "e^{-t}."))
 STRICT = Condition("J is surjective and the loss is strictly convex", (
     "J is surjective and the loss strictly convex, H > 0."))
 HALF_ORDER = Condition("rows stand in half order", (

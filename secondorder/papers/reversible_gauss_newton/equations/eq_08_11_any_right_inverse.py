@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Counterexample, Equal, Rate, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Rate, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError
 from .. import PAPER
 from ..eq_01_07_gauss_newton import eq_5_gauss_newton, eq_7_generalised
-from ..eq_08_11_any_right_inverse import (eq_8_step, eq_9_gap, eq_9_order,
-                                          eq_10_errors, eq_11_error_flow)
-from ..eq_12_13_jacobian import eq_12_jacobian, half_order, to_theta
+from ..eq_08_11_any_right_inverse import eq_8_step, eq_9_gap, eq_10_errors, eq_11_error_flow
+from ..eq_12_13_jacobian import eq_12_jacobian
+from ..eq_16_17_right_inverse import eq_8_55_step
 from ..eq_18_22_generalised import eq_20_error_rate, of_cross_entropy
 from ..eq_33_57_proof import eq_55_right_inverse
 from . import cases, reference
@@ -22,76 +22,69 @@ RATES = np.array([0.2, 0.1, 0.05, 0.025])
                     "(5) brings them.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,J^\dashv\,\nabla_{\mathbf f}\tilde{\mathcal L}",
           kind="algorithm", verdict="holds",
-          implements=(eq_8_step, eq_55_right_inverse),
-          uses=("4", "assumption-4.1"))
+          implements=(eq_8_step, eq_8_55_step, eq_55_right_inverse), uses=("4", "assumption-4.1"))
 def equation_8(rng):
     at = cases.small(rng)
-    J = reference.parameter_jacobian(at.net, at.x)
-    inverses = {"average (55)": eq_55_right_inverse(at.states),
+    J, average = reference.parameter_jacobian(at.net, at.x), eq_55_right_inverse(at.states)
+    moore_penrose = reference.pinv(J)
+    inverses = {"average (55)": average, "Moore-Penrose": moore_penrose,
                 "last block only": eq_55_right_inverse(at.states, [0, 0, 1]),
-                "Moore-Penrose": reference.pinv(J)}
-    inverses["mixture of two"] = 3 * inverses["average (55)"] - 2 * inverses["Moore-Penrose"]
-    claims = [Equal("J times the step", J @ eq_8_step(inverse, at.eps), -at.eps,
-                    1e-8, case=name)
-              for name, inverse in inverses.items()]
+                "mixture of two": 3 * average - 2 * moore_penrose}
+    claims = [Equal("J times the step", J @ eq_8_step(inverse, at.error), -at.error, 1e-8,
+                    case=name) for name, inverse in inverses.items()]
     for name, other in cases.unusual(rng):
-        J = reference.parameter_jacobian(other.net, other.x)
-        inverse = eq_55_right_inverse(other.states)
-        claims.append(Equal("J times the step", J @ eq_8_step(inverse, other.eps),
-                            -other.eps, 1e-7, case=name))
-    return [*claims, Case(eps=at.eps)]
+        J, inverse = (reference.parameter_jacobian(other.net, other.x),
+                      eq_55_right_inverse(other.states))
+        claims.append(Equal("J times the step", J @ eq_8_step(inverse, other.error), -other.error,
+                            1e-7, case=name))
+    return [*claims, Equal("J times the step that trains",
+                           reference.moved_outputs(at.net, at.x, at.step()), -at.eps, 1e-8),
+            Case(eps=at.eps)]
 
 
 @equation(PAPER, "theorem-4.3", "9",
           statement="At a fixed time the errors of iterations with two right inverses differ by "
                     "O(alpha).",
-          formula=r"\big\|\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(1)}))"
-                  r"-\nabla_{\mathbf f}\tilde{\mathcal L}(\mathbf f(\theta_t^{(2)}))\big\|"
-                  r"\le O(\alpha)",
           kind="claim", verdict="conditional",
           condition=(SURJECTIVE,
                      "The activation is smooth (the proof differentiates the fields), and the "
                      "time is fixed."),
-          implements=(eq_9_gap, eq_9_order, eq_5_gauss_newton, eq_8_step),
+          implements=(eq_9_gap, Stated(eq_5_gauss_newton, "0"), eq_8_step),
           uses=("5", "8", "assumption-4.1", "32"))
 def theorem_4_3(rng):
-    kinds = [None, [0, 1], "moore-penrose"]
-    at = cases.smooth_path(rng)
-    zeros, one_hot = np.zeros((2, 4)), np.eye(4)[[0, 2]]
-    # a softmax that is nearly right already
-    labels = 0.8 * reference.softmax_errors(at.net(at.x), zeros) + 0.2 * one_hot
-    measured = {"squared error": cases.gaps(at, lambda f: f - at.y, RATES, kinds),
+    kinds, at = [None, [0, 1], "moore-penrose"], cases.smooth_path(rng)
+    labels = 0.8 * reference.softmax_errors(at.net(at.x), np.zeros((2, 4))) \
+        + 0.2 * np.eye(4)[[0, 2]]  # of a softmax that is nearly right already
+
+    def squared(f):
+        return f - at.y
+
+    measured = {"squared error": cases.gaps(at, squared, RATES, kinds),
                 "softmax": cases.gaps(at, lambda f: reference.softmax_errors(f, labels), RATES,
                                       kinds)}
     outside, broken = settled_lower_rank(rng, kinds)
-    between = gap_of_average_and_moore_penrose(at, RATES[1])
-    ends = cases.trajectories(at, lambda f: f - at.y, 0.0125, kinds)
-    start = (at.net(at.x) - at.y).ravel()
+    apart = cases.trajectories(at, squared, RATES[1], kinds[::2])
     claims = [Rate("gap at T = 1", RATES, gap, order=1, tolerance=0.25, case=name)
               for name, gap in measured.items()]
-    apart = cases.trajectories(at, lambda f: f - at.y, RATES[1], kinds[::2])
     claims += [Equal("squared error: gap of average and Moore-Penrose, by the formula and step by "
-                     "step", between, np.linalg.norm(apart[0] - apart[1]), 1e-9),
-               Equal("order of 3 alpha^2", eq_9_order(RATES, 3 * RATES**2), 2.0, 1e-12)]
-    claims += [Equal("the gaps' order in alpha", eq_9_order(RATES, gap), 1.0, 0.25, case=name)
-               for name, gap in measured.items()]
+                     "step", gap_of_average_and_moore_penrose(at, RATES[1]),
+                     np.linalg.norm(apart[0] - apart[1]), 1e-9)]
     claims += [Equal("squared error, alpha = 0.0125: eps against e^{-1} eps(0)", end,
-                     np.exp(-1) * start, 0.05, case=kind)
-               for kind, end in zip(("average", "last block", "Moore-Penrose"), ends)]
-    size = float(np.linalg.norm(outside.eps))
-    for name, gap, scale, wrap in (("squared error", measured["squared error"],
-                                      float(np.linalg.norm(at.eps)), lambda claim: claim),
-                                     ("J of a lower rank", broken, size, Counterexample)):
+                     np.exp(-1) * at.eps.ravel(), 0.05, case=kind)
+               for kind, end in zip(("average", "last block", "Moore-Penrose"),
+                                    cases.trajectories(at, squared, 0.0125, kinds))]
+    for name, gap, scale, wrap in (
+            ("squared error", measured["squared error"], at.eps, lambda claim: claim),
+            ("J of a lower rank", broken, outside.eps, Counterexample)):
         limit = 2 * gap[-1] - gap[-2]  # the first order in the rate cancels
-        claims.append(
-            wrap(Equal("gap extrapolated to rate 0", limit, 0.0, 5e-3, scale=scale, case=name)))
+        claims.append(wrap(Equal("gap extrapolated to rate 0", limit, 0.0, 5e-3,
+                                 scale=float(np.linalg.norm(scale)), case=name)))
     claims.append(Equal("J of a lower rank: the gap has a limit, at the last two rates",
                         *broken[-2:], 0.05))
-    J, states = reference.parameter_jacobian(at.net, at.x), cases.states_at(at.net, at.x)
-    for name, step in (
-        ("Moore-Penrose", eq_5_gauss_newton(J, at.eps)),
-        ("average", eq_8_step(eq_55_right_inverse(states), at.eps))):
-        claims.append(Equal("the first step moves the outputs by -alpha eps", J @ step, -at.eps,
+    J = reference.parameter_jacobian(at.net, at.x)
+    for name, step in (("Moore-Penrose", eq_5_gauss_newton(J, at.error)[0]),
+                       ("average", eq_8_step(eq_55_right_inverse(at.states), at.error))):
+        claims.append(Equal("the first step moves the outputs by -alpha eps", J @ step, -at.error,
                             1e-8, case=name))
     return [*claims,
             Case(alpha=RATES, **{name.replace(" ", "_"): gap for name, gap in measured.items()},
@@ -100,22 +93,17 @@ def theorem_4_3(rng):
 
 def gap_of_average_and_moore_penrose(at, alpha):
     """Left side of (9) at t = 1 for half the squared error, theta in the order of the network."""
-    net = at.net.copy()
+    moving = cases.At(at.net.copy(), at.x, at.y)
 
-    def eps(theta):
-        net.theta = theta
-        return (net(at.x) - at.y).ravel()[half_order(net.width, len(at.x))]
+    def put(theta):
+        moving.net.theta = theta
+        return moving
 
-    def average(theta):
-        error, states = eps(theta), cases.states_at(net, at.x)
-        return to_theta(eq_8_step(eq_55_right_inverse(states),
-                                                 error), net)
+    def steps_by(kind):
+        return lambda theta: cases.step_by(put(theta), kind, moving.eps)
 
-    def moore_penrose(theta):
-        error, states = eps(theta), cases.states_at(net, at.x)
-        return to_theta(eq_5_gauss_newton(eq_12_jacobian(states), error), net)
-
-    return eq_9_gap(eps, average, moore_penrose, net.theta.copy(), alpha, 1.0)
+    return eq_9_gap(lambda theta: put(theta).eps, steps_by(None), steps_by("moore-penrose"),
+                    at.net.theta.copy(), alpha, 1.0)
 
 
 def settled_lower_rank(rng, kinds):
@@ -141,8 +129,7 @@ def settled_lower_rank(rng, kinds):
           implements=(eq_10_errors, SoftmaxCrossEntropy.gradient, SquaredError.gradient),
           uses=("1",))
 def equation_10(rng):
-    f, g = rng.normal(size=(2, 3, 4))
-    y = np.eye(4)[rng.integers(0, 4, 3)]
+    (f, g), y = rng.normal(size=(2, 3, 4)), np.eye(4)[rng.integers(0, 4, 3)]
     entropy, squared = SoftmaxCrossEntropy(), SquaredError()
 
     def monotone(loss, one, two):
@@ -167,46 +154,37 @@ def equation_10(rng):
 
 
 @equation(PAPER, "11",
-          statement="eps decays at its own rate: along (8) for the squared error, along the "
-                    "generalised step for every strictly convex loss (and for a softmax).",
+          statement="eps decays at its own rate: for the squared error along (8), for every "
+                    "strictly convex loss (and a softmax) along the generalised step; not along "
+                    "(8) for the cross-entropy that the paper trains.",
           formula=r"\frac{d\epsilon}{dt}=-\epsilon(t)\quad\text{for trajectories induced by GGN "
                   r"or (8)}",
           kind="claim", verdict="conditional",
           condition=(SURJECTIVE, IDENTITY_HESSIAN,
-                     "The second condition is for (8) only: for other losses the rate along (8) is "
-                     "-H eps."),
-          implements=(eq_11_error_flow, eq_20_error_rate, eq_8_step,
-                      eq_7_generalised, of_cross_entropy),
+                     "The second condition is for (8) only."),
+          implements=(eq_11_error_flow, eq_20_error_rate, eq_8_step, eq_7_generalised,
+                      of_cross_entropy),
           uses=("8", "10", "20", "22", "appendix-b"))
 def equation_11(rng):
     net, x, y, _ = cases.classes(rng)
-    states, half = cases.states_at(net, x), half_order(4, 3)
-    J = np.empty((12, net.size))
-    J[half] = eq_12_jacobian(states)
-    f = net(x)
-    H, eps = reference.softmax_hessian(f), reference.softmax_errors(f, y).ravel()
-    inverse = np.empty((net.size, 12))
-    inverse[:, half] = eq_55_right_inverse(states)
-    rates = {}
-    for name, step in (("right inverse", eq_8_step(inverse, eps)),
-                       ("GGN", eq_7_generalised(J, H, J.T @ eps))):
-        rates[name] = reference.along(net, x, y, step)
-    p = eps.reshape(3, 4) + y
-    newton = of_cross_entropy(p, y)
-    squared = cases.small(rng)
-    step = eq_8_step(eq_55_right_inverse(squared.states),
-                                    squared.eps)
-    rate = eq_20_error_rate(np.eye(12), eq_12_jacobian(squared.states), step)
-    return [
-        Equal("right inverse, softmax: rate of eps, by a complex step",
-              rates["right inverse"], -H @ eps, 1e-7),
-        Equal("generalised step, softmax: rate of eps, by a complex step", rates["GGN"],
-              eq_11_error_flow(eps), 1e-6),
-        Equal("H times the closed form of H+ eps", (H @ newton.ravel()), eps, 1e-12),
-        Equal("the closed form has no part along the ones",
-              newton.sum(axis=1), np.zeros(3), 1e-12, scale=newton),
-        Equal("squared error, by Eq. (20): H = I", rate,
-              eq_11_error_flow(squared.eps), 1e-8),
-        Counterexample(Equal("right inverse, softmax: rate of eps against -eps",
-                             rates["right inverse"], -eps, 1e-2)),
-        Case(eps=eps, rate=rates["right inverse"])]
+    at = cases.At(net, x, y)
+    J, inverse, half = np.empty((12, net.size)), np.empty((net.size, 12)), cases.half_order(4, 3)
+    J[half], inverse[:, half] = eq_12_jacobian(at.states), eq_55_right_inverse(at.states)
+    H, eps = reference.softmax_hessian(net(x)), reference.softmax_errors(net(x), y).ravel()
+    rate, generalised = (reference.moved_errors(net, x, y, cases.to_theta(step, net)) for step in
+                         (eq_8_step(inverse, eps), eq_7_generalised(J, H, J.T @ eps)))
+    newton, squared = of_cross_entropy(eps.reshape(3, 4) + y, y), cases.small(rng)
+    step = eq_8_step(eq_55_right_inverse(squared.states), squared.error)
+    return [Equal("cross-entropy along (8): eps changes at the rate -H eps, by a complex step",
+                  rate, -H @ eps, 1e-7),
+            Equal("generalised step, softmax: rate of eps, by a complex step", generalised,
+                  eq_11_error_flow(eps), 1e-6),
+            Equal("H times the closed form of H+ eps", (H @ newton.ravel()), eps, 1e-12),
+            Equal("the closed form has no part along the ones",
+                  newton.sum(axis=1), np.zeros(3), 1e-12, scale=newton),
+            Equal("squared error, by Eq. (20): H = I",
+                  eq_20_error_rate(np.eye(12), eq_12_jacobian(squared.states), step),
+                  eq_11_error_flow(squared.error), 1e-8),
+            Counterexample(Equal("cross-entropy along (8), as the paper trains: rate of eps "
+                                 "against -eps", rate, -eps, 1e-2)),
+            Case(eps=eps, rate=rate)]

@@ -7,9 +7,8 @@ from ....nets import SoftmaxCrossEntropy
 from .. import PAPER
 from ..eq_01_07_gauss_newton import eq_7_generalised
 from ..eq_08_11_any_right_inverse import euler
-from ..eq_18_22_generalised import (eq_18_newton_flow, eq_19_errors, eq_19_step,
-                                    eq_20_error_rate, eq_21_flow, eq_22_projection,
-                                    pinv_of_generalised)
+from ..eq_18_22_generalised import (eq_18_newton_flow, eq_19_errors, eq_19_step, eq_20_error_rate,
+                                    eq_21_flow, eq_22_projection, pinv_of_generalised)
 from . import cases, reference
 from .conditions import STRICT
 
@@ -18,25 +17,31 @@ from .conditions import STRICT
           statement="Newton's flow in function space makes eps decay like e^{-t}, for every "
                     "strictly convex loss.",
           formula=r"\frac{d\mathbf f}{dt}=-H^{-1}\nabla_{\mathbf f}\tilde{\mathcal L}",
-          uses=("10",), kind="definition", verdict="holds",
-          implements=eq_18_newton_flow)
+          uses=("10",), kind="definition", verdict="holds", implements=eq_18_newton_flow)
 def equation_18(rng):
     y, start = np.eye(4)[rng.integers(0, 4, 2)], rng.normal(size=(2, 4))
 
     def errors(f):
         return (reference.softmax_errors(f, y) + 0.3 * f).ravel()
 
+    def hessian(f):
+        return reference.softmax_hessian(f) + 0.3 * np.eye(8)
+
     def field(f):
-        return eq_18_newton_flow(reference.softmax_hessian(f) + 0.3 * np.eye(8),
-                                 errors(f)).reshape(2, 4)
+        return eq_18_newton_flow(hessian(f), errors(f)).reshape(2, 4)
 
     rates = np.array([0.1, 0.05, 0.025])
     ends = [errors(euler(field, start, r, round(1 / r))[-1]) for r in rates]
     gaps = [np.linalg.norm(end - np.exp(-1) * errors(start)) for end in ends]
-    H = reference.softmax_hessian(start) + 0.3 * np.eye(8)
-    return [Equal("H times the flow", H @ field(start).ravel(), -errors(start), 1e-12),
+    return [Equal("H times the flow", hessian(start) @ field(start).ravel(), -errors(start), 1e-12),
             Rate("softmax with a ridge: eps at t = 1 against e^{-1} eps(0)", rates, gaps, order=1),
             Case(rates=rates, gaps=gaps)]
+
+
+def surjective_and_not(rng):
+    """J (6, 14) with independent rows, and J (9, 4); each with H > 0 and eps."""
+    return [(rng.normal(size=shape), cases.positive_matrix(rng, shape[0]),
+             rng.normal(size=shape[0])) for shape in ((6, 14), (9, 4))]
 
 
 @equation(PAPER, "19",
@@ -45,16 +50,14 @@ def equation_18(rng):
           uses=("7", "18", "appendix-a"), kind="identity", verdict="conditional", condition=STRICT,
           implements=(eq_19_step, eq_19_errors, eq_7_generalised))
 def equation_19(rng):
-    J, H, eps = cases.surjective_matrix(rng), cases.positive_matrix(rng, 6), rng.normal(size=6)
-    L = np.linalg.cholesky(H)  # (7) through J^T H J = (L^T J)^T (L^T J), on which (6) is known
-    whitened = -reference.pinv(L.T @ J) @ np.linalg.solve(L, eps)
-    tall, H_tall, e = rng.normal(size=(9, 4)), cases.positive_matrix(rng, 9), rng.normal(size=9)
+    (J, H, eps), (tall, H_tall, e) = surjective_and_not(rng)
     f, y = rng.normal(size=(3, 4)), np.eye(4)[rng.integers(0, 4, 3)]
     whole = reference.pinv(reference.softmax_hessian(f)) @ reference.softmax_errors(f, y).ravel()
+    whitened = reference.weighted_step(H, J, eps)
     return [Equal("H+ eps of a softmax, sample by sample",
                   eq_19_errors(SoftmaxCrossEntropy(), f, y), whole.reshape(3, 4), 1e-10),
-            Equal("(19) against (5) in coordinates where H = I",
-                  eq_19_step(J, H, eps), whitened, 1e-9),
+            Equal("(19) against (5) in coordinates where H = I", eq_19_step(J, H, eps), whitened,
+                  1e-9),
             Equal("(7) against the same", eq_7_generalised(J, H, J.T @ eps), whitened, 1e-8),
             Counterexample(Equal("J that is not surjective: (19) against (7)",
                                  eq_19_step(tall, H_tall, e),
@@ -70,69 +73,49 @@ def equation_19(rng):
           kind="proof-step", verdict="conditional", condition=STRICT,
           implements=pinv_of_generalised, uses=("assumption-4.1",))
 def appendix_a(rng):
-    def sides(J, H):
-        return reference.pinv(J.T @ H @ J), pinv_of_generalised(J, H)
-
-    J, H = cases.surjective_matrix(rng), cases.positive_matrix(rng, 6)
-    tall, H_tall = rng.normal(size=(9, 4)), cases.positive_matrix(rng, 9)
-    return [
-        Equal("pseudo-inverse of the product", *sides(J, H), 1e-9),
-        Equal("J^{T+} J^T", np.linalg.pinv(J.T) @ J.T, np.eye(6), 1e-11),
-        Counterexample(Equal("J that is not surjective: the product", *sides(tall, H_tall), 1e-3)),
-        Counterexample(Equal("J that is not surjective: J^{T+} J^T",
-                             np.linalg.pinv(tall.T) @ tall.T, np.eye(9), 1e-3)),
-        Case(J=J, H=H)]
+    (J, H, _), (tall, H_tall, _) = surjective_and_not(rng)
+    return [Equal("pseudo-inverse of the product", reference.pinv(J.T @ H @ J),
+                  pinv_of_generalised(J, H), 1e-9),
+            Equal("J^{T+} J^T", np.linalg.pinv(J.T) @ J.T, np.eye(6), 1e-11),
+            Counterexample(Equal("J that is not surjective: the product",
+                                 reference.pinv(tall.T @ H_tall @ tall),
+                                 pinv_of_generalised(tall, H_tall), 1e-3)),
+            Counterexample(Equal("J that is not surjective: J^{T+} J^T",
+                                 np.linalg.pinv(tall.T) @ tall.T, np.eye(9), 1e-3)),
+            Case(J=J, H=H)]
 
 
 @equation(PAPER, "20",
           statement="The chain rule: eps changes by H J times the change of the parameters.",
           formula=r"\frac{d\epsilon}{dt}=HJ\frac{d\theta}{dt}",
-          kind="identity", verdict="holds",
-          implements=eq_20_error_rate, uses=("10",))
+          kind="identity", verdict="holds", implements=eq_20_error_rate, uses=("10",))
 def equation_20(rng):
     net, x, y, _ = cases.classes(rng)
-    J = rows_unit_first(net, x)
-    w = rng.normal(size=net.size)
-    rate = reference.along(net, x, y, w)
+    J, w = np.empty((12, net.size)), rng.normal(size=net.size)
+    J[cases.half_order(4, 3)] = reference.parameter_jacobian(net, x)
+    rate = reference.moved_errors(net, x, y, cases.to_theta(w, net))
     return [Equal("rate of eps along a direction, by a complex step",
                   eq_20_error_rate(reference.softmax_hessian(net(x)), J, w), rate, 1e-12),
             Case(rate=rate)]
 
 
-def rows_unit_first(net, x):
-    """The reference Jacobian with rows in the order of the outputs, sample by sample; columns in
-    the paper's order.
-    """
-    n, half = len(x), net.width // 2
-    place = np.array([which * half * n + j * half + i
-                      for j in range(n) for which in (0, 1) for i in range(half)])
-    return reference.parameter_jacobian(net, x)[place]
-
-
 @equation(PAPER, "21", "22",
           statement="Along the generalised flow eps decays by a matrix A: d eps / dt = -alpha A "
                     "eps.",
-          formula=r"\begin{gathered} \frac{d\theta}{dt}=-\alpha(J^THJ)^+\nabla_\theta\mathcal L"
-                  r"=-\alpha(J^THJ)^+J^T\epsilon \tag{21} \\ "
-                  r"\frac{d\epsilon}{dt}=-\alpha HJ(J^THJ)^+J^T\epsilon"
-                  r"=-\alpha A\epsilon \tag{22} \end{gathered}",
           kind="identity", verdict="holds",
           implements=(eq_21_flow, eq_22_projection), uses=("7", "20"))
 def equations_21_and_22(rng):
-    claims = []
-    spread = np.geomspace(1, 0.02, 6)[:, None]
-    for name, J in (("surjective", cases.surjective_matrix(rng)),
+    claims, wide = [], rng.normal(size=(6, 14))
+    for name, J in (("surjective", wide),
                     ("surjective, rows of very different lengths",
-                     spread * cases.surjective_matrix(rng)),
+                     np.geomspace(1, 0.02, 6)[:, None] * wide),
                     ("24 x 7", rng.normal(size=(24, 7)))):
         H, eps = cases.positive_matrix(rng, len(J)), rng.normal(size=len(J))
-        L = np.linalg.cholesky(H)
-        flow = -reference.pinv(L.T @ J) @ np.linalg.solve(L, eps)
-        # (21)
-        claims += [Equal("the flow, in coordinates where H = I", eq_21_flow(J, H, eps),
-                         flow, 1e-9, case=name),
-                   # (22)
-                   Equal("-A eps", -eq_22_projection(H, J) @ eps, H @ J @ flow, 1e-9, case=name)]
+        flow = reference.weighted_step(H, J, eps)
+        claims += [Equal("(21): the flow, in coordinates where H = I", eq_21_flow(J, H, eps), flow,
+                         1e-9, case=name),
+                   Equal("(22): -A eps", -eq_22_projection(H, J) @ eps, H @ J @ flow, 1e-9,
+                         case=name)]
     return [*claims, Case(J=J, H=H, eps=eps)]
 
 
@@ -145,24 +128,19 @@ def equations_21_and_22(rng):
           kind="claim", verdict="erratum", weight="substance",
           implements=eq_22_projection, uses=("22",))
 def appendix_b(rng):
-    J, H = rng.normal(size=(24, 7)), cases.positive_matrix(rng, 24)
-    A = eq_22_projection(H, J)
-    L = np.linalg.cholesky(H)
-    U = np.linalg.svd(L.T @ J, full_matrices=False)[0]
-    M = np.linalg.solve(H, A)
-    wide = cases.surjective_matrix(rng)
-    f = rng.normal(size=(3, 4))
-    singular, eps = (reference.softmax_hessian(f),
-                     reference.softmax_errors(f, np.eye(4)[[0, 2, 2]]).ravel())
-    of_softmax = eq_22_projection(singular, rng.normal(size=(12, 20)))
+    J, H, f = rng.normal(size=(24, 7)), cases.positive_matrix(rng, 24), rng.normal(size=(3, 4))
+    A, L = eq_22_projection(H, J), np.linalg.cholesky(H)
+    U, M = np.linalg.svd(L.T @ J, full_matrices=False)[0], np.linalg.solve(H, A)
+    eps = reference.softmax_errors(f, np.eye(4)[[0, 2, 2]]).ravel()
+    of_softmax = eq_22_projection(reference.softmax_hessian(f), rng.normal(size=(12, 20)))
+    surjective = eq_22_projection(cases.positive_matrix(rng, 6), rng.normal(size=(6, 14)))
     return [Equal("A against the orthogonal projection in coordinates where H = I",
                   A, L @ U @ U.T @ np.linalg.inv(L), 1e-9),
             Equal("A A against A", A @ A, A, 1e-9),
             Property("its rank, the sum of its eigenvalues, is J's",
                      round(float(np.trace(A)), 6), 7.0),
             Equal("H^{-1} A is symmetric", M, M.T.copy(), 1e-9),
-            Equal("J surjective and H > 0: the identity",
-                  eq_22_projection(cases.positive_matrix(rng, 6), wide), np.eye(6), 1e-8),
+            Equal("J surjective and H > 0: the identity", surjective, np.eye(6), 1e-8),
             Equal("singular H of a softmax: A eps", of_softmax @ eps, eps, 1e-8),
             Property("singular H of a softmax: rank n (c - 1)",
                      round(float(np.trace(of_softmax)), 6), 9.0),

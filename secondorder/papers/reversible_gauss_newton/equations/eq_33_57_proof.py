@@ -4,21 +4,15 @@ import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, PrintedShape, Property, equation
 from .. import PAPER
-from ..eq_12_13_jacobian import above, back_from_the_end, half_order, through
+from ..eq_12_13_jacobian import above, back_from_the_end
 from ..eq_33_57_proof import (eq_33_jacobians, eq_36_39_own_jacobian, eq_40_triangle,
                               eq_41_right_inverse, eq_42_right_inverses, eq_47_as_printed,
                               eq_47_middle, eq_47_projection, eq_52_with_identity, eq_53_by_halves,
                               eq_54_remainder, eq_55_right_inverse, eq_56_57_step)
-from ..eq_58_80_appendix_n import eq_59_kronecker, eq_60_own_right_inverse, eq_66_B
+from ..eq_58_80_appendix_n import eq_59_kronecker, eq_60_own_right_inverse, eq_65_66_B, through
 from . import cases, reference
+from .cases import blockwise
 from .conditions import HALF_ORDER, INDEPENDENT
-
-
-def plain_order(M, width=4, samples=3):
-    """Rows in half order put back into plain column-major order."""
-    back = np.empty_like(M)
-    back[half_order(width, samples)] = M
-    return back
 
 
 @equation(PAPER, "33", "34", "35", "36", "37", "38", "39",
@@ -26,29 +20,31 @@ def plain_order(M, width=4, samples=3):
                     "lower triangle of Kronecker products.",
           kind="identity", verdict="conditional", unnumbered=("34", "35", "37", "38"),
           condition=HALF_ORDER,
-          implements=(eq_33_jacobians, eq_36_39_own_jacobian, eq_59_kronecker, eq_66_B,
-                      through), uses=("13", "14", "15", "u-vectorisation"))
+          implements=(eq_33_jacobians, eq_36_39_own_jacobian, eq_59_kronecker, eq_65_66_B, through),
+          uses=("13", "14", "15", "u-vectorisation"))
 def equations_33_to_39(rng):
     at = cases.small(rng)
-    claims = []
-    for l, (J, state) in enumerate(zip(eq_33_jacobians(at.states), at.states)):
-        own = reference.own_parameter_jacobian(at.net, at.x, l)
-        size, block = state.W1.size, f"block {l + 1}"
-        claims += [
-            Equal("(33): J_l against complex steps", J,
-                  reference.parameter_jacobian(at.net, at.x, [l]), 1e-11, case=block),
-            Equal("(36), (39): d x_l / d w_l", eq_36_39_own_jacobian(state), own, 1e-11,
-                  case=block),
-            Equal("A", eq_59_kronecker(state.S1, 2), own[:6, :size], 1e-12, case=block),
-            Equal("B", eq_66_B(state), own[6:, :size], 1e-11, case=block),
-            Equal("C", eq_59_kronecker(state.S2, 2), own[6:, size:], 1e-12, case=block),
-            Equal("nothing above the diagonal", own[:6, size:], np.zeros((6, size)), 1e-14,
-                  scale=own, case=block)]
-    outer = plain_order(reference.features_jacobian(at.net, at.x, 0).T).T  # columns in plain order
-    mixed = outer @ reference.own_parameter_jacobian(at.net, at.x, 0)
-    return [*claims, Counterexample(Equal("columns of the first factor in plain order", mixed,
-                                          reference.parameter_jacobian(at.net, at.x, [0]), 1e-2)),
-            Case(J=J)]
+    states, (net, x) = at.states, (at.net, at.x)
+    J = eq_33_jacobians(states)
+    plain = np.empty((12, 12))  # columns of d x_L / d x_1 in plain order
+    plain[:, cases.half_order(4, 3)] = reference.above(net, x, 0)
+
+    def part(which):
+        return lambda l: reference.triangle(net, x, l)[which]
+
+    return [*blockwise("(33): J_l", J, lambda l: reference.in_weights(net, x, l), 1e-11),
+            *blockwise("(36), (39): d x_l / d w_l", map(eq_36_39_own_jacobian, states),
+                       lambda l: reference.own_jacobian(net, x, l), 1e-11),
+            *blockwise("A", [eq_59_kronecker(b.S1, 2) for b in states], part(0), 1e-12),
+            *blockwise("B", map(eq_65_66_B, states), part(1), 1e-11),
+            *blockwise("C", [eq_59_kronecker(b.S2, 2) for b in states], part(2), 1e-12),
+            *blockwise("nothing above the diagonal",
+                       [reference.own_jacobian(net, x, l)[:6, 16:] for l in range(3)],
+                       lambda l: np.zeros((6, 16)), 1e-14, scale=part(0)),
+            Counterexample(Equal("columns of the first factor in plain order",
+                                 plain @ reference.own_jacobian(net, x, 0),
+                                 reference.in_weights(net, x, 0), 1e-2)),
+            Case(J=J[-1])]
 
 
 @equation(PAPER, "40", "41",
@@ -62,17 +58,14 @@ def equations_40_and_41(rng):
     claims = []
     for name, columns, wrap in (("full row rank", 7, lambda claim: claim),
                                 ("A of rank 2", 2, Counterexample)):
-        A, C, B = (rng.normal(size=(4, columns)),
-                   rng.normal(size=(5, 8)),
-                   rng.normal(size=(5, columns)))
+        A, B, C = (rng.normal(size=shape) for shape in ((4, columns), (5, columns), (5, 8)))
         triangle = np.vstack([np.hstack([A, np.zeros((4, 8))]), np.hstack([B, C])])
         inverse = eq_41_right_inverse(reference.pinv(A), B, reference.pinv(C))
-        claims.append(Equal("(40)", eq_40_triangle(A, B, C), triangle, 1e-14, case=name))
-        claims.append(
-            wrap(Equal("(41): the product with (40) against I", triangle @ inverse, np.eye(9),
-                       1e-10, case=name)))
-        claims.append(Equal("no part above the diagonal", inverse[:columns, 4:],
-                            np.zeros((columns, 5)), 1e-14, scale=inverse, case=name))
+        claims += [Equal("(40)", eq_40_triangle(A, B, C), triangle, 1e-14, case=name),
+                   wrap(Equal("(41): the product with (40) against I", triangle @ inverse,
+                              np.eye(9), 1e-10, case=name)),
+                   Equal("no part above the diagonal", inverse[:columns, 4:],
+                         np.zeros((columns, 5)), 1e-14, scale=inverse, case=name)]
     return [*claims, Case(A=A, B=B, C=C)]
 
 
@@ -80,99 +73,82 @@ def equations_40_and_41(rng):
           statement="The right inverse of a layer's Jacobian: the triangle's right inverse, "
                     "times the Jacobian of the inverse network.",
           kind="identity", verdict="conditional", condition=INDEPENDENT,
-          implements=(eq_42_right_inverses, eq_60_own_right_inverse),
-          uses=("39", "41"))
+          implements=(eq_42_right_inverses, eq_60_own_right_inverse), uses=("39", "41"))
 def equation_42(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
-        for l, inverse in enumerate(eq_42_right_inverses(at.states)):
-            J = reference.parameter_jacobian(at.net, at.x, [l])
-            claims.append(wrap(Equal("J_l times it against I", J @ inverse, np.eye(12), 1e-8,
-                                     case=f"{name}, block {l + 1}")))
-    return [*claims, Case(inverse=inverse)]
+        inverses = eq_42_right_inverses(at.states)
+        claims += blockwise("J_l times it against I",
+                            [reference.in_weights(at.net, at.x, l) @ inverse
+                             for l, inverse in enumerate(inverses)], lambda l: np.eye(12), 1e-8,
+                            case=name, wrap=wrap)
+    return [*claims, Case(inverse=inverses[-1])]
 
 
 @equation(PAPER, "43", "44", "45", "46", "47",
           statement="J_l times its right inverse has the projections S+ S on its diagonal.",
           kind="proof-step", verdict="erratum", weight="misprint",
           unnumbered=("43", "44", "45", "46"),
-          implements=(eq_47_middle, eq_47_projection,
-                      eq_54_remainder), uses=("39", "42"))
+          implements=(eq_47_middle, eq_47_projection, eq_54_remainder), uses=("39", "42"))
 def equations_43_to_47(rng):
     claims = []
-    for case, at, l, state in cases.blocks_of_any_rank(rng):
-        own = reference.own_parameter_jacobian(at.net, at.x, l)
-        h, m = len(state.X1), state.X1.size
-        product = own @ eq_60_own_right_inverse(state)
-        first, second = (eq_47_projection(S, h) for S in (state.S1, state.S2))
-        claims += [Equal("the whole middle", eq_47_middle(state), product, 1e-9,
-                         scale=own, case=case),
-                   Equal("first diagonal block", first, product[:m, :m], 1e-9, case=case),
-                   Equal("second diagonal block", second, product[m:, m:], 1e-9, case=case),
-                   Equal("Lambda", eq_54_remainder(state), product[m:, :m], 1e-9,
-                         scale=own, case=case)]
+    for case, at, l, b in cases.blocks_of_any_rank(rng):
+        own, (h, n) = reference.own_jacobian(at.net, at.x, l), b.X1.shape
+        product, m = own @ eq_60_own_right_inverse(b), h * n
+        for what, left, right in (
+                ("the whole middle", eq_47_middle(b), product),
+                ("first diagonal block", eq_47_projection(b.S1, h), product[:m, :m]),
+                ("second diagonal block", eq_47_projection(b.S2, h), product[m:, m:]),
+                ("Lambda", eq_54_remainder(b), product[m:, :m])):
+            scale = None if "block" in what else own
+            claims.append(Equal(what, left, right, 1e-9, scale=scale, case=case))
     S = cases.small(rng).states[0].S1
-    shape = eq_47_as_printed(S, 2).shape
-    rank = cases.rank_of(S @ np.linalg.pinv(S))
-    return [*claims, Property("S S+ is a projection of rank n, not I", rank, 3),
-            PrintedShape("[S S+]^T kron I against the 6 columns of d x_L / d x_l^(1)", shape,
-                         (6, 6)), Case(S=S, product=product)]
+    return [*claims, Property("S S+ is a projection of rank n, not I",
+                              reference.rank(S @ np.linalg.pinv(S)), 3),
+            PrintedShape("[S S+]^T kron I against the 6 columns of d x_L / d x_l^(1)",
+                         eq_47_as_printed(S, 2).shape, (6, 6)), Case(S=S, product=product)]
 
 
 @equation(PAPER, "48", "49", "50", "51", "52",
           statement="With independent features the diagonal blocks are I and Lambda is 0.",
-          formula=r"=\Big(\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}},\frac{\partial"
-                  r"\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\Big)\begin{pmatrix}I&0\\"
-                  r"0&I\end{pmatrix}\begin{pmatrix}\frac{\partial\mathbf x_\ell^{(1)}}{\partial"
-                  r"\mathbf x_L}\\ \frac{\partial\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}"
-                  r"\end{pmatrix}",
           kind="proof-step", verdict="conditional", unnumbered=("48", "49", "50", "51"),
           condition=INDEPENDENT,
-          implements=(eq_52_with_identity, eq_47_projection,
-                      eq_60_own_right_inverse), uses=("47", "54"))
+          implements=(eq_52_with_identity, eq_47_projection, eq_60_own_right_inverse),
+          uses=("47", "54"))
 def equations_48_to_52(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
         outer, back = above(at.states), back_from_the_end(at.states)
-        for l, state in enumerate(at.states):
-            own = reference.own_parameter_jacobian(at.net, at.x, l)
-            middle = own @ eq_60_own_right_inverse(state)
-            claims += [
-                wrap(Equal("J_l times its right inverse", outer[l] @ middle @ back[l],
-                           eq_52_with_identity(outer[l], back[l]), 1e-8,
-                           case=f"{name}, block {l + 1}")),
-                wrap(Equal("S1+ S1", eq_47_projection(state.S1, 2), np.eye(6),
-                           1e-9, case=f"{name}, block {l + 1}")),
-                wrap(Equal("the whole middle", middle, np.eye(12), 1e-8,
-                           case=f"{name}, block {l + 1}"))]
-    return [*claims, Case(S1=state.S1)]
+        middle = [reference.own_jacobian(at.net, at.x, l) @ eq_60_own_right_inverse(b)
+                  for l, b in enumerate(at.states)]
+        claims += [*blockwise("J_l times its right inverse",
+                              [one @ two @ three for one, two, three in zip(outer, middle, back)],
+                              lambda l, outer=outer, back=back: eq_52_with_identity(
+                                  outer[l], back[l]), 1e-8, case=name, wrap=wrap),
+                   *blockwise("S1+ S1", [eq_47_projection(b.S1, 2) for b in at.states],
+                              lambda l: np.eye(6), 1e-9, case=name, wrap=wrap),
+                   *blockwise("the whole middle", middle, lambda l: np.eye(12), 1e-8, case=name,
+                              wrap=wrap)]
+    return [*claims, Case(S1=at.states[-1].S1)]
 
 
 @equation(PAPER, "53",
           statement="The network above a block and its inverse cancel.",
-          formula=r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(1)}}\frac{\partial"
-                  r"\mathbf x_\ell^{(1)}}{\partial\mathbf x_L}"
-                  r"+\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell^{(2)}}\frac{\partial"
-                  r"\mathbf x_\ell^{(2)}}{\partial\mathbf x_L}"
-                  r"=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\frac{\partial"
-                  r"\mathbf x_\ell}{\partial\mathbf x_L}=I_{dn}",
           kind="identity", verdict="holds",
-          implements=(eq_53_by_halves, above, back_from_the_end),
-          uses=("52",))
+          implements=(eq_53_by_halves, above, back_from_the_end), uses=("52",))
 def equation_53(rng):
     at = cases.small(rng)
+    outer, back = above(at.states), back_from_the_end(at.states)
+    found, inverse = ([one(at.net, at.x, l) for l in range(3)]
+                      for one in (reference.above, reference.back))
     claims = []
-    for l, (outer, back) in enumerate(zip(above(at.states),
-                                          back_from_the_end(at.states))):
-        first = reference.features_jacobian(at.net, at.x, l)
-        own = reference.inverse_jacobian(at.net, at.x, l)
-        claims += [Equal("complex steps above times the room's inverse", first @ back, np.eye(12),
-                         1e-10, case=f"block {l + 1}"),
-                   Equal("in halves, the room's own", eq_53_by_halves(outer, back),
-                         np.eye(12), 1e-10, case=f"block {l + 1}"),
-                   Equal("in halves", outer[:, :6] @ own[:6] + outer[:, 6:] @ own[6:], np.eye(12),
-                         1e-10, case=f"block {l + 1}")]
-    return [*claims, Case(outer=first, back=back)]
+    for what, products in (
+            ("complex steps above times the room's inverse", map(np.matmul, found, back)),
+            ("in halves, the room's own", map(eq_53_by_halves, outer, back)),
+            ("in halves", [one[:, :6] @ two[:6] + one[:, 6:] @ two[6:]
+                           for one, two in zip(outer, inverse)])):
+        claims += blockwise(what, products, lambda l: np.eye(12), 1e-10)
+    return [*claims, Case(outer=found[-1], back=back[-1])]
 
 
 @equation(PAPER, "54",
@@ -182,25 +158,27 @@ def equation_53(rng):
           implements=eq_54_remainder, uses=("47",))
 def equation_54(rng):
     at, outside = cases.small(rng), cases.dependent(rng)
-    claims = [Equal("Lambda, on the scale of B A+", eq_54_remainder(state),
-                    np.zeros((6, 6)), 1e-9, scale=b_a_plus(at, l), case=f"block {l + 1}")
-              for l, state in enumerate(at.states)]
-    for l, state in enumerate(outside.states):  # not zero there: a control
-        BA, basis = b_a_plus(outside, l), np.linalg.qr(state.S2.T)[0]
-        claims.append(Equal("two features: what S2+ S2 leaves of B A+",
-                            eq_54_remainder(state),
-                            BA - np.kron(basis @ basis.T, np.eye(2)) @ BA, 1e-9, scale=BA,
-                            case=f"block {l + 1}"))
+
+    def BA_plus(at):
+        """B A+ of a block, by complex steps and singular values."""
+        def of_block(l):
+            A, B, _ = reference.triangle(at.net, at.x, l)
+            return B @ reference.pinv(A)
+        return of_block
+
+    def left(l):
+        """What S2+ S2 leaves of B A+."""
+        BA, Q = BA_plus(outside)(l), np.linalg.qr(outside.states[l].S2.T)[0]
+        return BA - np.kron(Q @ Q.T, np.eye(2)) @ BA
+
     S2 = at.states[0].S2
-    shape = eq_47_as_printed(S2, 2).shape
-    return [*claims, PrintedShape("[S2 S2+]^T kron I against the rows of B A+", (shape[1],), (6,)),
-            Case(BA_plus=BA, S2=S2)]
-
-
-def b_a_plus(at, l):
-    """B A+ of a block, by complex steps and singular values."""
-    A, B, _ = reference.triangle(at.net, at.x, l)
-    return B @ reference.pinv(A)
+    return [*blockwise("Lambda, on the scale of B A+", map(eq_54_remainder, at.states),
+                       lambda l: np.zeros((6, 6)), 1e-9, scale=BA_plus(at)),
+            *blockwise("two features, a control: what S2+ S2 leaves of B A+",
+                       map(eq_54_remainder, outside.states), left, 1e-9, scale=BA_plus(outside)),
+            PrintedShape("[S2 S2+]^T kron I against the rows of B A+",
+                         eq_47_as_printed(S2, 2).shape[1:], (6,)),
+            Case(BA_plus=BA_plus(at)(0), S2=S2)]
 
 
 @equation(PAPER, "55",
@@ -208,45 +186,36 @@ def b_a_plus(at, l):
                     "Jacobian; it is not the Moore-Penrose one.",
           formula=r"J^\dashv=\frac1L\begin{pmatrix}J_1^\dashv\\\vdots\\J_L^\dashv\end{pmatrix}",
           kind="identity", verdict="conditional", condition=INDEPENDENT,
-          implements=(eq_55_right_inverse, eq_56_57_step),
-          uses=("12", "42", "53"))
+          implements=(eq_55_right_inverse, eq_56_57_step), uses=("12", "42", "53"))
 def equation_55(rng):
-    at, outside = cases.small(rng), cases.dependent(rng)
-    J, single = reference.parameter_jacobian(at.net, at.x), cases.small(rng, blocks=1)
-    inverse = eq_55_right_inverse(at.states)
-    weights = rng.normal(size=3)
-    weights /= weights.sum()
-    blocks = [reference.pinv(reference.parameter_jacobian(at.net, at.x, [l])) for l in range(3)]
-    difference = np.linalg.norm(inverse - reference.pinv(J)) / np.linalg.norm(reference.pinv(J))
-    claims = []
-    for name, other in cases.unusual(rng):
-        dense, size = reference.parameter_jacobian(other.net, other.x), len(other.eps)
-        stacked = eq_55_right_inverse(other.states)
-        own = [reference.pinv(reference.parameter_jacobian(other.net, other.x, [l]))
+    claims, at, outside = [], cases.small(rng), cases.dependent(rng)
+    for name, other in [("three blocks", at), *cases.unusual(rng)]:
+        dense, inverse = (reference.parameter_jacobian(other.net, other.x),
+                          eq_55_right_inverse(other.states))
+        own = [reference.pinv(reference.in_weights(other.net, other.x, l))
                for l in range(len(other.states))]
         c = rng.normal(size=len(own))
         c /= c.sum()
-        claims += [Equal("unusual networks and batches: J times it", dense @ stacked, np.eye(size),
-                         1e-7, case=name),
-                   Equal("unusual: block by block", stacked, np.concatenate(own) / len(own), 1e-6,
-                         case=name),
-                   Equal("unusual: with weights that are given",
-                         eq_55_right_inverse(other.states, c),
-                         np.concatenate([w * one for w, one in zip(c, own)]), 1e-6, case=name),
-                   Equal("unusual: the literal update with weights that are given",
-                         eq_56_57_step(other.states, other.eps, c),
-                         -np.concatenate([w * one @ other.eps for w, one in zip(c, own)]), 1e-6,
-                         case=name)]
-    return [*claims, Equal("J times it", J @ inverse, np.eye(12), 1e-8),
-            Equal("block by block", inverse, np.concatenate(blocks) / 3, 1e-8),
-            Equal("other weights with sum 1",
-                  J @ eq_55_right_inverse(at.states, weights), np.eye(12), 1e-7),
-            Equal("L = 1: the Moore-Penrose inverse",
-                  eq_55_right_inverse(single.states),
+        given = np.concatenate([w * one for w, one in zip(c, own)])
+        kind, times_J, itself = ("", 1e-8, 1e-8) if other is at else ("unusual: ", 1e-7, 1e-6)
+        for what, left, right, off in (
+                ("J times it", dense @ inverse, np.eye(len(dense)), times_J),
+                ("block by block", inverse, np.concatenate(own) / len(own), itself),
+                ("other weights with sum 1", eq_55_right_inverse(other.states, c), given, itself),
+                ("the written-out update with these weights",
+                 eq_56_57_step(other.states, other.error, c), -given @ other.error, itself)):
+            claims.append(Equal(kind + what, left, right, off, case=name))
+    J_plus, single = reference.pinv(reference.parameter_jacobian(at.net, at.x)), cases.small(
+        rng, blocks=1)
+    difference = (np.linalg.norm(eq_55_right_inverse(at.states) - J_plus)
+                  / np.linalg.norm(J_plus))
+    return [*claims,
+            Equal("J times that with other weights", reference.parameter_jacobian(at.net, at.x)
+                  @ eq_55_right_inverse(at.states, [3, -1, -1]), np.eye(12), 1e-7),
+            Equal("L = 1: the Moore-Penrose inverse", eq_55_right_inverse(single.states),
                   reference.pinv(reference.parameter_jacobian(single.net, single.x)), 1e-8),
             Property("L = 3: it differs from the Moore-Penrose inverse by more than a tenth",
                      bool(difference > 0.1)),
             Counterexample(Equal("two features, three samples", reference.parameter_jacobian(
-                outside.net, outside.x) @ eq_55_right_inverse(outside.states),
-                                 np.eye(12), 1e-2)),
-            Case(weights=weights, difference=difference)]
+                outside.net, outside.x) @ eq_55_right_inverse(outside.states), np.eye(12), 1e-2)),
+            Case(weights=c, difference=difference)]

@@ -4,18 +4,27 @@ import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, equation
 from .. import PAPER
-from ..eq_12_13_jacobian import through
 from ..eq_33_57_proof import eq_41_right_inverse, eq_42_right_inverses
-from ..eq_58_80_appendix_n import (eq_58_own_jacobian, eq_59_kronecker, eq_60_own_right_inverse,
-                                   eq_61_63_plus, eq_64_product, eq_66_B, eq_72_BA_plus,
-                                   eq_78_BA_plus_A)
+from ..eq_58_80_appendix_n import (
+    eq_58_own_jacobian, eq_59_kronecker, eq_60_own_right_inverse, eq_61_63_plus, eq_62_B,
+    eq_64_product, eq_65_66_B, eq_67_68_BA_plus, eq_69_BA_plus, eq_70_BA_plus, eq_71_72_BA_plus,
+    eq_73_74_BA_plus_A, eq_75_BA_plus_A, eq_76_BA_plus_A, eq_77_78_BA_plus_A, eq_79_80_BA_plus_A,
+    through)
 from . import cases, reference
+from .cases import blockwise
 from .conditions import INDEPENDENT
 
 
-def half(state):
-    """d/2 of a block."""
-    return len(state.W1)
+def for_any_rank(rng, sides, tolerance=1e-9):
+    """Claims for every block of networks of any rank, and the blocks' matrices: `sides` takes a
+    state and A, B, C of complex steps and gives {what: (left, right)}.
+    """
+    claims = []
+    for case, at, l, b in cases.blocks_of_any_rank(rng):
+        A, B, C = reference.triangle(at.net, at.x, l)
+        claims += [Equal(what, *pair, tolerance, case=case)
+                   for what, pair in sides(b, A, B, C).items()]
+    return [*claims, Case(A=A, B=B, C=C)]
 
 
 @equation(PAPER, "58", "59",
@@ -24,39 +33,30 @@ def half(state):
           implements=(eq_58_own_jacobian, eq_59_kronecker), uses=("39",))
 def equations_58_and_59(rng):
     at = cases.small(rng, activation="relu")
-    claims = [Equal("(A 0; B C) against complex steps", eq_58_own_jacobian(state),  # (58)
-                    reference.own_parameter_jacobian(at.net, at.x, l), 1e-12,
-                    case=f"block {l + 1}")
-              for l, state in enumerate(at.states)]
-    state = at.states[1]
-    loops = np.zeros((6, state.W1.size))
-    for i, j, b in np.ndindex(2, 3, state.W1.shape[1]):
-        loops[i + 2 * j, i + 2 * b] = state.S1[b, j]
-    return [*claims, Equal("A by loops", eq_59_kronecker(state.S1, 2), loops, 1e-14),  # (59)
-            Case(S=state.S1)]
+    S, loops = at.states[1].S1, np.zeros((6, 16))
+    for i, j, m in np.ndindex(2, 3, 8):
+        loops[i + 2 * j, i + 2 * m] = S[m, j]
+    return [*blockwise("(58): (A 0; B C) against complex steps", map(eq_58_own_jacobian, at.states),
+                       lambda l: reference.own_jacobian(at.net, at.x, l), 1e-12),
+            Equal("(59): A by loops", eq_59_kronecker(S, 2), loops, 1e-14), Case(S=S)]
 
 
 @equation(PAPER, "60", "61", "62", "63",
           statement="Its right inverse, from the pseudo-inverses of Kronecker products, which are "
                     "Kronecker products.",
           kind="identity", verdict="holds",
-          implements=(eq_60_own_right_inverse, eq_61_63_plus,
-                      eq_66_B, eq_41_right_inverse), uses=("41", "59"))
+          implements=(eq_60_own_right_inverse, eq_61_63_plus, eq_62_B, eq_41_right_inverse),
+          uses=("41", "59"))
 def equations_60_to_63(rng):
-    claims = []
-    for case, at, l, state in cases.blocks_of_any_rank(rng):
-        A, B, C = reference.triangle(at.net, at.x, l)  # (62)
-        A_plus, C_plus, h = reference.pinv(A), reference.pinv(C), half(state)
-        expected = reference.triangular_right_inverse(A, B, C)
-        claims += [Equal("A+", eq_61_63_plus(state.S1, h), A_plus,  # (61)
-                         1e-9, case=case),
-                   Equal("C+", eq_61_63_plus(state.S2, h), C_plus,  # (63)
-                         1e-9, case=case),
-                   Equal("(41) from A+, B and C+", eq_41_right_inverse(A_plus, B, C_plus), expected,
-                         1e-9, case=case),
-                   Equal("whole", eq_60_own_right_inverse(state), expected, 1e-8,  # (60)
-                         case=case)]
-    return [*claims, Case(A_plus=A_plus)]
+    def sides(b, A, B, C):
+        A_plus, C_plus, h = reference.pinv(A), reference.pinv(C), len(b.W1)
+        whole = reference.triangular_right_inverse(A, B, C)
+        return {"(60): whole": (eq_60_own_right_inverse(b), whole),
+                "(61): A+": (eq_61_63_plus(b.S1, h), A_plus),
+                "(62): B": (eq_62_B(b), B),
+                "(63): C+": (eq_61_63_plus(b.S2, h), C_plus),
+                "(41) from A+, B and C+": (eq_41_right_inverse(A_plus, B, C_plus), whole)}
+    return for_any_rank(rng, sides)
 
 
 @equation(PAPER, "64",
@@ -66,100 +66,85 @@ def equations_60_to_63(rng):
           kind="identity", verdict="holds",
           implements=eq_64_product, uses=("59", "60"))
 def equation_64(rng):
-    claims = []
-    for case, at, l, state in cases.blocks_of_any_rank(rng):
-        own = reference.own_parameter_jacobian(at.net, at.x, l)
-        product = eq_64_product(state)
-        inverse = reference.triangular_right_inverse(*reference.triangle(at.net, at.x, l))
-        claims += [Equal("the product, by singular values", product, inverse @ own, 1e-9,
-                         case=case),
-                   Equal("symmetric", product, product.T.copy(), 1e-9, case=case)]
-    return [*claims, Case(diagonal=np.diag(product))]
+    def sides(b, A, B, C):
+        product, inverse = eq_64_product(b), reference.triangular_right_inverse(A, B, C)
+        own = np.block([[A, np.zeros((len(A), C.shape[1]))], [B, C]])
+        return {"the product, by singular values": (product, inverse @ own),
+                "symmetric": (product, product.T.copy())}
+    return for_any_rank(rng, sides)
 
 
 @equation(PAPER, "65", "66",
           statement="B entry by entry, with names for what the paper writes in full: S and S' as "
                     "defined here stand in (67)-(79) too.",
           kind="identity", verdict="holds",
-          implements=eq_66_B,
-          uses=("14", "15", "59", "u-vectorisation"))
+          implements=eq_65_66_B, uses=("14", "15", "59", "u-vectorisation"))
 def equations_65_and_66(rng):
     at = cases.small(rng)
-    claims = []
-    for l, state in enumerate(at.states):
-        loops = np.zeros((6, state.W1.size))
-        for i, j, a, b in np.ndindex(2, 3, 2, state.W1.shape[1]):
-            slope = 1 - np.tanh(state.V1 @ state.X1[:, j]) ** 2
-            total = sum(state.W2[i, k] * state.V1[k, a] * slope[k] for k in range(len(slope)))
-            loops[i + 2 * j, a + 2 * b] = state.S1[b, j] * total
-        _, B, _ = reference.triangle(at.net, at.x, l)
-        claims += [Equal("by loops", eq_66_B(state), loops, 1e-12,  # (66)
-                         case=f"block {l + 1}"),
-                   # (65)
-                   Equal("as d x2 / d w1 by complex steps", eq_66_B(state), B, 1e-11,
-                         case=f"block {l + 1}")]
-    return [*claims, Case(B=loops)]
+    states = at.states
+
+    def loops(l):
+        b, B = states[l], np.zeros((6, 16))
+        slope = 1 - np.tanh(b.V1 @ b.X1) ** 2
+        for i, j, a, m in np.ndindex(2, 3, 2, 8):
+            total = sum(b.W2[i, k] * b.V1[k, a] * slope[k, j] for k in range(8))
+            B[i + 2 * j, a + 2 * m] = b.S1[m, j] * total
+        return B
+
+    B = [eq_65_66_B(b) for b in states]
+    return [*blockwise("(66): by loops", B, loops, 1e-12),
+            *blockwise("(65): as d x2 / d w1 by complex steps", B,
+                       lambda l: reference.triangle(at.net, at.x, l)[1], 1e-11), Case(B=B[-1])]
 
 
 @equation(PAPER, "67", "68", "69", "70", "71", "72",
           statement="B A+ entry by entry: the sum over the hidden units, times S^T S^{T+}.",
           kind="proof-step", verdict="holds",
-          implements=eq_72_BA_plus, uses=("61", "66"))
+          implements=(eq_67_68_BA_plus, eq_69_BA_plus, eq_70_BA_plus, eq_71_72_BA_plus),
+          uses=("61", "66"))
 def equations_67_to_72(rng):
-    claims = []
-    for case, at, l, state in cases.blocks_of_any_rank(rng):
-        A, B, _ = reference.triangle(at.net, at.x, l)
-        expected = B @ reference.pinv(A)  # (67), (68)
-        T_plus, (samples, h) = reference.pinv(state.S1.T), state.X1.T.shape
-        inner = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)  # sum over k
-        lines = {"(69)": np.einsum("jibp,pm->jibm", B.reshape(samples, h, -1, h)
-                                   .transpose(0, 1, 3, 2), T_plus),
-                 "(70)": np.einsum("jp,ija,pm->jiam", state.S1.T, inner, T_plus),
-                 "(71)": np.einsum("ija,jm->jiam", inner, state.S1.T @ T_plus)}
-        for line, terms in lines.items():  # [j1, i1, i4, j4], as rows and columns
-            claims.append(Equal(line, terms.transpose(0, 1, 3, 2).reshape(len(B), -1),
-                                expected, 1e-9, case=case))
-        claims.append(Equal("(72)", eq_72_BA_plus(state), expected,
-                            1e-9, case=case))
-    return [*claims, Case(BA_plus=expected)]
+    def sides(b, A, B, C):
+        A_plus, expected = reference.pinv(A), np.linalg.lstsq(A.T, B.T, rcond=1e-10)[0].T
+        return {"(67), (68)": (eq_67_68_BA_plus(B, A_plus), expected),
+                "(69)": (eq_69_BA_plus(B, b.S1), expected),
+                "(70)": (eq_70_BA_plus(b), expected),
+                "(71), (72)": (eq_71_72_BA_plus(b), expected)}
+    return for_any_rank(rng, sides)
 
 
 @equation(PAPER, "73", "74", "75", "76", "77", "78", "79",
           statement="B A+ A entry by entry: S^T S^{T+} S^T takes the place of S^T in B.",
           kind="proof-step", verdict="holds",
-          implements=eq_78_BA_plus_A, uses=("59", "72"))
+          implements=(eq_73_74_BA_plus_A, eq_75_BA_plus_A, eq_76_BA_plus_A, eq_77_78_BA_plus_A,
+                      eq_79_80_BA_plus_A),
+          uses=("59", "72"))
 def equations_73_to_79(rng):
-    claims = []
-    for case, at, l, state in cases.blocks_of_any_rank(rng):
-        A, B, _ = reference.triangle(at.net, at.x, l)
-        BA_plus, (samples, h) = B @ reference.pinv(A), state.X1.T.shape
-        expected, T = BA_plus @ A, state.S1.T  # (73), (74)
-        by_samples = BA_plus.reshape(samples, h, samples, h)  # [j1, i1, j4, i4]
-        inner = np.einsum("ik,ka,kj->ija", state.W2, state.V1, state.slope2)
-        lines = {"(75)": np.einsum("jima,mb->jiab", by_samples, T),
-                 "(76)": np.einsum("ija,jm,mb->jiab", inner, T @ reference.pinv(T), T),
-                 "(79)": np.einsum("ija,jb->jiab", inner, T)}
-        for line, terms in lines.items():
-            claims.append(Equal(line, terms.transpose(0, 1, 3, 2).reshape(len(B), -1),
-                                expected, 1e-9, case=case))
-        claims.append(Equal("(78)", eq_78_BA_plus_A(state), expected, 1e-9, case=case))  # (77)
-    return [*claims, Case(BA_plus_A=expected)]
+    def sides(b, A, B, C):
+        BA_plus, (_, s, Vt) = B @ reference.pinv(A), np.linalg.svd(A, full_matrices=False)
+        rows = Vt[s > 1e-10 * s[0]]
+        expected = (B @ rows.T) @ rows  # A+ A is the projection on the rows of A
+        return {"(73), (74)": (eq_73_74_BA_plus_A(BA_plus, A), expected),
+                "(75)": (eq_75_BA_plus_A(BA_plus, b.S1), expected),
+                "(76)": (eq_76_BA_plus_A(b), expected),
+                "(77), (78)": (eq_77_78_BA_plus_A(b), expected),
+                "(79)": (eq_79_80_BA_plus_A(b), expected)}
+    return for_any_rank(rng, sides)
 
 
 @equation(PAPER, "80",
           statement="B A+ A = B, whatever the ranks: B factors through A.",
           formula=r"=B_{i_1+\frac d2(j_1-1),\,i_3+\frac d2(j_3-1)}",
           kind="identity", verdict="holds",
-          implements=(eq_78_BA_plus_A, eq_59_kronecker, through),
+          implements=(eq_79_80_BA_plus_A, eq_77_78_BA_plus_A, eq_59_kronecker, through),
           uses=("66", "79"))
 def equation_80(rng):
     claims = []
-    for case, at, l, state in cases.blocks_of_any_rank(rng):
-        _, B, _ = reference.triangle(at.net, at.x, l)
-        D = through(state.W2, state.slope2, state.V1)
-        claims += [Equal("B A+ A", eq_78_BA_plus_A(state), B, 1e-9, case=case),
+    for case, at, l, b in cases.blocks_of_any_rank(rng):
+        B, D = reference.triangle(at.net, at.x, l)[1], through(b.W2, b.slope2, b.V1)
+        claims += [Equal("B A+ A, by (78)", eq_77_78_BA_plus_A(b), B, 1e-9, case=case),
+                   Equal("(80): its last line", eq_79_80_BA_plus_A(b), B, 1e-11, case=case),
                    Equal("B = D A with D = d x2 / d x1",
-                         D @ eq_59_kronecker(state.S1, half(state)), B, 1e-11, case=case)]
+                         D @ eq_59_kronecker(b.S1, len(b.W1)), B, 1e-11, case=case)]
     return [*claims, Case(B=B)]
 
 
@@ -172,26 +157,21 @@ def equation_80(rng):
           condition=(INDEPENDENT,
                      "The outputs are x_L itself. (A readout with fewer outputs leaves directions "
                      "of x_L free, which the layer-wise inverse holds fixed.)"),
-          implements=(eq_60_own_right_inverse, eq_42_right_inverses),
-          uses=("64", "80"))
+          implements=(eq_60_own_right_inverse, eq_42_right_inverses), uses=("64", "80"))
 def appendix_n(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
-        for l, (state, inverse) in enumerate(zip(at.states,
-                                                 eq_42_right_inverses(at.states))):
-            own, J = (reference.own_parameter_jacobian(at.net, at.x, l),
-                      reference.parameter_jacobian(at.net, at.x, [l]))
-            claims.append(wrap(Equal("the layer alone", eq_60_own_right_inverse(state),
-                                     reference.pinv(own), 1e-8, case=f"{name}, block {l + 1}")))
-            claims.append(wrap(Equal("with the network above", inverse, reference.pinv(J), 1e-7,
-                                     case=f"{name}, block {l + 1}")))
-    at = cases.small(rng)
-    R = np.linalg.qr(rng.normal(size=(4, 2)))[0].T
-    half_first = [s * 4 + which * 2 + i for which in (0, 1) for s in range(3) for i in (0, 1)]
-    sample = np.kron(np.eye(3), R)[:, half_first]
-    J, inverse = (reference.parameter_jacobian(at.net, at.x, [0]),
-                  eq_42_right_inverses(at.states)[0])
-    read = inverse @ sample.T
-    return [*claims, Equal("a readout: still a right inverse", sample @ J @ read, np.eye(6), 1e-8),
-            Counterexample(Equal("a readout: but not the Moore-Penrose inverse", read,
-                                 reference.pinv(sample @ J), 1e-3)), Case(readout=R)]
+        for what, found, jacobian, off in (
+                ("the layer alone", map(eq_60_own_right_inverse, at.states), reference.own_jacobian,
+                 1e-8),
+                ("with the network above", eq_42_right_inverses(at.states), reference.in_weights,
+                 1e-7)):
+            claims += blockwise(what, found, lambda l, of=jacobian, at=at: reference.pinv(
+                of(at.net, at.x, l)), off, case=name, wrap=wrap)
+    at, U = cases.small(rng), np.linalg.qr(rng.normal(size=(4, 2)))[0].T
+    read = np.kron(np.eye(3), U)[:, cases.half_order(4, 3)]  # all samples, from half order
+    J, inverse = reference.in_weights(at.net, at.x, 0), eq_42_right_inverses(at.states)[0]
+    return [*claims, Equal("a readout: still a right inverse", read @ J @ inverse @ read.T,
+                           np.eye(6), 1e-8),
+            Counterexample(Equal("a readout: but not the Moore-Penrose inverse", inverse @ read.T,
+                                 reference.pinv(read @ J), 1e-3)), Case(readout=U)]

@@ -7,8 +7,7 @@ import numpy as np
 from ....ledger import AtMost, Case, Counterexample, Equal, Rate, Stated, equation
 from ....ledger.multiplication_counter import counted
 from .. import PAPER
-from ..eq_12_13_jacobian import to_theta
-from ..eq_16_17_right_inverse import eq_55_step, order_of_cost
+from ..eq_16_17_right_inverse import eq_8_55_step, order_of_cost
 from ..method import right_inverse
 from ..section_5_pseudo_inverse import times_pseudo_inverse
 from . import cases, reference
@@ -22,41 +21,37 @@ from . import cases, reference
           kind="claim", verdict="conditional",
           condition="The bottleneck d' is of the order of d. With d' the cost is O(L (n d d' + "
                     "n^2 d' + n^3)).",
-          implements=(order_of_cost, Stated(times_pseudo_inverse, "product"), eq_55_step),
+          implements=(order_of_cost, Stated(times_pseudo_inverse, "product"), eq_8_55_step),
           uses=("16", "17"))
 def cost(rng):
-    sizes = np.array([8, 16, 32])
-    grown = [float(multiply_adds(rng, d, d, 4, 2)) for d in sizes]
-    formula = np.array([2 * (4 * d * d * (d // 2)) * 2.0 for d in sizes])
-    expected = [exact_count(32, width, 4, 2) for width in (32, 64, 128)]
-    measured = [multiply_adds(rng, 32, width, 4, 2) for width in (32, 64, 128)]
-    per_batch = [multiply_adds(rng, 12, 64, n, 2) for n in (8, 16, 32)]
-    at = cases.small(rng)
-    J = reference.parameter_jacobian(at.net, at.x)
+    def counts(sizes):
+        """What is counted, and the count by hand, for sizes (d, d', n, L)."""
+        return np.array([(multiply_adds(rng, *one), exact_count(*one)) for one in sizes], float).T
+
+    d, at = np.array([8, 16, 32]), cases.small(rng)
+    grown, _ = counts((one, one, 4, 2) for one in d)
+    wide, wide_by_hand = counts((32, width, 4, 2) for width in (32, 64, 128))
+    batch, batch_by_hand = counts((12, 64, n, 2) for n in (8, 16, 32))
+    depths, _ = counts((8, 8, 4, L) for L in (1, 2, 3))
     drawn = [tuple(int(v) for v in rng.integers((3, 2, 2), 12)) for _ in range(4)]
     drawn = [(2 * d, max(2 * d, 2 * n), n, L) for d, n, L in drawn]
+    found, _ = counts(drawn)
     orders = np.array([float(order_of_cost(L, n, d)) for d, _, n, L in drawn])
-    counts = np.array([float(multiply_adds(rng, d, width, n, L)) for d, width, n, L in drawn])
-    wide = np.array([max(width / d, 1.0) for d, width, _, _ in drawn])
-    depths = [float(multiply_adds(rng, 8, 8, 4, L)) for L in (1, 2, 3)]
     return [AtMost("drawn sizes: what is counted against six times the order (and d' over d)",
-                   counts, 6 * orders * wide),
+                   found, 6 * orders * [max(width / d, 1.0) for d, width, _, _ in drawn]),
             Equal("drawn sizes: the order in factors", orders,
                   [float(L * n * d * (d + n)) for d, _, n, L in drawn], 1e-14),
-            AtMost("drawn sizes: the order against what is counted", orders, counts),
-            Equal("a block more costs what the one before it did", depths[2] - depths[1],
-                  depths[1] - depths[0], 1e-12),
-            Equal("products of forward pass and update against the count",
-                  np.array(measured, float), np.array(expected, float), 1e-12),
-            Equal("for larger batches: the Gram matrices enter with n^2",
-                  np.array(per_batch, float),
-                  np.array([exact_count(12, 64, n, 2) for n in (8, 16, 32)], float), 1e-12),
-            Rate("d' = d, n fixed: order in d", sizes, grown, order=2, tolerance=0.3),
+            AtMost("drawn sizes: the order against what is counted", orders, found),
+            Equal("a block more costs what the one before it did", *np.diff(depths)[::-1], 1e-12),
+            Equal("products of forward pass and update against the count", wide, wide_by_hand,
+                  1e-12),
+            Equal("for larger batches: the Gram matrices enter with n^2", batch, batch_by_hand,
+                  1e-12),
+            Rate("d' = d, n fixed: order in d", d, grown, order=2, tolerance=0.3),
             Equal("it is the right direction that was counted",
-                  to_theta(J.T, at.net).T @ cases.fast_direction(at), -at.eps, 1e-8),
-            Counterexample(Equal("d' = 4 d: the cost without d' in it",
-                                 float(measured[-1]), float(measured[0]), 5e-2)),
-            Case(d=sizes, multiply_adds=grown, formula=formula)]
+                  reference.moved_outputs(at.net, at.x, at.step()), -at.eps, 1e-8),
+            Counterexample(Equal("d' = 4 d: the cost without d' in it", wide[-1], wide[0], 5e-2)),
+            Case(d=d, multiply_adds=grown)]
 
 
 def exact_count(d, bottleneck, n, blocks):
@@ -69,25 +64,16 @@ def exact_count(d, bottleneck, n, blocks):
 
 def multiply_adds(rng, d, bottleneck, n, blocks):
     """Counted multiply-adds of matrix products of a forward pass and the update (factorisations
-    excepted).
+    excepted), where the features are well apart: else a step decomposes these themselves.
     """
-    log, (net, x, y) = [], well_apart(rng, d, bottleneck, n, blocks)
-    for half in net.couplings:
+    at, log = cases.small(rng, n, 1e3, d=d, blocks=blocks, bottleneck=max(bottleneck, n),
+                          scale=0.1), []
+    for half in at.net.couplings:
         for layer in (half.fixed, half.trained):
             dict.__setitem__(layer.parameters, "weight", counted(layer.weight, log))
-    outputs, saved = net.chain.forward(x)
+    outputs, saved = at.net.chain.forward(at.x)
     for one in saved:  # the layers write into arrays of their own, which do not count
         one.inner[-1] = one.inner[-1]._replace(input=counted(one.inner[-1].input, log))
-    right_inverse(SimpleNamespace(network=net, saved=saved), outputs - y, times_pseudo_inverse)
+    right_inverse(SimpleNamespace(network=at.net, saved=saved), outputs - at.y,
+                  times_pseudo_inverse)
     return sum(log)
-
-
-def well_apart(rng, d, bottleneck, n, blocks):
-    """A network and a batch whose features are well apart: where a Gram matrix has lost its digits,
-    a step decomposes the features themselves.
-    """
-    while True:
-        net = cases.network(rng, d=d, blocks=blocks, bottleneck=max(bottleneck, n), scale=0.1)
-        x, y = rng.normal(size=(2, n, d))
-        if reference.conditions(net, x).max() < 1e3:
-            return net, x, y
