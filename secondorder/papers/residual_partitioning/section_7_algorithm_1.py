@@ -126,9 +126,6 @@ def eq_41_carried(Z, Y_dot, slope, curvature, u, correct=np.abs):
     return correct(np.abs(slope) * Z + Y_dot * curvature * u)
 
 
-activation = eq_41_carried  # as a study calls it
-
-
 @loop
 def algorithm_1_last_lines(total, theta, share, l2, keep, rate, own_rate, damping, W_ddot, moved):
     """The last lines, dw_j = -lambda W_dot_j / W_ddot_j, and what (3) promises of this step: a

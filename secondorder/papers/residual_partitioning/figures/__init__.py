@@ -1,10 +1,9 @@
-"""The figures and claims of the paper, in its order; each file reads as the claim that it decides.
+"""The figures and claims of the paper, in its order; see :mod:`secondorder.studies`.
 
-`networks` makes the paper's two networks and the data; `curves` trains them and reads off the
-numbers that the figures are about. Every other file is one study; see :mod:`secondorder.studies`.
+`networks` makes the paper's two networks and the data, `tuning` chooses rates. Every other file is
+one study, or a few that share what they run.
 """
 
-from . import figure_1, figure_2, figure_3  # noqa: F401
-from . import timing, same_order, memory  # noqa: F401
+from . import figures_1_to_3, cost  # noqa: F401
 from . import promised_decrease, saddle, curvature_quality, loose_bound  # noqa: F401
-from . import competitive, printed_algorithm, negative_coefficients  # noqa: F401
+from . import printed_algorithm, negative_coefficients  # noqa: F401

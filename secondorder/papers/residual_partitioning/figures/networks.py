@@ -3,16 +3,16 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Images, images
+from secondorder.studies import images
 
 BATCH = 100
 L2 = 1e-2  # the paper's penalty, (l2 / 2) |theta|^2 in the objective of every method
 HIDDEN = {"autoencoder": (64, 2, 64), "classifier": (400, 100, 36)}
-METHODS = {"partitioning": (so.ResidualPartitioning, {}),
-           "sgd": (so.SGD, {}),
-           "adam": (so.Adam, {})}
+KINDS = tuple(HIDDEN)
+SETS = {"digits": "digits", "mnist": "MNIST", "cifar-10": "CIFAR-10"}
+METHODS = {"partitioning": so.ResidualPartitioning, "sgd": so.SGD, "adam": so.Adam}
 NAMES = {"partitioning": "residual partitioning", "sgd": "SGD", "adam": "Adam"}
-LUMINANCE = (0.299, 0.587, 0.114)  # of red, green, blue
+LOOKS = {"partitioning": ("C3", "o"), "sgd": ("C0", "s"), "adam": ("C2", "^")}
 
 
 def network_of(kind, inputs, seed, dtype="float32", hidden=None):
@@ -27,23 +27,18 @@ def network_of(kind, inputs, seed, dtype="float32", hidden=None):
                   dtype=dtype), so.SoftmaxCrossEntropy()
 
 
-def pictures(name, part="train"):
-    """Images in [-1, 1] by name; ``"cifar-10-grey"``, the stand-in for Fashion-MNIST, is the
-    luminance of CIFAR-10, rows and columns 2 to 29.
-    """
-    if name != "cifar-10-grey":
-        return images(name, part, (-1.0, 1.0))
-    coloured = images("cifar-10", part, (-1.0, 1.0))
-    grey = np.tensordot(LUMINANCE, coloured.inputs.reshape(-1, 3, 32, 32), axes=(0, 1))
-    return Images(grey[:, 2:30, 2:30].reshape(len(grey), -1), coloured.labels,
-                  "grey centres of CIFAR-10, for Fashion-MNIST", stand_in=True)
-
-
 def data_of(kind, name, part="train", dtype="float32"):
-    """Inputs and targets: the inputs again for an autoencoder, else the labels."""
-    dataset = pictures(name, part)
+    """Images in [-1, 1] and targets: the images again for an autoencoder, else the labels."""
+    dataset = images(name, part, (-1.0, 1.0))
     x = dataset.inputs.astype(dtype)
     return x, x if kind == "autoencoder" else dataset.labels
+
+
+def random_batch(kind, inputs, seed):
+    """A batch of noise, where only time and memory count."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, (BATCH, inputs)).astype("float32")
+    return x, x if kind == "autoencoder" else rng.integers(0, 10, BATCH)
 
 
 def batches(samples, seed):
