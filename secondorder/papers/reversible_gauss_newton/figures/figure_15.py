@@ -74,10 +74,11 @@ def behind(runs):
 
 
 @study(PAPER, "figure-15", shows="Wine quality by regression: one batch, and mini-batches",
-       claims={"a": "one batch: Gauss-Newton reaches the final loss of the better of Adam and SGD "
-                    "in fewer steps",
-               "b": "mini-batches: Gauss-Newton saturates",
-               "c": "mini-batches: it ends above Adam in training and test loss"},
+       claims={"a": "regression, one batch: Gauss-Newton reaches the final loss of the better of "
+                    "Adam and SGD in fewer steps",
+               "b": "regression, mini-batches: Gauss-Newton saturates",
+               "c": "regression, mini-batches: Gauss-Newton ends above Adam in training and test "
+                    "loss"},
        full={"full": {"batch": 1024, "samples": 1024, "width": 2000, "epochs": 61},
              "mini": {"batch": 256, "width": 2000, "epochs": 100}, "choosing": 20, "rates": (0, 6),
              "seeds": tuple(range(2, 42))},
