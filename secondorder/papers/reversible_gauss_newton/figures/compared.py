@@ -217,7 +217,8 @@ def thick_and_thin(told):
     """How a title says which rule is drawn how; seeds, where the rules have not the same ones."""
     seeds = {rule: max(map(len, methods.values())) for rule, methods in told.items()}
     return ", ".join(f"{how}: {WORDS[rule]}"
-                     + f" ({seeds[rule]} seeds)" * (len(set(seeds.values())) > 1)
+                     + f" ({seeds[rule]} seed{'s' * (seeds[rule] > 1)})" * (
+                         len(set(seeds.values())) > 1)
                      for how, rule in zip(("thick", "thin"), told))
 
 

@@ -87,9 +87,11 @@ class Figure12(compared.OfFigure2):
             name += (", diverges" if any(map(diverged, runs)) else ", leaves at the top"
                      if any(max(run["loss"]) > top for run in runs) else "")
             mean_and_range(panel, [run["loss"] for run in runs], f"C{k}", 1, label=name,
-                           linestyle=LINE_STYLES[k % len(LINE_STYLES)], marker="x", markevery=100)
-        for grey, (rate, _, runs) in zip(("k", "0.6"), self._halved(results, settings).values()):
-            compared.draw_curves(panel, runs, "loss", grey, "-",
+                           linestyle=LINE_STYLES[k % len(LINE_STYLES)], markevery=100,
+                           marker="x" if any(map(diverged, runs)) else None)
+        for colour, style, (rate, _, runs) in zip(("k", "C8"), ("-", (0, (1, 2))), self._halved(
+                results, settings).values()):
+            compared.draw_curves(panel, runs, "loss", colour, style,
                                  f"{rate:g}, halved every {HALVE} epochs", linewidth=2.2)
         adam = compared.FIGURE_2.by_rule(results, settings, methods=("adam",))
         for (rule, runs), style in zip(adam.items(), (":", "-.")):
