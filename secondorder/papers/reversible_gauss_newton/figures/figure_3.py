@@ -30,9 +30,10 @@ def fifths(run):
        shows="Per cent by which a step changes the loss of its own batch, CIFAR-10",
        claims={"a": "in epochs 1 to 5 a step of Gauss-Newton changes its own batch's loss by twice "
                     "as much as one of Adam or SGD, or more",
-               "b": "over the first four fifths of the epochs this change is the largest of the "
-                    "three",
-               "c": "its lead is smaller in the last five of these epochs than in the first five"},
+               "b": "over the first four fifths of the epochs a step of Gauss-Newton changes its "
+                    "own batch's loss most of the three",
+               "c": "Gauss-Newton's lead in this change is smaller late (last five of these "
+                    "epochs) than early (first five)"},
        deviation=compared.AT_AUTHORS + "; every fifth step is measured")
 class Figure3(compared.OfFigure2):
     judges = {
