@@ -45,17 +45,17 @@ def non_negative(value, name):
     return number_in(value, name, 0, np.inf)
 
 
-def positive_weights(value, name, largest):
+def positive_weights(value, name):
     """Return `value`, a number or one for each output, as a float or an array (C,); TypeError or
-    ValueError unless all are real, above 0 and at most `largest`.
+    ValueError unless all are real and above 0.
     """
     if np.ndim(value) == 0:
-        return positive_number(plain(value), name, largest)
+        return positive_number(plain(value), name)
     value = real_array(value, name).astype(float)
     if value.ndim != 1 or not value.size:
         raise ValueError(f"{name} must be a number or an array (C,), got shape {value.shape}")
     for entry in value:
-        positive_number(float(entry), name, largest)
+        positive_number(float(entry), name)
     return value
 
 
@@ -160,13 +160,17 @@ class Checked:
 # -- names and kinds -------------------------------------------------------------------------------
 
 
-def did_you_mean(name, names):
-    """``"did you mean 'this' or 'that'? "`` with the names close to `name`, in capitals or not;
-    empty without any.
-    """
+def close_matches(name, names, cutoff=0.6):
+    """At most three of `names` that are close to `name`, in capitals or not, the closest first."""
     by_lower = {str(known).lower(): known for known in names}
-    close = difflib.get_close_matches(str(name).lower(), by_lower, n=3)
-    return f"did you mean {' or '.join(repr(by_lower[one]) for one in close)}? " if close else ""
+    close = difflib.get_close_matches(str(name)[:100].lower(), by_lower, n=3, cutoff=cutoff)
+    return [by_lower[one] for one in close]
+
+
+def did_you_mean(name, names, cutoff=0.6):
+    """``"did you mean 'this' or 'that'? "`` with the names close to `name`; empty without any."""
+    close = close_matches(name, names, cutoff)
+    return f"did you mean {' or '.join(map(repr, close))}? " if close else ""
 
 
 def lookup(table, name, what):

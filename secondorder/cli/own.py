@@ -1,6 +1,5 @@
 """Users' papers on the command line: from a file, or from the folder of an edition."""
 
-import difflib
 import importlib.util
 import sys
 import traceback
@@ -63,12 +62,19 @@ def load_here(name):
     A paper that is known already, the package's own first of all, is left as it is. ValueError
     names an edition whose name is nearly the given one.
     """
+    from secondorder.checks import close_matches
+    from secondorder.ledger.labels import papers_named
     from secondorder.ledger.registry import REGISTRY, paper_meant
 
     if not name or name in REGISTRY.papers or "/" in name or "\\" in name:
         return
     from secondorder.edition import loading
 
+    if loading.is_edition("."):  # the working directory is one itself
+        key = loading.key_of(".")
+        if key not in REGISTRY.papers and papers_named(name, {key: ""}):
+            loading.load(".")
+            return
     editions = [folder.name for folder in sorted(Path().iterdir()) if loading.is_edition(folder)]
     if not editions:
         return
@@ -77,7 +83,7 @@ def load_here(name):
     try:
         meant = name if name in editions else paper_meant(name, titles)
     except ValueError:  # it may be a topic, unless it is nearly a key
-        if difflib.get_close_matches(name, editions, cutoff=0.8):
+        if close_matches(name, editions, 0.8):
             raise
         return
     if meant in editions and meant not in REGISTRY.papers and loading.key_of(meant) == meant:
