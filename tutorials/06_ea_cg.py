@@ -168,8 +168,7 @@ DROPPED = ("(5) inputs with curvature", "(6) and curvature with slopes",
 def bars(found, title):
     """The relative errors of the blocks as a picture, by what was dropped."""
     return lambda ax: plots.errors_by_layer(dict(zip(DROPPED, errors(found).T)), ax, title,
-                                            "relative error of the block", "below"
-                                            ).set(ylim=(0, 1.4))
+                                            "relative error of the block").set(ylim=(0, 1.4))
 
 
 figures.show(plots.row(

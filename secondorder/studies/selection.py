@@ -95,8 +95,9 @@ class Chosen:
         Name of a rule -> what a verdict says of it, "at the best rate".
     published : dict
         Name of a setting -> method -> the rate that the authors published. Where there are some,
-        they are one more rule, ``"authors"``, which stands first and decides; a method without one
-        takes the paper's own rule there.
+        they take the place of the paper's own rule as the rule ``"authors"``, which decides; a
+        method without one takes the paper's own rule there. The seeds of a setting in
+        ``settings["published"]``, where there are such, are all that this rule has.
     beside : dict
         Arguments of the trials.
     choosing_seed : int
@@ -122,7 +123,13 @@ class Chosen:
 
     def rules_of(self, name):
         """The names of the rules for a setting; the one that decides stands first."""
-        return (("authors",) if name in self.published else ()) + tuple(self.rules)
+        own, *others = self.rules
+        return ("authors" if name in self.published else own, *others)
+
+    def seeds(self, settings, name, rule):
+        """The judged seeds of a rule."""
+        there = settings.get("published", {}).get(name, settings["seeds"])
+        return tuple(seed for seed in settings["seeds"] if rule != "authors" or seed in there)
 
     def choosing(self, settings, name, methods, **more):
         """The runs by which rates are chosen."""
@@ -141,8 +148,9 @@ class Chosen:
         rates = {rule: grid[best(curves)] for rule, best in self.rules.items()}
         if name not in self.published:
             return rates
-        own = next(iter(rates.values()))
-        return {"authors": self.published[name].get(method, own)} | rates
+        own, *others = rates
+        return {"authors": self.published[name].get(method, rates[own])} | {
+            rule: rates[rule] for rule in others}
 
     def wanted(self, settings, results, names=("cifar",), methods=None, rules=None, **more):
         """The runs that choose the rates, and the judged ones as soon as these are known."""
@@ -153,7 +161,8 @@ class Chosen:
                 choice = self.rates(results, settings, name, method, **more)
                 if choice is not None:
                     runs += [self.one(settings, name, seed, method, choice[rule], **more)
-                             for rule in rules or self.rules_of(name) for seed in settings["seeds"]]
+                             for rule in rules or self.rules_of(name)
+                             for seed in self.seeds(settings, name, rule)]
         return runs
 
     def by_rule(self, results, settings, name="cifar", methods=None, rules=None, **more):
@@ -164,7 +173,7 @@ class Chosen:
             for rule in told:
                 told[rule][method] = [
                     results.returned(self.one(settings, name, seed, method, choice[rule], **more))
-                    for seed in settings["seeds"]]
+                    for seed in self.seeds(settings, name, rule)]
         return told
 
     def decided(self, told):

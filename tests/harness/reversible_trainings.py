@@ -79,15 +79,6 @@ def without(ratio):
     return make
 
 
-def tolerances(ends):
-    def make(method, seed, epochs, options=None, **_):
-        end = 1.2 if method == "adam" else ends[(options or {"strength": 0.01})["strength"]]
-        if end > 1.2:
-            return run(saturating(end), epochs, seed=seed)
-        return to(end, epochs, seed)
-    return make
-
-
 def one_batch(yes):
     def make(method, seed, epochs, **_):
         if yes or method != "gn":
@@ -268,6 +259,4 @@ CLEAR = {
                                   generalising(dict.fromkeys(EXACT, 0.5))),
     "claim-regularisation": (without(1.3), without(1.0)),
     "claim-theorem": (apart(1.03), apart(1.08)),
-    "claim-tolerance": (tolerances({0.001: 1.8, 0.01: 1.7, 0.1: 1.9}),
-                        tolerances({0.001: 0.9, 0.01: 1.7, 0.1: 1.9})),
 }

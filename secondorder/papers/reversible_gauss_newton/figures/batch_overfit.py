@@ -38,15 +38,14 @@ def gap(told):
     return float(adam - gauss_newton)
 
 
-@study(PAPER, "claim-batch-overfit",
+@study(PAPER, "claim-batch-overfit", **compared.ON_CIFAR | {
+           "full": compared.FULL | {"first": EPOCHS}, "quick": compared.QUICK | {"first": 3}},
        shows="What a step does to a batch that it has not seen, over what it does to its own, "
              "CIFAR-10",
-       claims={"a": "at rates of equal change of the own batch less carries over with Gauss-Newton "
-                    "than with Adam (epochs 1 to 20)"},
-       full=compared.FULL | {"first": EPOCHS}, quick=compared.QUICK | {"first": 3},
-       seconds=(1800, 3), needs=("cifar-10",),
-       smaller=compared.SMALLER,
-       deviation=compared.DEVIATION + "; the other batch is of test images, not cropped; all rates "
+       claims={"a": "Gauss-Newton overfits each mini-batch: at equal change of the own batch's "
+                    "loss less carries over to another batch than with Adam, epochs 1 to 20"},
+       seconds=(1800, 3),
+       deviation=compared.SIZES + "; the other batch is of test images, not cropped; all rates "
        "of both methods, compared at the middle of the changes that both reach")
 class BatchOverfit:
     def runs(self, settings, results):

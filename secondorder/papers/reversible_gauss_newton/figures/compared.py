@@ -1,8 +1,9 @@
-"""Runs at rates that rules choose: of Figure 2, which serve most other studies, and of others.
+"""Runs at rates that were published or chosen: of Figure 2, which serve most other studies.
 
-The paper chooses a rate by the progress of the first epoch, without instability (rule P). It
-decides a claim, and the verdict at the rate with the least training loss later on (rule B) is told
-beside it. Both are read off the same runs on a seed of their own, six rates a method.
+The rates of the authors' public code decide a claim where runs at them are at hand. Elsewhere the
+paper's own rule decides (rule P, the most progress in epoch 1, without instability). The verdict at
+the rate with the least training loss later on (rule B) is told beside it. Both rules read the same
+runs on a seed of their own, six rates a method.
 """
 
 import numpy as np
@@ -14,31 +15,45 @@ from .training import NAMES, TITLES, train
 
 RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 2.0, 4.0), "adam": (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2),
          "sgd": (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)}
+#: Of the authors' public code, which leaves out the factor 1 / L: its rates times L.
+AUTHORS = {"cifar": {"gn": 0.6, "adam": 1e-4, "sgd": 0.01},
+           "mnist": {"gn": 0.2, "adam": 1e-4, "sgd": 0.1}}
+#: Seeds that were run at these rates.
+AUTHORS_SEEDS = {"cifar": (2, 3, 4), "mnist": (2,)}
 METHODS = ("gn", "adam", "sgd")
-RULES = {"P": "most progress in epoch 1", "B": "least loss later on"}
-#: What a verdict says of a rule; the first of those that there are decides.
+#: What a verdict says of a rule, and a picture.
 WORDS = {"authors": "at the authors' rates", "P": "at the rates of the paper's rule",
          "B": "at the best rates"}
 CHOOSING = Chosen.choosing_seed
-THICK_AND_THIN = "thick: rate by epoch 1, thin: best later"
 STYLES = {"gn": ("C3", "-"), "adam": ("C0", "--"), "sgd": ("C4", ":"), "mp": ("C2", "-.")}
 
 FULL = {"cifar": {"task": "cifar-8", "samples": 5000, "width": 800, "batch": 102, "epochs": 100,
                   "looks": 10},
         "mnist": {"task": "mnist", "samples": 8000, "width": 1064, "batch": 136, "epochs": 60},
-        "choosing": {"cifar": 30, "mnist": 15}, "rates": (0, 6), "seeds": (2, 3, 4)}
+        "choosing": {"cifar": 30, "mnist": 15}, "rates": (0, 6), "seeds": (2, 3, 4),
+        "published": AUTHORS_SEEDS}
 FIVE_SEEDS = FULL | {"seeds": (2, 3, 4, 5, 6)}
 FOURTEEN_SEEDS = FULL | {"seeds": tuple(range(2, 16))}
 QUICK = {"cifar": {"task": "cifar-8", "samples": 120, "width": 48, "batch": 40, "epochs": 4,
                    "looks": 2},
          "mnist": {"task": "digits", "samples": 120, "width": 48, "batch": 40, "epochs": 4},
          "choosing": {"cifar": 3, "mnist": 3}, "rates": (2, 4), "seeds": (2,)}
-SMALLER = "CIFAR-10 at 8 x 8 pixels, 5000 images, d' = 800"
-DEVIATION = ("CIFAR-10 at 8 x 8 pixels, 5000 images, d' = 800, n = 102; MNIST with 8000 images, "
-             "d' = 1064, n = 136, 60 epochs: the printed sizes take days. The ratios n / d' and "
-             "images / d' and the steps of an epoch are near the printed ones. Rule P for "
-             "rates is the paper's (most progress in epoch 1), rule B takes the least training "
-             "loss later on")
+#: What all studies on CIFAR-10 register alike.
+ON_CIFAR = {"full": FULL, "quick": QUICK, "needs": ("cifar-10",),
+            "smaller": "CIFAR-10 at 8 x 8 pixels, 5000 images, d' = 800"}
+SIZES = ("CIFAR-10 at 8 x 8 pixels, 5000 images, d' = 800, n = 102: the printed sizes take days. "
+         "The ratios n / d' and images / d' and the steps of an epoch are near the printed ones")
+AT_AUTHORS = (SIZES + ". The rates of the authors' public code decide (CIFAR-10: Gauss-Newton 0.6, "
+              "Adam 1e-4, SGD 0.01), with as many seeds as were run. The best rates have the least "
+              "training loss later on")
+BY_RULE = (SIZES + ". Nobody ran this at the authors' rates: those of the paper's own rule decide "
+           "(most progress in epoch 1, without instability); the best rates have the least "
+           "training loss later on")
+
+
+def published(rates, seeds):
+    """Those of the authors' rates at which runs are at hand."""
+    return {name: rates[name] for name in rates if seeds[name]}
 
 
 def early(curves):
@@ -59,14 +74,20 @@ def late(curves):
                  "rate")
 
 
-FIGURE_2 = Chosen(train, RATES, {"P": early, "B": late}, WORDS, beside={"looks": 0})
-one, grid, choosing, rates = FIGURE_2.one, FIGURE_2.grid, FIGURE_2.choosing, FIGURE_2.rates
-wanted, by_rule, under_rules = FIGURE_2.wanted, FIGURE_2.by_rule, FIGURE_2.under_rules
-decided = FIGURE_2.decided
+#: With the paper's own rule, and with the authors' rates in its place.
+OWN_RULE = Chosen(train, RATES, {"P": early, "B": late}, WORDS, beside={"looks": 0})
+FIGURE_2 = Chosen(train, RATES, {"P": early, "B": late}, WORDS, published(AUTHORS, AUTHORS_SEEDS),
+                  {"looks": 0})
+one, grid, choosing, rates = OWN_RULE.one, OWN_RULE.grid, OWN_RULE.choosing, OWN_RULE.rates
+wanted, by_rule, decided = OWN_RULE.wanted, OWN_RULE.by_rule, OWN_RULE.decided
 
 
 class OfFigure2:
-    """A study of the runs of Figure 2 on CIFAR-10; some ask for others beside."""
+    """A study of Figure 2's runs on CIFAR-10: `judges` has a function of method -> runs by letter;
+    those that ask for other runs beside have a judge of their own.
+    """
+
+    judges = {}
 
     @staticmethod
     def packed(result, arguments):
@@ -74,12 +95,16 @@ class OfFigure2:
         return {name: value for name, value in result.items() if name != "grams"}
 
     def runs(self, settings, results):
-        return wanted(settings, results)
+        return FIGURE_2.wanted(settings, results)
+
+    def judge(self, results, settings):
+        return {letter: FIGURE_2.under_rules(results, settings, "cifar", judge)
+                for letter, judge in self.judges.items()}
 
 
 def by_letter(told):
     """Letter -> verdict, of rule -> letter -> verdict: the first rule decides."""
-    return {letter: FIGURE_2.decided({rule: verdicts[letter] for rule, verdicts in told.items()})
+    return {letter: decided({rule: verdicts[letter] for rule, verdicts in told.items()})
             for letter in next(iter(told.values()))}
 
 
@@ -151,32 +176,27 @@ def draw_curves(panel, runs, name, colour, style, label, start=1, **line):
                    label=label, **line)
 
 
-def panels_by_rule(figure):
-    """Rule -> a panel of training losses by epoch, side by side."""
-    panels = dict(zip(RULES, figure.subplots(1, len(RULES), sharey=True)))
-    for rule, panel in panels.items():
-        panel.set(xlabel="epoch", yscale="log")
-        panel.set_title(f"rates: {RULES[rule]}", fontsize=9)
-    panels["P"].set_ylabel("training loss")
-    return panels
+LOSSES = ("training loss", "test loss")
 
 
-def grid_by_rule(figure):
-    """Rule -> (training losses, test losses), two panels by epoch, a row a rule."""
-    rows = dict(zip(RULES, figure.subplots(len(RULES), 2, sharex=True, squeeze=False)))
+def panels_by_rule(figure, rules, names=("training loss",)):
+    """Rule -> its panels, one a name, losses by epoch; a row a rule where there are several."""
+    shape = (1, len(rules)) if len(names) == 1 else (len(rules), len(names))
+    grid = figure.subplots(*shape, sharex=True, sharey=len(names) == 1, squeeze=False)
+    rows = dict(zip(rules, grid.T if len(names) == 1 else grid))
     for rule, row in rows.items():
-        for panel, name in zip(row, ("training loss", "test loss")):
+        for panel, name in zip(row, names):
             panel.set(ylabel=name, yscale="log")
-            panel.set_title(f"rates: {RULES[rule]}", fontsize=9)
-    for panel in row:
+            panel.set_title(WORDS[rule], fontsize=9)
+    for panel in grid[-1]:
         panel.set_xlabel("epoch")
     return rows
 
 
-def draw_by_rule(panel, told, name, log=True):
-    """A record of every method by epoch; rule P as lines, rule B thin."""
-    _draw_thick_and_thin(panel, told, lambda run: run[name])
-    panel.set(xlabel="epoch", yscale="log" if log else "linear")
+def draw_by_rule(panel, told, name, log=True, start=1):
+    """A record of every method by epoch; the rule that decides thick, others thin."""
+    _draw_thick_and_thin(panel, told, lambda run: run[name], start=start)
+    panel.set(xlabel="epoch" if start else "step", yscale="log" if log else "linear")
 
 
 def draw_looks(panel, told, of, every):
@@ -185,12 +205,21 @@ def draw_looks(panel, told, of, every):
 
 
 def _draw_thick_and_thin(panel, told, curve, step=1, start=1):
-    for rule, methods in told.items():
+    for number, methods in enumerate(told.values()):
         for method, runs in methods.items():
             colour, style = STYLES[method]
             mean_and_range(panel, [curve(run) for run in finished(runs)], colour, start, step,
-                           linestyle=style, linewidth=1.6 if rule == "P" else 0.8,
-                           label=NAMES[method] if rule == "P" else None)
+                           linestyle=style, linewidth=0.8 if number else 1.6,
+                           label=None if number else NAMES[method])
+
+
+def thick_and_thin(told):
+    """How a title says which rule is drawn how; seeds, where the rules have not the same ones."""
+    seeds = {rule: max(map(len, methods.values())) for rule, methods in told.items()}
+    return ", ".join(f"{how}: {WORDS[rule]}"
+                     + f" ({seeds[rule]} seed{'s' * (seeds[rule] > 1)})" * (
+                         len(set(seeds.values())) > 1)
+                     for how, rule in zip(("thick", "thin"), told))
 
 
 def title_of(settings, names=("cifar",)):

@@ -18,14 +18,22 @@ def between(one, other):
                      for a, b in zip(one["grams"], other["grams"])])
 
 
-@study(PAPER, "figure-11",
+def nearer(runs):
+    """(f): CKA with SGD is above that with Adam in every block."""
+    gaps = np.array([between(one, sgd) - between(one, adam) for one, adam, sgd in zip(
+        runs["gn"], runs["adam"], runs["sgd"])])
+    return both(*(paired(gaps[:, block], f"CKA with SGD less with Adam, block {block + 1}")
+                  for block in BLOCKS))
+
+
+@study(PAPER, "figure-11", **compared.ON_CIFAR | {"full": compared.FIVE_SEEDS}, seconds=(3000, 5),
        shows="CKA of Gauss-Newton's representations with Adam's and with SGD's, CIFAR-10",
-       claims={"f": "with SGD's above that with Adam's, in every block"},
-       full=compared.FULL | {"seeds": (2, 3, 4, 5, 6, 7)}, quick=compared.QUICK,
-       seconds=(3000, 5), needs=("cifar-10",),
-       smaller=compared.SMALLER,
-       deviation=compared.DEVIATION + "; at the end of training and on 60 test images")
+       claims={"f": "Gauss-Newton's representations have a higher CKA with SGD's than with Adam's, "
+                    "in every block"},
+       deviation=compared.AT_AUTHORS + "; at the end of training and on 60 test images")
 class Figure11(compared.OfFigure2):
+    judges = {"f": nearer}
+
     @staticmethod
     def packed(result, arguments):
         """The losses, by which rates are chosen, and the Gram matrices in whole numbers of length
@@ -37,26 +45,18 @@ class Figure11(compared.OfFigure2):
                              for gram in map(np.asarray, result["grams"])]
         return told
 
-    def judge(self, results, settings):
-        def nearer(runs):
-            gaps = np.array([between(one, sgd) - between(one, adam) for one, adam, sgd in zip(
-                runs["gn"], runs["adam"], runs["sgd"])])
-            return both(*(paired(gaps[:, block], f"CKA with SGD less with Adam, block {block + 1}")
-                          for block in BLOCKS))
-
-        return {"f": compared.under_rules(results, settings, "cifar", nearer)}
-
     def draw(self, results, figure, settings):
-        panels = figure.subplots(1, 2, sharey=True)
-        for panel, (rule, runs) in zip(panels, compared.by_rule(results, settings).items()):
+        told = compared.FIGURE_2.by_rule(results, settings)
+        panels = figure.subplots(1, len(told), sharey=True)
+        for panel, (rule, runs) in zip(panels, told.items()):
             for k, other in enumerate(("adam", "sgd")):
-                told = np.array([between(one, two) for one, two in zip(runs["gn"], runs[other])])
+                rows = np.array([between(one, two) for one, two in zip(runs["gn"], runs[other])])
                 at, (colour, style) = np.arange(1, 7) + 0.1 * k, compared.STYLES[other]
-                for row in told:
+                for row in rows:
                     panel.plot(at, row, "os"[k], color=colour, alpha=0.7)
-                panel.plot(at, told.mean(axis=0), style, color=colour,
+                panel.plot(at, rows.mean(axis=0), style, color=colour,
                            label=f"with {NAMES[other]}")
-            panel.set_title(f"rates by rule {rule}: {compared.RULES[rule]}", fontsize=9)
+            panel.set_title(compared.WORDS[rule], fontsize=9)
             panel.set_xlabel("block")
         panels[0].set_ylabel("CKA of Gauss-Newton's representations, at the end")
         legend_below(figure, panels[0])

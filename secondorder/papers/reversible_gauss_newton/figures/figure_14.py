@@ -28,18 +28,18 @@ def strength_of(results, form, rate):
     return choice and choice["options"]["strength"]
 
 
-@study(PAPER, "figure-14",
+@study(PAPER, "figure-14", **compared.ON_CIFAR | {"full": compared.FIVE_SEEDS},
+       seconds=(4300, 7),
        shows="Gauss-Newton with truncation, damping and noise in the pseudo-inverse, "
              "and Adam, CIFAR-10",
-       claims={"a": "damping (s + strength) ends below truncation, by less than 5 %",
-               "a-tikhonov": "the same for the public code's damping (Tikhonov)",
-               "b": "noise ends above truncation and damping",
-               "c": "all of them end above Adam"},
-       full=compared.FIVE_SEEDS, quick=compared.QUICK, seconds=(4300, 7),
-       needs=("cifar-10",),
-       smaller=compared.SMALLER,
-       deviation=compared.DEVIATION + "; strengths 0.1, 1 and 10 %, chosen on seed 100 by training "
-       "loss; the rates by both rules of truncation at 1 %")
+       claims={"a": "damping the singular values (s + strength) ends below truncating them, by "
+                    "less than 5 %",
+               "a-tikhonov": "the public code's damping (Tikhonov) ends below truncating, by less "
+                             "than 5 %",
+               "b": "adding noise ends above truncating and damping",
+               "c": "truncating, damping and noise all end above Adam"},
+       deviation=compared.BY_RULE + "; strengths 0.1, 1 and 10 %, chosen on seed 100 by training "
+       "loss; the rates are those of truncation at 1 %")
 class Figure14(compared.OfFigure2):
     def runs(self, settings, results):
         wanted = compared.wanted(settings, results, methods=("gn", "adam"))
@@ -83,7 +83,7 @@ class Figure14(compared.OfFigure2):
 
     def draw(self, results, figure, settings):
         told, strengths = self._told(results, settings)
-        for rule, row in compared.grid_by_rule(figure).items():
+        for rule, row in compared.panels_by_rule(figure, told, compared.LOSSES).items():
             for k, (form, runs) in enumerate(told[rule].items()):
                 label = (f"{FORMS[form]}, {strengths[rule][form]:g}" if form in FORMS else "Adam")
                 for panel, name in zip(row, ("loss", "test")):

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (Chosen, Run, both, diverged, headline, legend_under, paired, study,
+from secondorder.studies import (Chosen, Run, both, diverged, headline, legend_below, paired, study,
                                  table)
 from secondorder.studies.data import where
 
@@ -13,7 +13,7 @@ from .. import PAPER, RankWarning, RevMLP
 from . import compared
 from .figure_1 import boldest, lowest
 from .figure_2 import saturation_of
-from .training import METHODS, NAMES, out_of_bounds, rounded
+from .training import METHODS, out_of_bounds, rounded
 
 RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 1.5, 1.9), "adam": compared.RATES["adam"],
          "sgd": (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)}
@@ -74,10 +74,11 @@ def behind(runs):
 
 
 @study(PAPER, "figure-15", shows="Wine quality by regression: one batch, and mini-batches",
-       claims={"a": "one batch: Gauss-Newton reaches the final loss of the better of Adam and SGD "
-                    "in fewer steps",
-               "b": "mini-batches: Gauss-Newton saturates",
-               "c": "mini-batches: it ends above Adam in training and test loss"},
+       claims={"a": "regression, one batch: Gauss-Newton reaches the final loss of the better of "
+                    "Adam and SGD in fewer steps",
+               "b": "regression, mini-batches: Gauss-Newton saturates",
+               "c": "regression, mini-batches: Gauss-Newton ends above Adam in training and test "
+                    "loss"},
        full={"full": {"batch": 1024, "samples": 1024, "width": 2000, "epochs": 61},
              "mini": {"batch": 256, "width": 2000, "epochs": 100}, "choosing": 20, "rates": (0, 6),
              "seeds": tuple(range(2, 42))},
@@ -100,22 +101,14 @@ class Figure15:
                 for letter, (name, judge) in told.items()}
 
     def draw(self, results, figure, settings):
-        judged = [told for told in results.arguments() if told["seed"] != compared.CHOOSING]
-        for panel, name, full in zip(figure.subplots(1, 3), ("loss", "loss", "test"),
-                                     (True, False, False)):
-            for method in compared.METHODS:
-                mine = [told for told in judged if told["method"] == method
-                        and (told.get("samples") == told["batch"]) == full]
-                for k, rate in enumerate(sorted({told["rate"] for told in mine})):
-                    runs = [results.returned(Run(regress, told)) for told in mine
-                            if told["rate"] == rate]
-                    colour, style = compared.STYLES[method]
-                    compared.draw_curves(panel, runs, name, colour, style,
-                                         f"{NAMES[method]}, {rate:g}", linewidth=(1.8, 0.8)[k])
-            panel.set(xlabel="step" if full else "epoch", yscale="log",
-                      ylabel="test loss" if name == "test" else "training loss")
-            panel.set_title("one batch" if full else "mini-batches", fontsize=9)
-            legend_under(panel, 6)
+        told = {name: trainings.by_rule(results, settings, name)
+                for name, trainings in TRAININGS.items()}
+        for panel, name, record in zip(figure.subplots(1, 3), ("full", "mini", "mini"),
+                                       ("loss", "loss", "test")):
+            compared.draw_by_rule(panel, told[name], record, start=int(name == "mini"))
+            panel.set(ylabel="test loss" if record == "test" else "training loss")
+            panel.set_title("one batch" if name == "full" else "mini-batches", fontsize=9)
+        legend_below(figure, panel)
         data = "wine quality (red)" if where("wine-quality") else "diabetes, in the place of wine"
-        headline(figure, f"Regression: {data}, d' = {judged[0]['width']}; rates by both rules, "
-                        "the smaller one thick", settings)
+        headline(figure, f"Regression: {data}, d' = {settings['full']['width']}\n"
+                 f"({compared.thick_and_thin(told['full'])})", settings)

@@ -1,9 +1,8 @@
-"""Figure 4: how far kernel and representations move from the start."""
+"""Figure 4: how far the tangent kernel moves from the start, and the representations with depth."""
 
 import numpy as np
 
-from secondorder.studies import (both, diverged, headline, legend_below, lowest_common, paired,
-                                 smoothed, study)
+from secondorder.studies import both, diverged, headline, legend_below, paired, study
 
 from .. import PAPER
 from . import compared
@@ -20,21 +19,21 @@ def last(run, name, block=None):
     return value if block is None else value[block]
 
 
-def above(values, margin, measure):
-    return paired(np.subtract(values, margin), measure)
+def stays(method):
+    """(a): the kernel's similarity with the start is 0.9 at least."""
+    return lambda runs: paired([last(run, "ntk") - MANY for run in runs[method]],
+                               "similarity less 0.9")
 
 
-def kernel_claims(runs):
-    """(a): similarity with the start at least 0.9 for Gauss-Newton and SGD, Adam lower by 0.1."""
+def lower(runs):
+    """(a): Adam's similarity is lower than both others', by 0.1."""
     end = {method: [last(run, "ntk") for run in runs[method]] for method in compared.METHODS}
-    return {**{f"a-{method}": above(end[method], MANY, "similarity less 0.9")
-               for method in ("gn", "sgd")},
-            "a-adam": both(*(paired(np.subtract(end[method], end["adam"]),
-                                    f"similarity, {NAMES[method]} less Adam", GAP)
-                             for method in ("gn", "sgd")))}
+    return both(*(paired(np.subtract(end[method], end["adam"]),
+                         f"similarity, {NAMES[method]} less Adam", GAP)
+                  for method in ("gn", "sgd")))
 
 
-def speed_claim(runs):
+def slower(runs):
     """(b): the kernel changes less between looks than Adam's."""
     moved = {method: [np.mean([1 - look["step"] for look in run["looks"][1:]])
                       if not diverged(run) and len(run["looks"]) > 1 else np.nan
@@ -43,61 +42,40 @@ def speed_claim(runs):
                   "Adam's change less the larger of the other two")
 
 
-def blocks_claims(runs, blocks):
-    """(c): CKA with the start at least 0.9 for Gauss-Newton and SGD, below for Adam."""
-    def ends(method, pick):
-        return [pick(last(run, "cka", block) for block in blocks) for run in runs[method]]
-    return {**{f"c-{method}": above(ends(method, min), MANY, "least CKA less 0.9")
-               for method in ("gn", "sgd")},
-            "c-adam": paired(MANY - np.array(ends("adam", max)), "0.9 less the largest CKA")}
+def falls_with_depth(runs):
+    """(e): the last block's CKA with the start is below the first block's."""
+    return both(*(paired([last(run, "cka", 0) - last(run, "cka", -1) for run in runs[method]],
+                         f"first less last, {NAMES[method]}") for method in ("gn", "adam")))
 
 
-def equal_loss_claim(runs):
-    """(g): (a)'s gap to Adam, read at the lowest training loss that Gauss-Newton and Adam reach."""
-    gaps = []
-    for one, other in zip(runs["gn"], runs["adam"]):
-        if diverged(one) or diverged(other) or not one["looks"]:
-            gaps.append(np.nan)
-            continue
-        level = lowest_common(*(smoothed(run["loss"]) for run in (one, other)))
-        (_, ours), (_, adams) = (compared.kernel_at(run, level) for run in (one, other))
-        gaps.append(ours - adams)
-    return paired(gaps, "similarity less Adam's at equal training loss", GAP)
-
-
-@study(PAPER, "figure-4",
+@study(PAPER, "figure-4", **compared.ON_CIFAR | {"full": compared.FOURTEEN_SEEDS},
+       seconds=(9000, 5),
        shows="Tangent kernel and representations against their start, CIFAR-10",
-       claims={"a-gn": "Gauss-Newton: the kernel's similarity with the start ends at 0.9 or more",
-               "a-sgd": "SGD: the same", "a-adam": "Adam: it ends lower than both by 0.1 or more",
-               "b": "between looks the kernel changes less for both than for Adam",
-               "c-gn": "Gauss-Newton: CKA of the first, middle and last block with the start ends "
-                       "at 0.9 or more", "c-sgd": "SGD: the same",
-               "c-adam": "Adam: it ends below 0.9 in all three",
-               "e": "Gauss-Newton's and Adam's CKA is lower in the last block than in the first",
-               "g": "control, ours: Gauss-Newton's kernel is nearer to its start than Adam's, by "
-                    "0.1, at equal training loss too"},
-       full=compared.FOURTEEN_SEEDS, quick=compared.QUICK, seconds=(9000, 5),
-       needs=("cifar-10",),
-       ours=("g",),
-       smaller=compared.SMALLER,
-       deviation=compared.DEVIATION + "; kernel on 100 test images, CKA on 500, every 10 epochs. "
+       claims={"a-gn": "Gauss-Newton's tangent kernel has a similarity of 0.9 or more with its "
+                       "start, at the end",
+               "a-sgd": "SGD's tangent kernel has a similarity of 0.9 or more with its start, at "
+                        "the end",
+               "a-adam": "Adam's tangent kernel ends less similar to its start than both, by 0.1 "
+                         "or more",
+               "b": "every ten epochs the tangent kernel changes less for both than for Adam",
+               "e": "the representations (CKA with the start) of Gauss-Newton and of Adam change "
+                    "more in the last block than in the first"},
+       deviation=compared.AT_AUTHORS + "; kernel on 100 test images, CKA on 500, every 10 epochs. "
        "The skips keep x_0 in every block, so CKA is high for anyone. One panel is the CKA of what "
        "the last block and the blocks before it added")
 class Figure4(compared.OfFigure2):
-    def judge(self, results, settings):
-        def depth_claim(runs):
-            return both(*(paired([last(run, "cka", 0) - last(run, "cka", -1)
-                                  for run in runs[method]], f"first less last, {NAMES[method]}")
-                          for method in ("gn", "adam")))
+    judges = {"a-gn": stays("gn"), "a-sgd": stays("sgd"), "a-adam": lower, "b": slower,
+              "e": falls_with_depth}
 
-        return compared.by_letter({
-            rule: {**kernel_claims(runs), "b": speed_claim(runs),
-                   **blocks_claims(runs, (0, 2, -1)), "e": depth_claim(runs),
-                   "g": equal_loss_claim(runs)}
-            for rule, runs in compared.by_rule(results, settings).items()})
+    @staticmethod
+    def packed(result, arguments):
+        """What the figures of kernel and representations read."""
+        return {name: [{key: look[key] for key in ("ntk", "step", "cka", "added")}
+                       for look in value] if name == "looks" else value
+                for name, value in result.items() if name in ("loss", "looks", "diverged")}
 
     def draw(self, results, figure, settings):
-        told = compared.by_rule(results, settings)
+        told = compared.FIGURE_2.by_rule(results, settings)
         panels = figure.subplots(2, 3, sharex=True)
         shown = {"kernel, with start": lambda look: look["ntk"],
                  "kernel, with last look": lambda look: look["step"],
@@ -113,5 +91,5 @@ class Figure4(compared.OfFigure2):
         for panel in panels[:, 0]:
             panel.set_ylabel("similarity")
         legend_below(figure, panels[0, 0])
-        headline(figure, f"What stays as it was at the start ({compared.THICK_AND_THIN})\n"
+        headline(figure, f"What stays as it was at the start ({compared.thick_and_thin(told)})\n"
                  f"{compared.title_of(settings)}", settings)

@@ -9,6 +9,7 @@ from . import compared
 from .training import NAMES
 
 STARTS = {"1e-3": {}, "xavier": {"init": "xavier"}}
+TRAININGS = {"1e-3": compared.FIGURE_2, "xavier": compared.OWN_RULE}
 
 
 def mean_of(runs, which):
@@ -18,22 +19,22 @@ def mean_of(runs, which):
                      for run in runs])
 
 
-@study(PAPER, "figure-9",
+@study(PAPER, "figure-9", **compared.ON_CIFAR, seconds=(4000, 7),
        shows="Cosine of the weights with their start, and their distance, CIFAR-10",
        claims={f"{letter}-{start}": f"{text} (start {start})" for start in STARTS
                for letter, text in (
-                   ("a", "the cosines of Gauss-Newton and Adam are alike within 0.1"),
+                   ("a", "Gauss-Newton's and Adam's weights turn alike: their cosines with the "
+                    "start are within 0.1"),
                    ("b", "SGD's weights turn less: one less its cosine is at most half of "
                     "Gauss-Newton's and of Adam's"),
-                   ("c", "the distances order likewise: Gauss-Newton's and Adam's above SGD's"))},
-       full=compared.FULL, quick=compared.QUICK, seconds=(4000, 7), needs=("cifar-10",),
-       smaller=compared.SMALLER,
-       deviation=compared.DEVIATION + "; means over the twelve half layers. At the small start any "
-       "step turns the cosine to 0: Xavier's start is shown beside it, at rates of its own")
+                   ("c", "Gauss-Newton's and Adam's weights move farther than SGD's"))},
+       deviation=compared.AT_AUTHORS + "; means over the twelve half layers. At the small start "
+       "any step turns the cosine to 0: Xavier's start is shown beside it, at rates of its own, "
+       "by the paper's rule")
 class Figure9(compared.OfFigure2):
     def runs(self, settings, results):
-        return [run for more in STARTS.values()
-                for run in compared.wanted(settings, results, **more)]
+        return [run for start, more in STARTS.items()
+                for run in TRAININGS[start].wanted(settings, results, **more)]
 
     def judge(self, results, settings):
         def alike_cosines(told):
@@ -52,21 +53,21 @@ class Figure9(compared.OfFigure2):
                                  f"{NAMES[method]} over SGD") for method in ("gn", "adam")))
 
         judges = {"a": alike_cosines, "b": sgd_turns_less, "c": farther}
-        return {f"{letter}-{start}": compared.under_rules(results, settings, "cifar", judge, **more)
+        return {f"{letter}-{start}": TRAININGS[start].under_rules(results, settings, "cifar", judge,
+                                                                    **more)
                 for start, more in STARTS.items() for letter, judge in judges.items()}
 
     def draw(self, results, figure, settings):
         panels = figure.subplots(2, 2, sharex=True)
         for column, (start, more) in zip(panels.T, STARTS.items()):
-            told = compared.by_rule(results, settings, **more)
+            told = TRAININGS[start].by_rule(results, settings, **more)
             for panel, which in zip(column, (1, 0)):
                 compared.draw_looks(panel, told, lambda look: np.mean(
                     [pair[which] for pair in look["weights"]]) or np.nan,  # no logarithm of 0
                     settings["cifar"]["looks"])
-            column[0].set_title(f"start: {start}", fontsize=9)
+            column[0].set_title(f"start: {start}, {compared.thick_and_thin(told)}", fontsize=8)
             column[1].set(xlabel="epoch", yscale="log")
         panels[0, 0].set_ylabel("cosine with the start")
         panels[1, 0].set_ylabel("|θ - θ_0|")
         legend_below(figure, panels[0, 0])
-        headline(figure, f"Weights against their start ({compared.THICK_AND_THIN})\n"
-                 f"{compared.title_of(settings)}", settings)
+        headline(figure, f"Weights against their start: {compared.title_of(settings)}", settings)
