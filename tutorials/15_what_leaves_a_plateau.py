@@ -44,7 +44,7 @@ def recorded(key, letter):
 
 
 on_record = {(key, letter): recorded(key, letter) for key, letter in [
-    ("figure-2", "a-exact"), ("figure-2", "a-printed"), ("figure-2", "e"),
+    ("figure-2", "a"), ("claim-optimal-rate", "plateau"),
     ("claim-sigma-mechanism", "flat"), ("claim-adam", "a"), ("claim-optimal-rate", "usual")]}
 
 # %% [markdown]

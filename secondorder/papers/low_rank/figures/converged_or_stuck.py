@@ -45,21 +45,18 @@ class ConvergedOrStuck:
             results.of(curvature=form), len(settings["seeds"])))}
 
     def draw(self, results, figure, settings):
-        axes = figure.subplots()
-        groups = gathered(finished(results.of(curvature="exact")))
-        low = min((values.min() for values in groups.values() if len(values)), default=1e-3)
-        high = max((values.max() for values in groups.values() if len(values)), default=1.0)
-        bins = np.geomspace(low / 1.1, high * 1.1, 60)
-        for (name, values), hatch, label in zip(groups.items(), ("", "//", ".."), (
-                f"stuck: loss above {FLAT}", f"converged: last 200 of runs that end below {LOW}",
-                "loss near 1.9")):
-            if len(values):
-                axes.hist(values, bins, weights=np.full(len(values), 1 / len(values)), alpha=0.5,
-                          hatch=hatch, label=label)
-        axes.set(xscale="log", xlabel="rate, mean of the last 100", ylabel="share of the group")
-        legend_below(figure, axes)
-        figure.suptitle(f"Stuck or converged? {plateau.title_of(settings)}, sigma 100, (39) corrected",
-                        fontsize=10)
+        panels = figure.subplots(1, 2, sharex=True, sharey=True)
+        for panel, (reading, form) in zip(panels, plateau.FORMS.items()):
+            groups = gathered(finished(results.of(curvature=form)))
+            for (name, values), hatch, label in zip(groups.items(), ("", "//", ".."), (
+                    f"stuck: loss above {FLAT}",
+                    f"converged: last 200 of runs that end below {LOW}", "loss near 1.9")):
+                panel.hist(values, np.geomspace(1e-3, 20, 60), hatch=hatch, alpha=0.5, label=label,
+                           weights=np.full(len(values), 1 / max(1, len(values))))
+            panel.set(xscale="log", xlabel="rate, mean of the last 100", title=f"(39) {reading}")
+        panels[0].set_ylabel("share of the group")
+        legend_below(figure, panels[0])
+        figure.suptitle(f"Stuck or converged? {plateau.title_of(settings)}, sigma 100", fontsize=10)
 
 
 def gathered(runs):
