@@ -31,8 +31,8 @@ _ROOMS = ("datasets", "edition", "exact", "ledger", "nets", "optimizers", "plots
 _NAMES = {"nets": ("Activation", "ActivationFunction", "AvgPool2d", "BinaryCrossEntropy",
                    "BoundedCriterion", "Chain", "Conv2d", "Flatten", "Huber", "Layer", "LayerNorm",
                    "Linear", "Loss", "MaxPool2d", "Network", "PoissonNLL", "Recurrent", "Reshape",
-                   "Skip", "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight", "cnn",
-                   "from_arrays", "from_torch", "load", "mlp", "rnn", "save"),
+                   "ScaleShift", "Skip", "SoftmaxCrossEntropy", "SquaredError", "TukeyBiweight",
+                   "cnn", "from_arrays", "from_torch", "load", "mlp", "rnn", "save"),
           "optimizers": ("SGD", "Momentum", "Adagrad", "Adadelta", "Adam", "TruncatedNewton"),
           "comparison": ("compare",),
           "training": ("train",)}

@@ -15,14 +15,16 @@ from .networks import (NoModel, check_activation, check_loss, declared, evaluate
                        input_shape, kept_shape, layers, memory_names, names_of_its_own, no_model,
                        not_laid_out, parameter, promised, require_real, some_parameters,
                        stated_shape, unchanged, vector_shape)
-from .values import (Checked, boolean, check_l2, classes, converted, copied, did_you_mean, executor,
+from .values import (Checked, boolean, check_l2, classes, close_matches, converted, copied,
+                     did_you_mean, executor,
                      fraction, function_of, increasing, initial_values, instance_of, interval,
                      lookup, network_dtype, non_negative, number_in, one_of, own_array,
                      path, plain, positive_number, positive_weights,
                      real_number, require_bytes, shape, shapes_alike, whole_number, widths)
 
 __all__ = ["Checked", "NoModel", "all_finite", "batch", "boolean", "check_activation", "check_l2",
-           "check_loss", "class_targets", "classes", "converted", "copied", "declared",
+           "check_loss", "class_targets", "classes", "close_matches", "converted", "copied",
+           "declared",
            "did_you_mean", "evaluated", "executor", "finite", "finite_result", "fitting",
            "fraction", "free_layers", "function_of", "increasing", "initial_values", "initialised",
            "input_shape", "instance_of", "interval", "kept_shape", "labels",

@@ -160,13 +160,17 @@ class Checked:
 # -- names and kinds -------------------------------------------------------------------------------
 
 
-def did_you_mean(name, names):
-    """``"did you mean 'this' or 'that'? "`` with the names close to `name`, in capitals or not;
-    empty without any.
-    """
+def close_matches(name, names, cutoff=0.6):
+    """At most three of `names` that are close to `name`, in capitals or not, the closest first."""
     by_lower = {str(known).lower(): known for known in names}
-    close = difflib.get_close_matches(str(name).lower(), by_lower, n=3)
-    return f"did you mean {' or '.join(repr(by_lower[one]) for one in close)}? " if close else ""
+    close = difflib.get_close_matches(str(name)[:100].lower(), by_lower, n=3, cutoff=cutoff)
+    return [by_lower[one] for one in close]
+
+
+def did_you_mean(name, names, cutoff=0.6):
+    """``"did you mean 'this' or 'that'? "`` with the names close to `name`; empty without any."""
+    close = close_matches(name, names, cutoff)
+    return f"did you mean {' or '.join(map(repr, close))}? " if close else ""
 
 
 def lookup(table, name, what):

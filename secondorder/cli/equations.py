@@ -151,11 +151,13 @@ def _markdown(options):
 
 
 def _write_front_pages(top):
-    """What the rooms make together: the layers of CONTRIBUTING, and LETTERS.md."""
+    """The tables that are made from all rooms: in README, in CONTRIBUTING, and LETTERS.md."""
+    from secondorder import papers
     from secondorder.book.parts import symbols
     from secondorder.cli import layer_table
 
     for path, start, table in (
+            (top / "README.md", "<!-- papers -->\n", papers.table()),
             (top / "CONTRIBUTING.md", "<!-- layer x method -->\n", layer_table.table()),
             (top / symbols.PAGE, "<!-- letters -->\n", symbols.markdown())):
         if files.write_between(path, start, table):

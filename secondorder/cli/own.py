@@ -1,6 +1,5 @@
 """Users' papers on the command line: from a file, or from the folder of an edition."""
 
-import difflib
 import importlib.util
 import sys
 import traceback
@@ -63,6 +62,7 @@ def load_here(name):
     A paper that is known already, the package's own first of all, is left as it is. ValueError
     names an edition whose name is nearly the given one.
     """
+    from secondorder.checks import close_matches
     from secondorder.ledger.registry import REGISTRY, paper_meant
 
     if not name or name in REGISTRY.papers or "/" in name or "\\" in name:
@@ -77,7 +77,7 @@ def load_here(name):
     try:
         meant = name if name in editions else paper_meant(name, titles)
     except ValueError:  # it may be a topic, unless it is nearly a key
-        if difflib.get_close_matches(name, editions, cutoff=0.8):
+        if close_matches(name, editions, 0.8):
             raise
         return
     if meant in editions and meant not in REGISTRY.papers and loading.key_of(meant) == meant:

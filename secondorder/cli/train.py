@@ -48,7 +48,8 @@ WRITTEN = ("history.json", "parameters.npz", "learning-curves.png")
 #: Arguments of an optimizer that are given by something else than --set.
 GIVEN = ("network", "loss", "learning_rate", "l2", "base")
 DATA = "digits, wine, diabetes, idx:FOLDER, cifar-10:FOLDER, csv:FILE (default: digits)"
-ACTIVATIONS = "relu, leaky_relu, tanh, sigmoid, softplus, sin, identity (default: tanh)"
+ACTIVATIONS = ("relu, leaky_relu, elu, gelu, silu, tanh, sigmoid, softplus, sin, identity "
+               "(default: tanh)")
 WITH_VALUE = {
     "--data": {"default": "digits", "metavar": "DATA", "help": DATA},
     "--hidden": {"type": positive, "nargs": "*", "default": [32],

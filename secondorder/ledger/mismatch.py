@@ -4,9 +4,12 @@ A hint is one sentence. Where several results are compared, it has to fit all of
 one and not another leads astray (a factor 1 - alpha is 2 at alpha = 1/2).
 """
 
+import inspect
+from itertools import permutations
+
 import numpy as np
 
-from ..checks import plain_array, shown, whole_number
+from ..checks import plain_array, shown
 
 LARGEST_FACTOR = 10**4  # within a part in 10**4 every larger number is near a whole one
 _RELATIVE = 1e-9  # of the largest entry: the difference that is allowed where none is given
@@ -41,14 +44,11 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     Raises
     ------
     TypeError, ValueError
-        Sides that are no numbers, an allowed difference below 0, names that are no pair.
+        Sides that are no numbers; names that are no pair.
     """
     left, right = _numbers(left, "left"), _numbers(right, "right")
-    if isinstance(names, str) or np.shape(names) != (2,):
+    if len(names) != 2 or isinstance(names, str):
         raise TypeError(f"names must be a pair of texts, got {shown(names)}")
-    if error is not None and (_numbers(error, "error") < 0).any():
-        raise ValueError(f"error must not be negative, got {shown(error)}")
-    limit = whole_number(limit, "limit", 0)
     if left.shape != right.shape:
         told = shape_hint(left, right, names)
         return (f"the shapes differ: {names[0]} {left.shape}, {names[1]} {right.shape}"
@@ -59,19 +59,17 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     with np.errstate(invalid="ignore", over="ignore"):
         excess = np.abs(left - right) / allowed
     excess = np.where(np.isfinite(excess), excess, np.inf)
-    wrong = excess > 1
-    if not wrong.any():
+    wrong = int((excess > 1).sum())
+    if not wrong:
         return f"no entry differs: largest difference is {excess.max():.2g} of what is allowed"
     compared = int(np.isfinite(allowed).sum())
-    sampled = "" if compared == wrong.size else f", of which {compared} were compared"
-    lines = [f"{int(wrong.sum())} of {wrong.size} entries differ (shape {left.shape}{sampled})"]
-    order = np.argsort(-np.where(wrong, excess, -1.0), axis=None,
-                       kind="stable")[:min(limit, int(wrong.sum()))]
-    for flat in order:
+    sampled = "" if compared == left.size else f", of which {compared} were compared"
+    lines = [f"{wrong} of {left.size} entries differ (shape {left.shape}{sampled})"]
+    for flat in np.argsort(-excess, axis=None, kind="stable")[:min(limit, wrong)]:
         index = tuple(int(i) for i in np.unravel_index(flat, left.shape))
         lines.append("  " + entry_line(index, left[index], right[index], names))
-    if wrong.sum() > limit:
-        lines.append(f"  ... and {int(wrong.sum()) - limit} more")
+    if wrong > limit:
+        lines.append(f"  ... and {wrong - limit} more")
     told = hint([(left, right, allowed)], names, at)
     return "\n".join(lines + ([f"  hint: {told}"] if told else []))
 
@@ -89,28 +87,22 @@ def _allowed(left, right, error):
     if np.isnan(error).any():  # as relative to entries of which one is NaN
         finite = np.abs(np.concatenate([left.ravel(), right.ravel()]))
         finite = finite[np.isfinite(finite)]
-        default = _RELATIVE * (finite.max() if finite.size else 1.0)
-        error = np.where(np.isnan(error), default, error)
-    tiny = np.finfo(np.float64).tiny
-    return np.broadcast_to(np.maximum(error, tiny), left.shape)
+        error = np.where(np.isnan(error), _RELATIVE * finite.max(initial=0.0) or _RELATIVE, error)
+    return np.broadcast_to(np.maximum(error, np.finfo(np.float64).tiny), left.shape)
 
 
 # -- one entry -------------------------------------------------------------------------------------
 
 def entry_line(index, left, right, names=("computed", "reference")):
-    """One entry of both sides with their ratio, as text."""
+    """One entry of both sides with their ratio, as text: in six digits, or in as many as it takes
+    to tell the two apart.
+    """
     where = "value" if index == () else f"entry {index if len(index) > 1 else index[0]}"
-    one, other = _told_apart(left, right)
-    return f"{where}: {names[0]} {one}, {names[1]} {other}, ratio {ratio_text(left, right)}"
-
-
-def _told_apart(left, right):
-    """Two numbers as texts of six digits, or of as many as it takes to tell them apart."""
-    for digits in (6, 9, 12, 17):
-        texts = _number(left, digits), _number(right, digits)
-        if texts[0] != texts[1]:
+    for digits in (6, 9, 12, 17) if left != right else (6,):
+        one, other = _number(left, digits), _number(right, digits)
+        if one != other:
             break
-    return texts if left != right else (_number(left), _number(right))
+    return f"{where}: {names[0]} {one}, {names[1]} {other}, ratio {_ratio_text(left, right)}"
 
 
 def _number(value, digits=6):
@@ -118,7 +110,7 @@ def _number(value, digits=6):
     return f"{value:.{digits}g}"
 
 
-def ratio_text(left, right):
+def _ratio_text(left, right):
     """left / right, as its distance from 1 where it is close; or the word that says why not."""
     if right == 0:
         return "0/0" if left == 0 else "x/0"
@@ -144,89 +136,84 @@ def hint(pairs, names=("computed", "reference"), at=None):
     at : array, optional
         The point at which a derivative was taken: it may be a term that is lost.
     """
-    told = None
+    told, ruled_out = None, set()
     for left, right, allowed in pairs:
         if not (np.isfinite(left).all() and np.isfinite(right).all()):
             return "; ".join(f"{name} is not finite everywhere" for name, side
                              in zip(names, (left, right)) if not np.isfinite(side).all())
-        if (np.abs(left - right) <= allowed).all():
-            ruled_out = {text for text, mistake in MISTAKES if not _same(mistake, right, allowed)}
+        if _same(left, right, allowed):  # which a mistake that would show here is not
+            ruled_out |= {text for text, _, made in SLIPS if not _same(made(right), right, allowed)}
             ruled_out |= {EVERYWHERE} if (np.abs(right) > allowed).any() else set()
-            said = None
         else:
-            ruled_out, said = set(), list(_hints(left, right, allowed, names, at))
-        if said is not None:
+            said = list(_hints(left, right, allowed, at))
             told = said if told is None else [text for text in told if text in said]
-        told = told and [text for text in told
-                         if not any(word in text for word in ruled_out)]
+    told = [text for text in told or () if not any(word in text for word in ruled_out)]
     return (told or [""])[0].format(*names)
-
-
-EVERYWHERE = " everywhere: "
-
-#: What is said of a result that is a function of what is right, and the function.
-MISTAKES = (
-    ("{0} is zero wherever {1} shows something: a term is missing", np.zeros_like),
-    ("{0} is transposed", lambda a: a.swapaxes(-1, -2) if a.ndim > 1 else a),
-    ("only the diagonal is there: mixed terms are lost",
-     lambda a: np.where(np.eye(a.shape[-1], dtype=bool), a, 0.0) if _square(a) else a))
 
 
 def _square(array):
     return array.ndim > 1 and array.shape[-1] == array.shape[-2] > 1
 
 
-def _same(mistake, right, allowed):
-    """Whether a mistake leaves as it is what is right."""
-    made = mistake(right)
-    return made.shape == right.shape and (np.abs(made - right) <= allowed).all()
+def _transposed(a):
+    return a.swapaxes(-1, -2) if a.ndim > 1 else a
 
 
-def _hints(left, right, allowed, names, at):
+def _diagonal(a):
+    return np.where(np.eye(a.shape[-1], dtype=bool), a, 0.0) if _square(a) else a
+
+
+def _both_halves(a):
+    return a + _transposed(a) if _square(a) else np.full_like(a, np.nan, dtype=float)
+
+
+EVERYWHERE = " everywhere: "
+
+#: What is said where a function of {0} is another function of {1}, and both functions.
+SLIPS = (
+    ("{0} is zero wherever {1} shows something: a term is missing", np.asarray, np.zeros_like),
+    ("{0} is transposed", np.asarray, _transposed),
+    ("only the diagonal is there: mixed terms are lost", np.asarray, _diagonal),
+    ("{0} + {0}^T is the reference: only one of two halves is there", _both_halves, np.asarray),
+    ("{0} + {0}^T is twice the reference: {0} lacks its symmetric half", _both_halves,
+     lambda a: 2 * a))
+
+
+def _same(left, right, allowed):
+    """Whether all entries agree; arrays of other shapes do not."""
+    return left.shape == right.shape and bool((np.abs(left - right) <= allowed).all())
+
+
+def _hints(left, right, allowed, at):
     """Everything that can be said of one pair that differs, the most telling first."""
-    for text, mistake in MISTAKES:
-        made = mistake(right)
-        if (made.shape == left.shape and not _same(mistake, right, allowed)
-                and (np.abs(left - made) <= allowed + mistake(allowed)).all()):
-            yield text
-    gap, wrong = left - right, np.abs(left - right) > allowed
     ratio = common_ratio(left, right, allowed)
-    if ratio is not None and abs(ratio - 1) > 1e-4:
+    if ratio and abs(ratio - 1) > 1e-4:
         told = meaning(ratio)
         # a ratio that is no plain number says something only if different numbers have it
         known = right.real[np.abs(right) > 100 * allowed]
         if told or (known.size and np.ptp(known) > 0):
             yield f"the ratio is {_ratio(ratio)}{EVERYWHERE}{told or 'a constant factor is wrong'}"
             return
-    if np.iscomplexobj(gap):
+    if np.iscomplexobj(left - right):
         return
-    yield from _halves(left, right, allowed)
-    yield from _terms(gap, allowed, at)
-    if wrong.sum() >= _FEWEST and (np.abs(np.sort(left, axis=None) - np.sort(right, axis=None))
-                                   <= np.max(allowed)).all():
+    slack = allowed + (_transposed(allowed) if _square(allowed) else allowed)
+    for text, of_left, of_right in SLIPS:
+        if _same(of_left(left), of_right(right), 2 * slack):
+            yield text
+    yield from _terms(left - right, allowed, at)
+    wrong = np.abs(left - right) > allowed
+    if wrong.sum() >= _FEWEST and _same(np.sort(left, axis=None), np.sort(right, axis=None),
+                                        np.max(allowed)):
         yield "{0} has the same entries in another order: it is right after a permutation"
     yield from _places(left, right, allowed, wrong)
     yield from _factors(left, right, allowed)
-    if _square(right) and _symmetric(right, allowed) and not _symmetric(left, allowed):
+    if _square(right) and _same(right, _transposed(right), slack) and not _same(
+            left, _transposed(left), slack):
         yield "{0} is not symmetric, {1} is"
+    gap = left - right
     if gap.ndim == 2 and min(gap.shape) > 2 and np.isfinite(allowed).all():
         if np.linalg.svd(gap, compute_uv=False)[1] <= 10 * np.linalg.norm(allowed):
             yield "a term is lost: the difference is one outer product, u v^T"
-
-
-def _symmetric(array, allowed):
-    return (np.abs(array - array.swapaxes(-1, -2)) <= allowed + allowed.swapaxes(-1, -2)).all()
-
-
-def _halves(left, right, allowed):
-    """A + A^T of which only A is there."""
-    if not _square(right):
-        return
-    both, slack = left + left.swapaxes(-1, -2), allowed + allowed.swapaxes(-1, -2)
-    if (np.abs(both - right) <= slack).all():
-        yield "{0} + {0}^T is the reference: only one of two halves is there"
-    elif (np.abs(both - 2 * right) <= 2 * slack).all():
-        yield "{0} + {0}^T is twice the reference: {0} lacks its symmetric half"
 
 
 def _terms(gap, allowed, at):
@@ -242,7 +229,7 @@ def _terms(gap, allowed, at):
         if not size:
             continue
         c = (term * gap)[judged].sum() / size**2
-        if (np.abs(gap - c * term) <= 10 * allowed).all():
+        if _same(gap, c * term, 10 * allowed):
             told = f"{_known(abs(c), allowed[judged].max() / size)} times {name}"
             yield f"{{0}} has {told} too much" if c > 0 else f"a term is lost: {told}"
 
@@ -258,7 +245,7 @@ def _factors(left, right, allowed):
             continue
         size = (right * right).sum(axis=others, keepdims=True)
         c = (left * right).sum(axis=others, keepdims=True) / np.where(size, size, 1)
-        if (np.abs(left - c * right) <= 10 * allowed).all():
+        if _same(left, c * right, 10 * allowed):
             factors = ", ".join(f"{one:.4g}" for one in c.ravel()[:4])
             yield (f"a factor is wrong that depends on the {index} alone: the ratio is {factors}"
                    + (", ..." if c.size > 4 else ""))
@@ -277,20 +264,17 @@ def _places(left, right, allowed, wrong):
         if _square(right) else None
     if inside is not None and not wrong[~inside].any():
         gaps = mine - true
-        if len(gaps) > 1 and (np.abs(gaps - gaps[0]) <= slack + slack[0]).all() \
-                and wrong.sum() == inside.sum():
+        if 1 < inside.sum() == len(gaps) and _same(gaps, gaps[0] + 0 * gaps, slack + slack[0]):
             size = _known(abs(gaps[0]), slack[0])
             yield ("only the diagonal differs: {0} " + (
                 f"has {size} times the identity more" if gaps[0] > 0
                 else f"lacks {size} times the identity"))
-        if how:
-            yield f"only the diagonal differs: its entries {how}"
-        yield "only the diagonal differs: a diagonal term is missing, or too much"
+        yield ("only the diagonal differs: " + (
+            f"its entries {how}" if how else "a diagonal term is missing, or too much"))
     elif inside is not None and not wrong[inside].any():
-        mixed = {LOST: "are lost", TOO_MANY: "are too many", TWICE: "are doubled"}
         if how:
-            yield f"the diagonal is right: mixed terms {mixed.get(how, how)}"
-        if _symmetric(right, allowed):
+            yield f"the diagonal is right: mixed terms {MIXED.get(how, how)}"
+        elif _same(right, _transposed(right), 2 * allowed.max()):
             yield "the diagonal is right: what stands beside it is wrong"
     axes = _shared_index(wrong)
     if axes:
@@ -300,15 +284,16 @@ def _places(left, right, allowed, wrong):
         yield f"the entries that differ {how}, the others are right"
 
 
-LOST, TOO_MANY, TWICE = "are zero", "should be zero", "have the ratio 2"
+MIXED = {"are zero": "are lost", "should be zero": "are too many",
+         "have the ratio 2": "are doubled"}
 
 
 def _how(mine, true, slack):
     """What entries that differ have in common, in words; "" for nothing."""
     if (np.abs(mine) <= slack).all():
-        return LOST
+        return "are zero"
     if (np.abs(true) <= slack).all():
-        return TOO_MANY
+        return "should be zero"
     ratio = common_ratio(mine, true, slack)
     if ratio is None or not (meaning(ratio) or np.ptp(true) > 100 * slack.max()):
         return ""
@@ -319,9 +304,8 @@ def _shared_index(wrong):
     """``index 3`` or ``second index 1`` where all wrong entries share it; else empty."""
     words = ("index",) if wrong.ndim == 1 else INDICES
     for word, along, length in zip(words, np.argwhere(wrong).T, wrong.shape):
-        places = np.unique(along)
-        if len(places) == 1 < length:
-            return f"{word} {places[0]}"
+        if np.ptp(along) == 0 and length > 1:
+            return f"{word} {along[0]}"
     return ""
 
 
@@ -340,10 +324,8 @@ def common_ratio(left, right, allowed):
     middle = np.median(ratios.real) + (1j * np.median(ratios.imag) if np.iscomplexobj(ratios)
                                        else 0)
     slack = allowed[large] * (1 + abs(middle)) / np.abs(right[large]) + 1e-6 * abs(middle)
-    if (np.abs(ratios - middle) > slack).any():
-        return None
-    # The entries with the least slack give the sharpest value.
-    return ratios[np.argmin(slack)]
+    # the entries with the least slack give the sharpest value
+    return None if (np.abs(ratios - middle) > slack).any() else ratios[np.argmin(slack)]
 
 
 def _ratio(ratio):
@@ -379,27 +361,136 @@ def meaning(ratio):
 
 def shape_hint(left, right, names=("computed", "reference"), allowed=None):
     """What to do with an array that has another shape than its reference and the same numbers, or
-    only some of them; "" where they differ.
+    only some of them, or some that are still to be added; "" where they differ.
     """
     allowed = _allowed(right, right, 1e-6 * np.abs(right).max(initial=0) if allowed is None
                        else allowed)
 
-    def same(array):
-        return (np.abs(array.reshape(right.shape) - right) <= allowed).all()
+    def right_as(array):
+        return array.size == right.size and _same(array.reshape(right.shape), right, allowed)
 
-    if _square(right) and left.shape == right.shape[:-1] and (np.abs(left - np.diagonal(
-            right, axis1=-2, axis2=-1)) <= np.diagonal(allowed, axis1=-2, axis2=-1)).all():
+    if _square(right) and left.shape == right.shape[:-1] and _same(
+            left, np.diagonal(right, axis1=-2, axis2=-1), allowed.max()):
         return "this is only the diagonal: the whole matrix is asked for"
-    if left.shape == (*right.shape[:-2], *right.shape[:-3:-1]):  # the last two axes swapped
-        return (f"{names[0]} is transposed" if same(left.swapaxes(-1, -2))
-                else "the last two axes are swapped: transpose")
-    if left.size != right.size:
-        return ""
-    flat = ".ravel()" if right.ndim == 1 else ".reshape(len(x), -1)"
-    if same(left):
-        return "the numbers are right: " + (
-            f"flatten them by {flat}" if left.ndim > right.ndim else
-            f"keep the shape {right.shape}; is a .ravel() too much?")
-    if left.ndim > max(right.ndim, 1) and same(left.swapaxes(-1, -2)):
-        return f"the numbers are right but transposed: swap the last two axes, then {flat}"
+    if right_as(left):
+        return (f"the numbers are right: reshape them to {right.shape}"
+                + ("; is a .ravel() too much?" if left.ndim < right.ndim else ""))
+    for order in permutations(range(left.ndim)) if left.ndim < 5 else ():
+        if right_as(left.transpose(order)):
+            if left.transpose(order).shape != right.shape:
+                return (f"the numbers are right but transposed: .transpose{order}, then reshape "
+                        f"to {right.shape}")
+            last = [*range(left.ndim - 2), left.ndim - 1, left.ndim - 2]
+            return f"{names[0]} is transposed" + ("" if list(order) in (
+                last, [*range(left.ndim)][::-1]) else f": .transpose{order}")
+    for axis in range(left.ndim):
+        if left.shape[axis] > 1 and right_as(left.sum(axis=axis)):
+            return f"its sum over axis {axis} is right: was that left out?"
+    if left.shape == (*right.shape[:-2], *right.shape[:-3:-1]):
+        return "the last two axes are swapped: transpose"
     return ""
+
+
+# -- several calls ---------------------------------------------------------------------------------
+
+def pattern(target, calls):
+    """What the results of all calls say about the mistake, in words; "" where nothing.
+
+    A call is (arguments, named, pairs), with (yours, right) for each array of the result. `target`
+    is what is right: its names of arguments are used.
+    """
+    names = "yours", "what is right"
+    pairs = [pair for _, _, pairs in calls for pair in pairs if pair[1].size]
+    if not all(np.isfinite(side).all() for pair in pairs for side in pair):
+        return ""
+    shapes = {shape_hint(mine, right, names) for mine, right in pairs if mine.shape != right.shape}
+    if shapes:
+        return shapes.pop() if len(shapes) == 1 else ""
+    factors = [_factor(pairs) for _, _, pairs in calls]
+    if None not in factors and np.isfinite(factors).any():
+        return _of_factors(target, [call for call, factor in zip(calls, factors)
+                                    if np.isfinite(factor)], np.array(factors))
+    return hint([(mine, right, _slack(right)) for mine, right in pairs], names)
+
+
+def _slack(right):
+    """What is no difference, entry by entry."""
+    return np.full(right.shape, 1e-7 * np.abs(right).max(initial=0.0) + 1e-300)
+
+
+def _factor(pairs):
+    """The factor yours / right of one call: None where it has none, NaN for results of zero."""
+    mine, right = (np.concatenate([np.ravel(pair[side]) for pair in pairs] or [np.zeros(0)])
+                   for side in (0, 1))
+    if not right.any():
+        return None if mine.any() else np.nan
+    return common_ratio(mine, right, _slack(right))
+
+
+def _of_factors(target, calls, factors):
+    """A factor in words: one that all calls share, or one that an argument explains."""
+    factors = factors[np.isfinite(factors)]
+    if np.all(np.abs(factors) < 1e-7):
+        return "yours is zero wherever something should be: a term is missing"
+    explained = _explained([_given_numbers(target, *call[:2]) for call in calls], factors)
+    if np.ptp(factors) <= 1e-6 * np.abs(factors).max():
+        if explained.startswith(("a mean", "a sum")) or abs(factors[0] - 1) < 1e-6:
+            return explained
+        return (f"the ratio is {factors[0]:.6g} in all cases: "
+                f"{meaning(factors[0]) or 'a constant factor is wrong'}")
+    if explained or np.any(np.abs(factors - 1) < 1e-6):  # right in some calls: it is no factor
+        return explained
+    return ("the factor is not the same in all cases: from "
+            f"{factors.min():.4g} to {factors.max():.4g}")
+
+
+#: What an argument may have been used as.
+FORMS = {"{}": lambda v: v, "1 - {}": lambda v: 1 - v, "1 / {}": lambda v: 1 / v,
+         "1 / (1 - {})": lambda v: 1 / (1 - v), "sqrt({})": np.sqrt, "{}^2": lambda v: v**2}
+
+
+def _explained(tables, factors):
+    """Which number among the arguments the factors are; "" for none.
+
+    A length explains a factor only where it tells a mean from a sum.
+    """
+    names = set.intersection(*map(set, tables)) if tables else set()
+    for name in sorted(names, key=lambda name: (name.startswith("the length"), name)):
+        values = np.array([table[name] for table in tables], dtype=float)
+        if name.startswith("the length"):
+            if (values > 1).any() and np.allclose(factors * values, 1, rtol=1e-6):
+                return f"a mean where a sum is meant: the factor is 1 over {name}"
+            if (values > 1).any() and np.allclose(factors, values, rtol=1e-6):
+                return f"a sum where a mean is meant: the factor is {name}"
+            continue
+        for text, form in FORMS.items() if np.ptp(values) else ():
+            with np.errstate(all="ignore"):
+                made, told = form(values), text.format(name)
+            for sign, mark in ((1, ""), (-1, "-")):
+                if np.isfinite(made).all() and np.allclose(factors, sign * made, rtol=1e-6):
+                    told = f"({told})" if mark and " " in told else told
+                    return f"yours is {mark}{told} times what is right, in all cases"
+    return ""
+
+
+def _given_numbers(target, arguments, named):
+    """Numbers among the arguments, by name, and lengths of arrays."""
+    numbers = {}
+    for name, value in bound(target, arguments, named).items():
+        if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+            numbers[name] = float(value)
+        elif isinstance(value, np.ndarray):
+            for axis, length in enumerate(value.shape):
+                numbers[f"the length of {name}" if value.ndim == 1 else
+                        f"the length of axis {axis} of {name}"] = length
+        elif isinstance(getattr(value, "samples", None), int):
+            numbers[f"the length of the batch ({name}.samples)"] = value.samples
+    return numbers
+
+
+def bound(target, arguments, named):
+    """The arguments of a call by name; what has no name by its place."""
+    try:
+        return dict(inspect.signature(target).bind(*arguments, **named).arguments)
+    except (TypeError, ValueError):
+        return {f"argument {place}": value for place, value in enumerate(arguments, 1)} | named

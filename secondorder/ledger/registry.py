@@ -1,9 +1,8 @@
 """All papers with their executable equations, and how one is found by what people write."""
 
-import difflib
 import importlib.util
 
-from ..checks.brief import shown
+from ..checks import close_matches, did_you_mean, shown
 from ..papers import rooms
 from .comparisons import VerificationError
 from .labels import asked_for, canonical, ending_with, in_order, papers_named, topic_pattern
@@ -109,9 +108,10 @@ class Registry:
             called = [called for name in papers for one in entries[name] for called in one.names]
             where = f"paper {papers[0]!r} has no label" if paper is not None \
                 else "no paper has a label"
-            close = _did_you_mean(ending_with(label, known)) or _close(canonical(label), known) \
-                or _close(label, called)
-            raise ValueError(f"{where} {shown(str(label))}{close}")
+            close = ending_with(label, known)[:3] or close_matches(canonical(label), known, 0.5) \
+                or close_matches(label, called, 0.5)
+            raise ValueError(f"{where} {shown(str(label))}" + (
+                f": did you mean {' or '.join(map(repr, dict.fromkeys(close)))}?" if close else ""))
         return matches, topic
 
     def _asked_for(self, paper, label):
@@ -142,15 +142,6 @@ def _exists(module):
     return (not parent or _exists(parent)) and importlib.util.find_spec(module) is not None
 
 
-def _close(name, known):
-    return _did_you_mean(difflib.get_close_matches(str(name)[:100], list(known), n=3, cutoff=0.5))
-
-
-def _did_you_mean(names):
-    names = list(dict.fromkeys(names))[:3]
-    return f": did you mean {' or '.join(map(repr, names))}?" if names else ""
-
-
 def paper_meant(name, titles):
     """The one paper that a name means: its key in any spelling, or at least three letters of its
     key or title; ValueError for none, or for more than one.
@@ -166,8 +157,9 @@ def paper_meant(name, titles):
 
 def unknown(what, name, known):
     """The message for a name that is not among those known."""
-    known, close = list(known), _close(name, known)
-    return f"unknown {what} {shown(name)}{close or ':'} choose from {', '.join(known)}"
+    known = list(known)
+    return (f"unknown {what} {shown(name)}: {did_you_mean(name, known, 0.5)}choose from "
+            f"{', '.join(known)}")
 
 
 def _words_of(entry):

@@ -16,11 +16,12 @@ from ..checks import close_names
 from .builders import cnn, mlp, rnn
 from .evaluation import Evaluation
 from .importing import from_arrays, from_torch
-from .layers import (ACTIVATIONS, Activation, ActivationFunction, ActivationSaved, AvgPool2d,
-                     AvgPool2dSaved, Chain, ChainSaved, Conv2d, Conv2dSaved, Flatten, FlattenSaved,
-                     Identity, Layer, LayerNorm, LayerNormSaved, LeakyReLU, Linear, LinearSaved,
-                     MaxPool2d, MaxPool2dSaved, ReLU, Recurrent, RecurrentSaved, Reshape, Sigmoid,
-                     Sin, Skip, SkipSaved, Softplus, Tanh, activation_function)
+from .layers import (ACTIVATIONS, ELU, GELU, Activation, ActivationFunction, ActivationSaved,
+                     AvgPool2d, AvgPool2dSaved, Chain, ChainSaved, Conv2d, Conv2dSaved, Flatten,
+                     FlattenSaved, Identity, Layer, LayerNorm, LayerNormSaved, LeakyReLU, Linear,
+                     LinearSaved, MaxPool2d, MaxPool2dSaved, ReLU, Recurrent, RecurrentSaved,
+                     Reshape, ScaleShift, ScaleShiftSaved, SiLU, Sigmoid, Sin, Skip, SkipSaved,
+                     Softplus, Tanh, activation_function)
 from .losses import (BinaryCrossEntropy, BoundedCriterion, DiagonalLoss, Huber, Loss, PoissonNLL,
                      SoftmaxCrossEntropy, SquaredError, TukeyBiweight)
 from .network import Network
@@ -28,12 +29,13 @@ from .saving import load, save
 
 __all__ = ["ACTIVATIONS", "Activation", "ActivationFunction", "ActivationSaved", "AvgPool2d",
            "AvgPool2dSaved", "BinaryCrossEntropy", "BoundedCriterion", "Chain", "ChainSaved",
-           "Conv2d", "Conv2dSaved", "DiagonalLoss", "Evaluation", "Flatten", "FlattenSaved",
-           "Huber", "Identity", "Layer", "LayerNorm", "LayerNormSaved", "LeakyReLU", "Linear",
-           "LinearSaved", "Loss", "MaxPool2d", "MaxPool2dSaved", "Network", "PoissonNLL", "ReLU",
-           "Recurrent", "RecurrentSaved", "Reshape", "Sigmoid", "Sin", "Skip", "SkipSaved",
-           "SoftmaxCrossEntropy", "Softplus", "SquaredError", "Tanh", "TukeyBiweight",
-           "activation_function", "cnn", "from_arrays", "from_torch", "load", "mlp", "rnn", "save"]
+           "Conv2d", "Conv2dSaved", "DiagonalLoss", "ELU", "Evaluation", "Flatten", "FlattenSaved",
+           "GELU", "Huber", "Identity", "Layer", "LayerNorm", "LayerNormSaved", "LeakyReLU",
+           "Linear", "LinearSaved", "Loss", "MaxPool2d", "MaxPool2dSaved", "Network", "PoissonNLL",
+           "ReLU", "Recurrent", "RecurrentSaved", "Reshape", "ScaleShift", "ScaleShiftSaved",
+           "SiLU", "Sigmoid", "Sin", "Skip", "SkipSaved", "SoftmaxCrossEntropy", "Softplus",
+           "SquaredError", "Tanh", "TukeyBiweight", "activation_function", "cnn", "from_arrays",
+           "from_torch", "load", "mlp", "rnn", "save"]
 
 Network.save = save  # here, since saving knows networks and networks know no files
 

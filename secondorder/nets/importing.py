@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from .. import checks
-from .layers import (ACTIVATIONS, Activation, AvgPool2d, Conv2d, Flatten, Layer, LayerNorm,
-                     LeakyReLU, Linear, MaxPool2d)
+from .layers import (ACTIVATIONS, ELU, GELU, Activation, AvgPool2d, Conv2d, Flatten, Layer,
+                     LayerNorm, LeakyReLU, Linear, MaxPool2d, ScaleShift)
 from .network import Network
 
 # -- PyTorch ---------------------------------------------------------------------------------------
@@ -24,8 +24,10 @@ def from_torch(module, input_shape=None):
     module : torch.nn.Module
         A `Sequential`, also inside another, or a single layer: `Linear`, `Conv2d`, `LayerNorm`,
         `AvgPool2d`, `MaxPool2d`, `Flatten`, `Tanh`, `ReLU`, `LeakyReLU`, `Sigmoid`, `Softplus`,
-        `Identity`. What it holds is copied. (PyTorch's `Softplus` is a straight line above 20, the
-        one here is not: they differ by 2e-9.)
+        `GELU`, `SiLU`, `ELU`, `Identity`; in evaluation, after ``module.eval()``, also `Dropout`,
+        which does nothing then, and `BatchNorm1d` to `BatchNorm3d`: a :class:`ScaleShift` with the
+        fixed statistics, and another one with the weights. What it holds is copied. (PyTorch's
+        `Softplus` is a straight line above 20, the one here is not: they differ by 2e-9.)
     input_shape : tuple of int, optional
         Of one sample; needed where the first layer does not state it, as a convolution.
 
@@ -55,7 +57,8 @@ def from_torch(module, input_shape=None):
         raise ValueError("module: Identity alone is no layer here" if modules
                          else f"module: {type(module).__name__} holds no layers")
     dtypes = sorted({str(value.dtype).removeprefix("torch.") for _, inner in modules
-                     for _, value in inner.named_parameters()})
+                     for value in [*dict(inner.named_parameters()).values(),
+                                   getattr(inner, "running_mean", None)] if value is not None})
     if len(dtypes) > 1:
         raise ValueError(f"module: its parameters are of several dtypes: {', '.join(dtypes)}")
     return Network(layers, dtype=dtypes[0] if dtypes else "float64", input_shape=input_shape)
@@ -101,7 +104,7 @@ def _refuse_sharing(modules):
 
 
 def _layer_of(module, name):
-    """The layer, in a list; none for `Identity`."""
+    """The layer, in a list; none for `Identity`, two for a batch normalisation with weights."""
     kind = _kind(module)
     if kind not in MODULES or _hooks(module):
         why = "has hooks, which are not known" if kind in MODULES else "has no layer here"
@@ -112,23 +115,42 @@ def _layer_of(module, name):
         if given not in values:
             raise TypeError(f"module: {name}, {kind}, has {option}={given!r}; the layer here has "
                             f"{option}={values[0]!r}")
+    if kind == "Conv2d" and module.padding == "same":
+        raise TypeError(f"module: {name}, Conv2d, has padding='same'; give it in numbers")
     if kind == "LayerNorm" and module.bias is None:
         raise TypeError(f"module: {name}, LayerNorm, has bias=False; the layer here has a bias")
-    if kind == "Conv2d" and isinstance(module.padding, str):
-        raise TypeError(f"module: {name}, Conv2d, has padding={module.padding!r}; give it in "
-                        "numbers")
-    if kind == "Identity":
-        return []
-    layer, parameters = MODULES[kind](module), dict(module.named_parameters())
+    if kind.startswith(DIFFER) and module.training and getattr(module, "p", 1) != 0:
+        raise TypeError(f"module: {name}, {kind}, is in training, where what it does depends on "
+                        "chance or on the batch; call module.eval() first")
+    if kind.startswith("BatchNorm") and module.running_mean is None:
+        raise TypeError(f"module: {name}, {kind}, has track_running_stats=False: its statistics "
+                        "are those of the batch")
+    layers, parameters = MODULES[kind](module), dict(module.named_parameters())
     for parameter, value in parameters.items():
-        layer.parameters[parameter] = _array(value, f"module: {name}.{parameter}")
+        layers[-1].parameters[parameter] = _array(value, f"module: {name}.{parameter}")
     trained = {bool(value.requires_grad) for value in parameters.values()}
     if len(trained) > 1:
         raise ValueError(f"module: {name}, {kind}, has some parameters that are trained and some "
                          "that are not; a layer is trained as a whole")
     if trained == {False}:
-        layer.trainable = False
-    return [layer]
+        layers[-1].trainable = False
+    return layers
+
+
+def _conv2d(module):
+    padding = 0 if module.padding == "valid" else module.padding
+    return [Conv2d(module.in_channels, module.out_channels, module.kernel_size, module.stride,
+                   padding, bias=module.bias is not None, init=0.0)]
+
+
+def _batch_norm(module):
+    """(x - m) / sqrt(v + epsilon), and its weights, if it has some."""
+    mean, variance = (_array(value, "module: running statistics")
+                      for value in (module.running_mean, module.running_var))
+    fixed = ScaleShift(module.num_features, trainable=False)
+    fixed.weight = 1 / np.sqrt(variance + module.eps)
+    fixed.bias = -mean * fixed.weight
+    return [fixed, ScaleShift(module.num_features)] if module.affine else [fixed]
 
 
 def _array(value, name):
@@ -146,6 +168,7 @@ def _on_this_machine(value, name):
 
 
 ZERO, ONE = (0, (0, 0)), (1, (1, 1))
+DIFFER = ("Dropout", "BatchNorm")  # in training they do something else
 
 #: Options of a kind of module, each with the values that the layer here stands for.
 OPTIONS = {
@@ -158,18 +181,21 @@ OPTIONS = {
     "Softplus": {"beta": (1,), "threshold": (20,)}}
 
 MODULES = {
-    "Linear": lambda module: Linear(module.in_features, module.out_features,
-                                    bias=module.bias is not None, init=0.0),
-    "Conv2d": lambda module: Conv2d(module.in_channels, module.out_channels, module.kernel_size,
-                                    module.stride, module.padding, bias=module.bias is not None,
-                                    init=0.0),
-    "LayerNorm": lambda module: LayerNorm(tuple(module.normalized_shape), epsilon=module.eps),
-    "AvgPool2d": lambda module: AvgPool2d(module.kernel_size, module.stride),
-    "MaxPool2d": lambda module: MaxPool2d(module.kernel_size, module.stride),
-    "Flatten": lambda module: Flatten(), "Tanh": lambda module: Activation("tanh"),
-    "ReLU": lambda module: Activation("relu"), "Sigmoid": lambda module: Activation("sigmoid"),
-    "Softplus": lambda module: Activation("softplus"),
-    "LeakyReLU": lambda module: Activation(LeakyReLU(module.negative_slope)), "Identity": None}
+    "Linear": lambda module: [Linear(module.in_features, module.out_features,
+                                     bias=module.bias is not None, init=0.0)],
+    "Conv2d": _conv2d,
+    "LayerNorm": lambda module: [LayerNorm(tuple(module.normalized_shape), epsilon=module.eps)],
+    **dict.fromkeys(["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"], _batch_norm),
+    "AvgPool2d": lambda module: [AvgPool2d(module.kernel_size, module.stride)],
+    "MaxPool2d": lambda module: [MaxPool2d(module.kernel_size, module.stride)],
+    "Flatten": lambda module: [Flatten()],
+    **{name: lambda module, name=name: [Activation(name.lower())]
+       for name in ("Tanh", "ReLU", "Sigmoid", "Softplus", "SiLU")},
+    "GELU": lambda module: [Activation(GELU(module.approximate))],
+    "ELU": lambda module: [Activation(ELU(module.alpha))],
+    "LeakyReLU": lambda module: [Activation(LeakyReLU(module.negative_slope))],
+    **dict.fromkeys(["Identity", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d"],
+                    lambda module: [])}
 
 # -- arrays ----------------------------------------------------------------------------------------
 

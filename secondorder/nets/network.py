@@ -9,7 +9,7 @@ from .. import checks
 from .allocation import keep_freed_memory
 from .evaluation import Evaluation, quiet
 from .layers import Chain
-from .layers.base import Settled
+from .layers.parameters import Settled
 from .summary import text as summary_text
 
 

@@ -44,8 +44,8 @@ def save(network, path):
     target, own = checks.path(path, "path"), type(network) is Network
     structure = {"format": FORMAT, "dtype": network.dtype.name,
                  "input_shape": list(network.input_shape),
-                 "network": None if own else described(network),
-                 "layers": [described(layer) for layer in network.layers] if own else None}
+                 "network": None if own else recipe_of(network),
+                 "layers": [recipe_of(layer) for layer in network.layers] if own else None}
     arrays = {f"{number}.{name}": value for number, layer in enumerate(network.chain.sublayers())
               for name, value in layer.parameters.items()}
     files.write_arrays(target, **{STRUCTURE: np.array(json.dumps(structure))}, **arrays)
@@ -97,8 +97,8 @@ class UnknownClass(Exception):
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def described(thing):
-    """A layer, an activation function or a network as what makes it again, in JSON's own kinds."""
+def recipe_of(thing):
+    """What makes a layer, an activation function or a network again, in JSON's own kinds."""
     cls = type(thing)
     arguments = {name: _packed(value, f"{name} of {thing!r}")
                  for name, value in arguments_of(thing).items()}
@@ -135,7 +135,7 @@ def _argument(thing, name):
 
 def _packed(value, what):
     if isinstance(value, (Layer, ActivationFunction)):
-        return described(value)
+        return recipe_of(value)
     if isinstance(value, (list, tuple)):
         return [_packed(entry, what) for entry in value]
     value = value.item() if isinstance(value, np.generic) else value
@@ -184,7 +184,7 @@ def _built(structure, known):
 
 
 def _made(entry, known, kind):
-    """What `described` described, by its constructor."""
+    """What `recipe_of` described, by its constructor."""
     cls = _class_of(entry, known, kind)
     arguments = {name: _unpacked(value, known)
                  for name, value in entry["arguments"].items()}

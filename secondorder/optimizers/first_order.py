@@ -11,7 +11,7 @@ import numpy as np
 
 from ..checks import Checked, boolean, number_in, positive_number, shown, whole_number
 from ..kernels import updates
-from ..nets.layers.base import Settled
+from ..nets.layers.parameters import Settled
 from .base import Optimizer
 from .step import ALONE
 

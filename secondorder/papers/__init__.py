@@ -69,6 +69,21 @@ def rooms():
     return known
 
 
+def table():
+    """The papers as a table in Markdown, for README: key, authors and title, where to look."""
+    rows = ["| key | paper | |", "| --- | --- | --- |"]
+    for room in rooms().values():
+        if room.title:
+            place = f"secondorder/papers/{room.name}"
+            pages = {"code": "", "equations": "/EQUATIONS.md"}
+            if (FOLDER / room.name / "CLAIMS.md").is_file():
+                pages["claims"] = "/CLAIMS.md"
+            links = ", ".join(f"[{name}]({place}{page})" for name, page in pages.items())
+            rows.append(f"| `{room.paper}` | {room.authors}: *{room.title}*. {room.about} | "
+                        f"{links} |")
+    return "\n".join(rows)
+
+
 def _read(file):
     """The Room whose ``__init__.py`` this is; None where it names no paper."""
     import ast  # only who asks for a paper needs it

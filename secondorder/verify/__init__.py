@@ -6,9 +6,8 @@ for all of them.
 ``optimizer`` compares a training method with the contract that all share: `optimizer_checks`,
 `optimizer_runs`. ``derivative`` takes any function and what should be its derivative
 (`derivative_of`). ``rule`` judges the rule that a layer has in residual partitioning, in whose room
-it stands; ``equation`` puts a user's function in the place of one of the edition's (`grading`, with
-`answers` for what is wrong in all calls); ``run`` executes equations; their machinery is
-:mod:`secondorder.ledger`.
+it stands; ``equation`` puts a user's function in the place of one of the edition's (`grading`);
+``run`` executes equations; their machinery is :mod:`secondorder.ledger`.
 """
 
 import importlib

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..checks import function_of, one_of, real_array, shown
 from ..exact.finite_differences import Difference, complex_step
-from ..ledger.mismatch import describe_mismatch
+from ..ledger.mismatch import shape_hint
 from .differences import error_by_step
 from .findings import KINK, UNJUDGED
 from .ladder import EPS, first_differences, jumps, second_differences, tried
@@ -49,7 +49,8 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     -------
     Report
         True when nothing is wrong. Its text has the worst entries: index, both values and their
-        ratio. It names the likely slip: a sign, a factor, a transpose, a lost term.
+        ratio. It names the likely slip: a sign, a factor, a transpose, a lost term, a shape that
+        only wants reshaping.
 
     Raises
     ------
@@ -83,9 +84,8 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     point = _Point(f, at)
     computed = _computed(df, at, direction if kind == "directional" else None)
     kind = point.kind_of(computed) if kind == "auto" else kind
-    shape = point.shape_of(kind)
-    if computed.shape != shape:
-        return _wrong_shape(recorder, kind, computed, point)
+    if computed.shape != point.shape_of(kind):
+        return _wrong_shape(recorder, kind, computed, point, direction)
     kink = point.kink(kind, direction)
     if kink:
         recorder.fact(kind, "no kink", False, f"f has a kink: {kink}", kind=KINK,
@@ -275,12 +275,12 @@ def _computed(df, at, direction):
     return computed.astype(float)
 
 
-def _wrong_shape(recorder, kind, computed, point):
-    """The report on a derivative of another shape, which may be the transpose."""
-    shape, entries = point.shape_of(kind), ""
-    if kind in ("jacobian", "gradient") and computed.shape == shape[::-1]:
-        reference = first(point, point.theta)[0].value.reshape(shape)
-        entries = describe_mismatch(computed, reference, names=("df", "differences"))
+def _wrong_shape(recorder, kind, computed, point, direction):
+    """The report on a derivative of another shape: whether its numbers are right otherwise."""
+    shape = point.shape_of(kind)
+    reference, _ = point.reference(kind, direction)
+    allowed = SAFETY * reference.error + recorder.tolerance * np.abs(reference.value).max(initial=0)
     recorder.fact(kind, "shape", False, f"df has shape {computed.shape}, expected {shape}: "
-                  "the shape of f, then of the point", entries)
+                  "the shape of f, then of the point",
+                  hint=shape_hint(computed, reference.value, ("df", "differences"), allowed))
     return recorder.report

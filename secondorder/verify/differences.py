@@ -6,7 +6,7 @@ from ..exact import finite_differences
 from ..exact.finite_differences import Difference
 
 _STEP = 2e-3
-_CELLS, _SUSPECTS, _HALVINGS = 256, 12, 42  # of a line that is followed
+CELLS, _SUSPECTS, _HALVINGS = 256, 12, 42  # of a line that is followed
 _JUMP = 1e-7  # of the largest value on the line: what is left at a step in the end
 _STEPS = np.logspace(-1, -9, 33)  # of pictures
 
@@ -67,12 +67,12 @@ def stacked(columns):
 
 
 def jumps_along(function, length):
-    """Where a function of one number jumps between -length and length: at most one place for every
-    column, (t, column, before, after), none where it is continuous.
+    """Where functions of one number jump between -length and length: (t, column, before, after) of
+    every place, the largest jump of a column first; none where they are continuous.
 
     Parameters
     ----------
-    function : callable, (T,) -> (T, columns, entries)
+    function : callable, (T, 1 or columns) -> (T, columns, entries)
         Continuous but for the jumps.
 
     Notes
@@ -80,30 +80,28 @@ def jumps_along(function, length):
     The cells in which an entry rises most unlike beside them are halved until rounding: over them a
     continuous function rises by nothing in the end.
     """
-    t = np.linspace(-length, length, _CELLS + 1) + length / (np.e * _CELLS)
-    values = function(t)
+    t = np.linspace(-length, length, CELLS + 1) + length / (np.e * CELLS)
+    values = function(t[:, None])
     rises = np.diff(values, axis=0)
     usual = np.full_like(rises, np.nan)
     usual[1:-1] = (rises[2:] + rises[:-2]) / 2
     odd = np.nan_to_num(np.abs(rises - usual))
-    found = []
-    for column in range(values.shape[1]):
-        suspects = np.argsort(-odd[:, column].max(axis=1))[:_SUSPECTS]
-        entry = odd[suspects, column].argmax(axis=1)
-        slope = usual[suspects, column, entry] * _CELLS / (2 * length)
-        left, right = t[suspects], t[suspects + 1]
-        before, after = values[suspects, column, entry], values[suspects + 1, column, entry]
-        for _ in range(_HALVINGS):
-            middle = (left + right) / 2
-            here = function(middle)[np.arange(len(middle)), column, entry]
-            half = slope * (right - left) / 2
-            first = np.abs(here - before - half) >= np.abs(after - here - half)
-            left, right = np.where(first, left, middle), np.where(first, middle, right)
-            before, after = np.where(first, before, here), np.where(first, here, after)
-        worst = np.argmax(np.abs(after - before))
-        if abs(after - before)[worst] > _JUMP * np.abs(values[:, column, entry[worst]]).max():
-            found.append((float(left[worst]), column, before[worst], after[worst]))
-    return found
+    suspects, column = np.argsort(-odd.max(axis=-1), axis=0)[:_SUSPECTS], np.arange(odd.shape[1])
+    entry, row = odd[suspects, column].argmax(axis=-1), np.arange(len(suspects))[:, None]
+    slope = usual[suspects, column, entry] * CELLS / (2 * length)
+    left, right = t[suspects], t[suspects + 1]
+    before, after = values[suspects, column, entry], values[suspects + 1, column, entry]
+    for _ in range(_HALVINGS):
+        middle = (left + right) / 2
+        here = function(middle)[row, column, entry]
+        half = slope * (right - left) / 2
+        first = np.abs(here - before - half) >= np.abs(after - here - half)
+        left, right = np.where(first, left, middle), np.where(first, middle, right)
+        before, after = np.where(first, before, here), np.where(first, here, after)
+    size = np.abs(after - before) / np.maximum(
+        np.abs(values[:, column, entry]).max(axis=0), np.finfo(float).tiny)
+    return [(float(left[k, c]), c, before[k, c], after[k, c]) for c in column
+            for k in np.argsort(-size[:, c]) if size[k, c] > _JUMP]
 
 
 def error_by_step(function, expected):

@@ -8,17 +8,20 @@ import traceback
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..checks import shown, whole_number
 from ..ledger import registry
 from ..ledger.claims import Case
 from ..ledger.labels import asked_for, heading
+from ..ledger.mismatch import bound, describe_mismatch, pattern, shape_hint
 from ..ledger.registry import qualified_name, short_name, underlying
 from ..ledger.runner import run_equation
 from ..ledger.sabotage import replaced
-from . import answers
 
 _REPLACING = threading.Lock()  # one function at a time has another one's place
 _KEPT = 30  # calls of each case that are remembered, for hints
+_SMALL = 6  # entries of an argument that is shown
 _FAILURES = 3  # cases that fail before no more are drawn: a hint needs more than one
 
 
@@ -130,8 +133,8 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     elif recorded.raised and message:
         message = recorded.raised  # what other calls gave is no hint at why one raises
     elif message:
-        message = "\n".join([message, *answers.beside(target, calls)])
-        hint = answers.known_mistake(calls, hints)
+        message = "\n".join([message, *beside(target, calls)])
+        hint = known_mistake(calls, hints)
     elif not calls:
         message = f"the check of {label} never called {name}"
     asked = asked_for(label, entry.labels) or entry.labels
@@ -239,3 +242,118 @@ def _copied(value):
         return copy.deepcopy(value)
     except Exception:  # what cannot be copied is kept as it is: only hints look at it
         return value
+
+
+# -- a wrong answer beside the right one -----------------------------------------------------------
+
+def beside(target, calls):
+    """Where the result that differs most from the edition's own differs from it, in which call, and
+    what all calls have in common.
+
+    Not the first: two sums of one array in float32 differ too, and say nothing.
+    """
+    worst, lines, told, same = 0.0, [], [], 0
+    for arguments, named, result in calls:
+        try:
+            expected = target(*copy.deepcopy(arguments), **copy.deepcopy(named))
+        except Exception:  # what a wrong answer made of the case is no case for the right one
+            continue
+        parts, largest = _parts(result, expected), worst
+        for what, mine, right in parts:
+            size, text = _difference(what, mine, right)
+            if size > worst:
+                worst, lines = size, text
+        if worst > largest:
+            lines = [*_call(target, arguments, named), *lines]
+        same += all(close(right, mine) for _, mine, right in parts)
+        told.append((arguments, named, _arrays(parts)))
+    if same and lines:
+        lines.append(f"{same} of {len(told)} calls are right")
+    together = "" if any(pairs is None for *_, pairs in told) else pattern(target, told)
+    return lines + ([f"hint: {together}"] if together and lines else [])
+
+
+def _call(target, arguments, named):
+    """A call in one line, where its arguments are numbers or a few of them."""
+    given = bound(target, arguments, named)
+    if not given or not all(isinstance(value, (int, float, str, type(None), np.number)) or (
+            isinstance(value, np.ndarray) and value.size <= _SMALL) for value in given.values()):
+        return []
+    return [f"called with {', '.join(f'{name}={_shown(value)}' for name, value in given.items())}"]
+
+
+def _shown(value):
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, precision=6, separator=", ").replace("\n", "")
+    return f"{value:.9g}" if isinstance(value, (float, np.floating)) else repr(value)
+
+
+def _parts(result, expected):
+    """(name, yours, right) of a result, or of each part of it where it is a tuple."""
+    several = isinstance(expected, (tuple, list)) and isinstance(result, (tuple, list))
+    if not several or len(result) != len(expected):
+        return [("your result", result, expected)]
+    return [(f"part {place} of your result", mine, right)
+            for place, (mine, right) in enumerate(zip(result, expected), 1)]
+
+
+def _real(value):
+    """An array of real numbers; None for what is none."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None
+
+
+def _arrays(parts):
+    """(yours, right) of the parts that are arrays of numbers; None where one of yours is none."""
+    pairs = [(_real(mine), _real(right)) for _, mine, right in parts
+             if not (mine is right or close(right, mine) and not np.size(right))]
+    return None if any(side is None for pair in pairs for side in pair) else pairs
+
+
+def _difference(what, mine, right):
+    """How much two results differ, infinitely where one is no such array, and that in words."""
+    if mine is right or close(right, mine):
+        return 0.0, []
+    if isinstance(right, (tuple, list)):
+        return np.inf, [f"{what} should be {len(right)} things, one after the other"]
+    left, other = _real(mine), _real(right)
+    if left is None or other is None:
+        return np.inf, [f"{what} is {type(mine).__name__}, expected {type(right).__name__}"]
+    if left.shape != other.shape:
+        told = shape_hint(left, other, ("it", "what is right"))
+        return np.inf, [f"{what} has shape {left.shape}, expected {other.shape}"
+                        + (f": {told}" if told else "")]
+    with np.errstate(all="ignore"):
+        size = np.max(np.abs(left - other), initial=0.0) / max(np.max(np.abs(other), initial=0.0),
+                                                               np.finfo(float).tiny)
+    lines = describe_mismatch(left, other, names=(what.replace("your result", "yours"), "right"))
+    # what one call suggests is left to `pattern`, which looks at all
+    return (size if np.isfinite(size) else np.inf), [
+        line for line in lines.splitlines() if not line.startswith("  hint: ")
+        or "not finite" in line]
+
+
+def known_mistake(calls, hints):
+    """What to say of the first known mistake that gives the same results on all calls."""
+    for wrong, text in hints:
+        if calls and all(_gives(wrong, *call) for call in calls):
+            return text
+    return ""
+
+
+def _gives(wrong, arguments, named, result):
+    try:
+        return close(wrong(*arguments, **named), result)
+    except Exception:  # a mistake may fail on some inputs: it is not this one
+        return False
+
+
+def close(a, b):
+    """Whether two results are the same but for rounding, part by part."""
+    if isinstance(a, (tuple, list)):
+        return isinstance(b, (tuple, list)) and len(a) == len(b) and all(map(close, a, b))
+    a, b = _real(a), _real(b)
+    return (a is not None and b is not None and a.shape == b.shape
+            and bool(np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True)))

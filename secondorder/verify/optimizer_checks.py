@@ -20,7 +20,7 @@ from ..optimizers.step import KINDS, is_memory, wrapped
 from ..optimizers.wrapper import Wrapper
 from .classes.loss_targets import default_targets
 from .findings import PROMOTES
-from .optimizer_runs import (DRAWS, SPOILT, Runs, attributes, difference, same, spoil,
+from .optimizer_runs import (DRAWS, SPOILT, Runs, attributes, changed, difference, same, spoil,
                              what_is_forgotten)
 from .recorder import Recorder
 
@@ -138,10 +138,9 @@ class OptimizerChecks:
 
     def run(self):
         """Run all of them; where runs are not repeatable the others would only say so again."""
-        if not (self._attempt("names", self._names)
-                and self._attempt("step", self._runs)
-                and self._attempt("state_names", self._kinds)
-                and self._attempt("deterministic", self._deterministic)):
+        first = {"names": self._names, "step": self._runs, "state_names": self._kinds,
+                 "deterministic": self._deterministic}
+        if not all(self._attempt(name, check) for name, check in first.items()):
             self.recorder.note("all other checks were left out: they compare runs")
             return
         resumed = {"state_dict": self._state_is_a_copy, "parameters": self._parameters_moved,
@@ -150,63 +149,61 @@ class OptimizerChecks:
             self.recorder.note(f"{', '.join(resumed)} were left out: they resume runs, too")
             resumed = {}
         for name, check in {**resumed, "direction": self._direction, "penalty": self._penalty,
-                            "aliasing": self._aliasing,
-                            "turns": self._turns, "copy": self._copied,
+                            "aliasing": self._aliasing, "turns": self._turns, "copy": self._copied,
                             "wrapper": self._wrapper, "float32": self._single}.items():
             self._attempt(name, check)
 
     def _attempt(self, name, check):
+        """A check, which is given how to record a fact under its name; whether nothing is wrong."""
+        def owes(what, holds, told, entries="", hint="", kind="fact"):
+            return self.recorder.fact(name, what, holds, told, entries, hint, kind)
+
         with np.errstate(over="ignore", invalid="ignore"):
             try:
-                check()
+                check(owes)
             except Exception as problem:  # whatever a user's method raises is the finding
                 self.recorder.raised(name, problem)
         return not self.recorder.wrong(name)
 
-    def _same(self, name, what, one, other, said, hint=""):
+    def _same(self, owes, what, one, other, told, hint=""):
         """Two traces must be the same to the last bit."""
         apart = difference(one, other)
-        return self.recorder.fact(name, what, apart is None, said, apart or "", hint)
+        return owes(what, apart is None, told, apart or "", hint)
 
-    def _goes_on(self, name, what, optimizer, said, hint="", after=None):
+    def _goes_on(self, owes, what, optimizer, told, hint="", after=None):
         """An optimizer after so many steps, default half of all, goes on as the whole run did."""
         after = self.half if after is None else after
-        return self._same(name, what, self.whole[after:], self.runs.trace(optimizer, after), said,
+        return self._same(owes, what, self.whole[after:], self.runs.trace(optimizer, after), told,
                           hint)
 
     # -- the same run, twice -----------------------------------------------------------------------
 
-    def _names(self):
+    def _names(self, owes):
         """What the base keeps in every optimizer is what the base has put there."""
         one = self.runs.fresh()
         plain = SGD(one.network, one.loss)
-        for name in KEPT:
+        for name in {*KEPT} - {"base", "loss", "schedule", "_network", "network"}:
             mine, expected = getattr(one, name), getattr(plain, name)
-            right = name in ("base", "loss", "schedule", "_network", "network") or (
-                type(mine) is type(expected) and (name != "steps" or mine == 0))
-            self.recorder.fact("names", name, right, f"{name} is a name that every Optimizer uses "
-                               f"itself, and it was set to {shown(mine)}",
-                               hint="choose another name")
+            owes(name, type(mine) is type(expected) and (name != "steps" or mine == 0),
+                 f"{name} is a name that every Optimizer uses itself, and it was set to "
+                 f"{shown(mine)}", hint="choose another name")
 
-    def _runs(self):
-        self.whole = self.runs.trace(self.runs.fresh())
-        start = self.runs.network.theta
-        self.recorder.fact("step", "moves the parameters",
-                           any(not np.array_equal(theta, start) for theta, _ in self.whole),
-                           "no step has moved the parameters")
+    def _runs(self, owes):
+        self.whole, start = self.runs.trace(self.runs.fresh()), self.runs.network.theta
+        owes("moves the parameters", any(not np.array_equal(theta, start)
+                                         for theta, _ in self.whole),
+             "no step has moved the parameters")
 
-    def _kinds(self):
+    def _kinds(self, owes):
         for method in wrapped(self.runs.at(1)):
             for name in method.state_names:
                 value = getattr(method, name)
-                self.recorder.fact(
-                    "state_names", name, is_memory(value),
-                    f"{name} is of type {type(value).__name__}: {KINDS}",
-                    hint=f"several arrays: stack them in one, or give each a name; {DRAWS}")
+                owes(name, is_memory(value), f"{name} is of type {type(value).__name__}: {KINDS}",
+                     hint=f"several arrays: stack them in one, or give each a name; {DRAWS}")
 
-    def _deterministic(self):
-        self._same("deterministic", "two runs alike", self.whole, self.runs.trace(
-            self.runs.fresh()), "two optimizers that were made alike take different steps",
+    def _deterministic(self, owes):
+        self._same(owes, "two runs alike", self.whole, self.runs.trace(self.runs.fresh()),
+                   "two optimizers that were made alike take different steps",
                    "draw from a generator of the optimizer's own, with a seed that make gives: "
                    "np.random.default_rng([self.seed, self.steps])")
 
@@ -218,39 +215,36 @@ class OptimizerChecks:
         other.load_state_dict(copy.deepcopy(state))
         return optimizer, other, state
 
-    def _resume(self):
+    def _resume(self, owes):
         for number in (1, self.half):
             optimizer, other, state = self._resumed(number)
-            again = other.state_dict()
-            self.recorder.fact("resume", "state taken over", same(state, again),
-                               "state_dict() after load_state_dict(state) is another one")
-            if not self._goes_on("resume", f"after step {number}", other,
+            owes("state taken over", same(state, other.state_dict()),
+                 "state_dict() after load_state_dict(state) is another one")
+            if not self._goes_on(owes, f"after step {number}", other,
                                  f"a run resumed after step {number} goes on with other numbers",
                                  what_is_forgotten(self.runs), number):
                 return
             self.runs.trace(optimizer, number)  # memory may be used many steps later
-            left, right = optimizer.state_dict(), other.state_dict()
-            names = [name for name in left if not same(left[name], right.get(name))]
-            if not self.recorder.fact(
-                "resume", f"memory after step {number}", not names, f"a run resumed after step "
-                f"{number} goes on with other memory: {', '.join(names)}",
-                hint=what_is_forgotten(self.runs)):
+            names = changed(optimizer.state_dict(), other.state_dict())
+            if not owes(f"memory after step {number}", not names, f"a run resumed after step "
+                        f"{number} goes on with other memory: {names}",
+                        hint=what_is_forgotten(self.runs)):
                 return
 
-    def _parameters_moved(self):
+    def _parameters_moved(self, owes):
         """Anybody may change the parameters between two steps."""
         one, _, state = self._resumed(self.half)
         one.network.theta = 0.5 * one.network.theta + one.network.theta.dtype.type(0.01)
         other = self.runs.fresh(one.network)
         other.load_state_dict(state)
-        left, right = (self.runs.trace(optimizer, self.half) for optimizer in (one, other))
-        self._same("parameters", "changed by somebody else", left, right,
+        self._same(owes, "changed by somebody else",
+                   *(self.runs.trace(optimizer, self.half) for optimizer in (one, other)),
                    "after somebody changed the parameters it goes on from others",
                    "read self.network.theta at every step; keep no copy of it")
 
     # -- a step that fails -------------------------------------------------------------------------
 
-    def _failure(self):
+    def _failure(self, owes):
         optimizer = self.runs.at(self.half)
         before, theta = copy.deepcopy(optimizer.state_dict()), optimizer.network.theta.copy()
 
@@ -268,28 +262,23 @@ class OptimizerChecks:
             return
         finally:
             optimizer.__class__ = kind
-        self.recorder.fact("failure", "parameters", same(theta, optimizer.network.theta),
-                           "a step that failed has moved the parameters")
-        after = optimizer.state_dict()
-        names = [name for name in before if not same(before[name], after.get(name))]
-        intact = self.recorder.fact(
-            "failure", "memory", not names,
-            f"a step that failed has changed the memory: {', '.join(names)}",
-            hint="memory is replaced, not written into: self.total = self.total + g, not +=")
-        if intact:
-            self._goes_on("failure", "the run after it", optimizer,
+        owes("parameters", same(theta, optimizer.network.theta),
+             "a step that failed has moved the parameters")
+        names = changed(before, optimizer.state_dict())
+        if owes("memory", not names, f"a step that failed has changed the memory: {names}",
+                hint="memory is replaced, not written into: self.total = self.total + g, not +="):
+            self._goes_on(owes, "the run after it", optimizer,
                           "after a step that failed the run goes on with other numbers")
 
     # -- the direction is what a step adds ---------------------------------------------------------
 
-    def _direction(self):
+    def _direction(self, owes):
         asked = self.runs.fresh()
         before = asked.network.theta.copy()
         asked.direction(asked.evaluate(*self.runs.batches[0]))
-        if not self.recorder.fact(
-            "direction", "leaves theta alone", same(before, asked.network.theta),
-            "direction changes network.theta",
-            hint="return the change; step adds it, times the rate"):
+        if not owes("leaves theta alone", same(before, asked.network.theta),
+                    "direction changes network.theta",
+                    hint="return the change; step adds it, times the rate"):
             return
         for number in (0, self.half):
             self._added(number)
@@ -297,14 +286,10 @@ class OptimizerChecks:
         for x, y in self.runs.batches[:3]:
             first = self.runs.fresh()
             evaluation = first.evaluate(x, y)
-            gradient = first.gradient(evaluation).astype(np.float64)
-            direction = first.direction(evaluation)
-            cosines.append(float(gradient @ direction)
-                          / (norm(gradient) * norm(direction) or 1.0))
-        self.recorder.fact("direction", "downhill", min(cosines) < 1e-8,
-                           "goes uphill in the first step, whatever the batch: the direction is "
-                           "added, not subtracted",
-                           f"cosine of direction and gradient: {min(cosines):.3g} and above")
+            cosines.append(_cosine(first.gradient(evaluation), first.direction(evaluation)))
+        owes("downhill", min(cosines) < 1e-8, "goes uphill in the first step, whatever the batch: "
+             "the direction is added, not subtracted",
+             f"cosine of direction and gradient: {min(cosines):.3g} and above")
 
     def _added(self, number):
         """The change of one step against direction (or `change`), and the report against both."""
@@ -328,34 +313,31 @@ class OptimizerChecks:
             recorder.compare("info", f"{name} of step {number + 1}", info[name], value, slack,
                              names=("reported", "measured"), scale=max(abs(value), 1e-300))
 
-    def _penalty(self):
+    def _penalty(self, owes):
         """With a penalty that outweighs the loss, a step shrinks the parameters."""
         if self.recorder.wrong("direction"):  # it would only say so again
             return
-        (x, y), fresh = self.runs.batches[0], self.runs.fresh
-        optimizer = fresh()
-        evaluation, theta = optimizer.evaluate(x, y), optimizer.network.theta.astype(np.float64)
+        (x, y), plain, penalized = self.runs.batches[0], self.runs.fresh(), self.runs.fresh()
+        theta = plain.network.theta.astype(np.float64)
         if not theta.any():
             self.recorder.note("the penalty was left out: all parameters are zero")
             return
-        plain, penalized = fresh(), fresh()
-        penalized.l2 = plain.l2 + STRONG * (1 + norm(evaluation.gradient) / norm(theta))
+        gradient = plain.evaluate(x, y).gradient
+        penalized.l2 = plain.l2 + STRONG * (1 + norm(gradient) / norm(theta))
         one, other = (method.direction(method.evaluate(x, y)) for method in (plain, penalized))
-        hint = ("use self.gradient(evaluation), the objective's; evaluation.gradient is the "
-                "loss's alone")
-        if self.recorder.fact("penalty", "has an effect", not same(one, other),
-                              "a penalty does not change the direction: l2 has no effect",
-                              hint=hint):
-            cosine = float(theta @ other) / (norm(theta) * norm(other) or 1.0)
-            self.recorder.fact("penalty", "shrinks", cosine < 0,
-                               f"with a strong penalty, l2 = {penalized.l2:.3g}, the direction "
-                               "does not shrink the parameters",
-                               f"cosine of direction and parameters: {cosine:.3g}",
-                               hint="the penalty's gradient is +l2 theta, and a step subtracts it")
+        if owes("has an effect", not same(one, other),
+                "a penalty does not change the direction: l2 has no effect",
+                hint="use self.gradient(evaluation), the objective's; evaluation.gradient is the "
+                     "loss's alone"):
+            cosine = _cosine(theta, other)
+            owes("shrinks", cosine < 0, f"with a strong penalty, l2 = {penalized.l2:.3g}, the "
+                 "direction does not shrink the parameters",
+                 f"cosine of direction and parameters: {cosine:.3g}",
+                 "the penalty's gradient is +l2 theta, and a step subtracts it")
 
     # -- arrays that belong to somebody else -------------------------------------------------------
 
-    def _aliasing(self):
+    def _aliasing(self, owes):
         """The caller loads the next batch into the same arrays, as readers of large files do."""
         optimizer, trace, infos, unchanged = self.runs.fresh(), [], [], True
         for x, y in self.runs.batches:
@@ -365,76 +347,70 @@ class OptimizerChecks:
             trace.append((optimizer.network.theta.copy(), copy.deepcopy(info)))
             mine[...], targets[...] = SPOILT, 0
             infos.append((info, trace[-1][1]))
-        self.recorder.fact("aliasing", "batch left alone", unchanged, "a step changes its batch")
-        self._same("aliasing", "batches belong to the caller", self.whole, trace,
+        owes("batch left alone", unchanged, "a step changes its batch")
+        self._same(owes, "batches belong to the caller", self.whole, trace,
                    "it goes on using the arrays of an earlier batch", "keep a copy")
-        self.recorder.fact("aliasing", "reports stay as they were",
-                           all(same(info, copied) for info, copied in infos),
-                           "what a step reported changes in later steps",
-                           hint="report numbers, not arrays that are written into")
+        owes("reports stay as they were", all(same(info, copied) for info, copied in infos),
+             "what a step reported changes in later steps",
+             hint="report numbers, not arrays that are written into")
 
-    def _state_is_a_copy(self):
+    def _state_is_a_copy(self, owes):
         optimizer, other, state = self._resumed(self.half)
         spoil(state)
-        self._goes_on("state_dict", "is a copy", optimizer,
+        self._goes_on(owes, "is a copy", optimizer,
                       "writing into what state_dict() returned changes later steps")
         donor = self.runs.at(self.half).state_dict()
         other.load_state_dict(donor)
         spoil(donor)
-        self._goes_on("state_dict", "is copied", other,
+        self._goes_on(owes, "is copied", other,
                       "writing into what load_state_dict was given changes later steps")
 
-    def _turns(self):
+    def _turns(self, owes):
         """Two optimizers take turns: neither knows of the other."""
-        one, other = self.runs.fresh(), self.runs.fresh()
-        trace = []
+        one, other, trace = self.runs.fresh(), self.runs.fresh(), []
         for (x, y), (x_2, y_2) in zip(self.runs.batches, reversed(self.runs.batches)):
             info = one.step(x.copy(), y.copy())
             trace.append((one.network.theta.copy(), copy.deepcopy(info)))
             with contextlib.suppress(FloatingPointError):  # its own path may be too bold
                 other.step(x_2.copy(), y_2.copy())
-        self._same("turns", "two optimizers", self.whole, trace,
+        self._same(owes, "two optimizers", self.whole, trace,
                    "a second optimizer of the same kind changes the steps of the first",
                    "keep memory in attributes of the object, not of the class or the module")
 
-    def _copied(self):
+    def _copied(self, owes):
         optimizer = self.runs.at(self.half)
         other = copy.deepcopy(optimizer)
-        apart = other.network is not optimizer.network
-        if self.recorder.fact("copy", "has a network of its own", apart,
-                              "copy.deepcopy(optimizer) works on the same network"):
+        if owes("has a network of its own", other.network is not optimizer.network,
+                "copy.deepcopy(optimizer) works on the same network"):
             for one in (other, optimizer):
-                self._goes_on("copy", "goes on like the original", one,
+                self._goes_on(owes, "goes on like the original", one,
                               "a deep copy and its original do not go on alike")
 
     # -- wrapped, and wrapping ---------------------------------------------------------------------
 
-    def _wrapper(self):
+    def _wrapper(self, owes):
         if type(self.runs.fresh()).change is Optimizer.change:
-            wrapped = self.runs.trace(_Plain(self.runs.fresh()))
-            expected, actual = (np.array([theta for theta, _ in trace])
-                                for trace in (self.whole, wrapped))
+            expected, actual = (np.array([theta for theta, _ in trace]) for trace in (
+                self.whole, self.runs.trace(_Plain(self.runs.fresh()))))
             self.recorder.compare(
                 "wrapper", "steps inside a wrapper that adds rate * direction against steps alone",
                 actual, expected, 1e2 * np.finfo(actual.dtype).eps * (1 + np.abs(expected)),
                 names=("wrapped", "alone"),
                 hint="a wrapper calls direction and observe, not step: advance memory in them")
-        method = self.runs.at(self.half)
-        info = self.whole[-1][1]
+        method, info = self.runs.at(self.half), self.whole[-1][1]
         while method.base is not None:
-            base, name = method.base, type(method.base).__name__
+            base, told = method.base, info.get(type(method.base).__name__)
             facts = {"works on the network of its base": base.network is method.network,
                      "counts the steps of its base": base.steps == method.steps,
-                     "reports what its base reports": isinstance(info.get(name), dict),
+                     "reports what its base reports": isinstance(told, dict),
                      "takes the rate of its base": base.learning_rate == method.learning_rate,
                      "saves the state of its base": "base" in method.state_dict()}
             for what, holds in facts.items():
-                self.recorder.fact("wrapper", what, holds,
-                                   f"a wrapper that does not do this: {what}")
-            method, info = base, info.get(name, {})
+                owes(what, holds, f"a wrapper that does not do this: {what}")
+            method, info = base, told or {}
 
-    def _single(self):
-        network = self.runs.network
+    def _single(self, owes):
+        network, dtype_hint = self.runs.network, "make arrays with the dtype of network.theta"
         if network.dtype != np.float64 or type(network) is not Network:
             self.recorder.note("float32 was left out: it is checked on plain float64 networks")
             return
@@ -443,14 +419,17 @@ class OptimizerChecks:
             self.runs.trace(narrow)
         except FloatingPointError as problem:  # its numbers are smaller
             self.recorder.note(f"float32 was not judged: {problem}")
-            return
         except TypeError as problem:
-            self.recorder.fact("float32", "runs", False, f"a float32 network: {problem}",
-                               hint="write constants as Python numbers; make arrays with the dtype "
-                                    "of network.theta", kind=PROMOTES)
-            return
-        wide = [name for name, value in attributes(narrow).items()
-                if name in narrow.state_names and getattr(value, "dtype", None) == np.float64
-                and np.shape(value) == narrow.network.theta.shape]
-        self.recorder.fact("float32", "memory", not wide, f"memory in float64: {', '.join(wide)}",
-                           hint="make arrays with the dtype of network.theta", kind=PROMOTES)
+            owes("runs", False, f"a float32 network: {problem}", kind=PROMOTES,
+                 hint=f"write constants as Python numbers; {dtype_hint}")
+        else:
+            wide = [name for name, value in attributes(narrow).items()
+                    if name in narrow.state_names and getattr(value, "dtype", None) == np.float64
+                    and np.shape(value) == narrow.network.theta.shape]
+            owes("memory", not wide, f"memory in float64: {', '.join(wide)}", hint=dtype_hint,
+                 kind=PROMOTES)
+
+
+def _cosine(a, b):
+    a = a.astype(np.float64)
+    return float(a @ b) / (norm(a) * norm(b) or 1.0)

@@ -78,6 +78,11 @@ def same(one, other):
         return one is other
 
 
+def changed(before, after):
+    """The names of what differs between two states, as text."""
+    return ", ".join(name for name in before if not same(before[name], after.get(name)))
+
+
 def attributes(method):
     """Copies of what an optimizer holds beside its base: arrays, numbers, texts, containers."""
     return {name: copy.deepcopy(value) for name, value in vars(method).items()

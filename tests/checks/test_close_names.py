@@ -1,6 +1,5 @@
 """Names that people guess get an answer that tells the right one."""
 
-import importlib
 import re
 
 import numpy as np
@@ -9,20 +8,12 @@ import pytest
 import secondorder as so
 from secondorder.checks import close_names
 
-PAIRS = [(module, name) for module, table in close_names.INSTEAD.items() for name in table]
-
-
-@pytest.mark.parametrize("module, name", PAIRS)
-def test_a_guess_is_answered(module, name):
-    there = importlib.import_module(module)
-    with pytest.raises(AttributeError, match=f"has no attribute '{name}': use ") as caught:
-        getattr(there, name)
+@pytest.mark.parametrize("name", close_names.INSTEAD)
+def test_a_guess_is_answered(name):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': use so") as caught:
+        getattr(so, name)
     told = str(caught.value).partition(": use ")[2]
-    first = re.match(r"(so\.)?([A-Za-z_.0-9]+)", told)
-    thing = so if first[1] else there
-    for part in first[2].strip(".").split("."):
-        thing = getattr(thing, part)
-    assert callable(thing) or hasattr(thing, "__path__")
+    assert callable(eval(re.match(r"[A-Za-z_.0-9]+", told)[0], {"so": so}))
 
 
 def test_the_names_that_were_guessed_first():
@@ -35,8 +26,9 @@ def test_the_names_that_were_guessed_first():
 
 
 def test_activations_and_losses_of_pytorch():
-    for name, told in (("ReLU", 'use Activation("relu")'), ("Tanh", 'use Activation("tanh")'),
-                       ("MSELoss", "use SquaredError"), ("BCELoss", "use BinaryCrossEntropy")):
+    for name, told in (("ReLU", 'use so.Activation("relu")'),
+                       ("Tanh", 'use so.Activation("tanh")'), ("MSELoss", "use so.SquaredError"),
+                       ("BCELoss", "use so.BinaryCrossEntropy")):
         with pytest.raises(AttributeError, match=re.escape(told)):
             getattr(so, name)
         for activation in re.findall(r'"(.*)"', told):
@@ -46,8 +38,8 @@ def test_activations_and_losses_of_pytorch():
 def test_the_hint_for_kfac_is_the_fisher_matrix_of_the_model():
     """Under its own distribution: it asks for no labels of the data."""
     network, loss, x = so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy(), np.eye(3)
-    hint = close_names.INSTEAD["secondorder"]["KFAC"]
-    method = eval(f"so.{hint}", {"so": so, "network": network, "loss": loss})
+    hint = close_names.INSTEAD["KFAC"]
+    method = eval(hint, {"so": so, "network": network, "loss": loss})
     one, other = (so.eacg.matrix(network, loss, x, y, curvature=method.curvature, rng=0)
                   for y in (np.array([0, 0, 0]), np.array([0, 1, 1])))
     assert "solver='kfi'" in hint and (one == other).all() and one.any()
@@ -69,7 +61,7 @@ def test_close_names(room, typo, right):
 def test_close_names_of_the_package():
     with pytest.raises(AttributeError, match="did you mean 'SGD'"):
         so.sgd
-    with pytest.raises(AttributeError, match="use exact.hessian"):
+    with pytest.raises(AttributeError, match="use so.exact.hessian"):
         so.hessian
     with pytest.raises(AttributeError) as caught:
         so.exact.entirely_unknown_thing

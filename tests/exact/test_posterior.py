@@ -140,6 +140,97 @@ def test_single_precision():
     assert found.sample(rng=0).dtype == np.float32
 
 
+# -- a prior precision a layer ---------------------------------------------
+
+
+@pytest.mark.parametrize("given", [[0.5, 3.0], np.array([0.5, 3.0]), {2: 3.0, 0: 0.5}])
+def test_a_prior_precision_a_layer(given):
+    """Evidence and variance by dense linear algebra; a network with a layer of each."""
+    rng = np.random.default_rng(3)
+    net, loss = so.mlp([3, 4, 2], rng=0), so.SquaredError()
+    x, y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
+    tau = np.r_[np.full(16, 0.5), np.full(10, 3.0)]
+    precision = 20 * so.exact.gauss_newton(net, loss, x, y) + np.diag(tau)
+    likelihood = -np.sum((net(x) - y) ** 2) / 2 - 20 * np.log(2 * np.pi)
+    prior = multivariate_normal.logpdf(net.theta, cov=np.diag(1 / tau))
+    for structure in ("full", "diagonal"):
+        A = precision if structure == "full" else np.diag(np.diag(precision))
+        p = so.exact.posterior(net, loss, x, y, given, structure=structure)
+        expected = likelihood + prior + net.size / 2 * np.log(2 * np.pi) \
+            - np.linalg.slogdet(A)[1] / 2
+        assert p.log_evidence() == pytest.approx(expected, rel=1e-12)
+        J = so.exact.jacobian(net, x[:4])
+        assert relative(p.covariance(x[:4]), J @ np.linalg.inv(A) @ J.swapaxes(1, 2)) < 1e-11
+    last = so.exact.posterior(net, loss, x, y, given, layer=-1)
+    same = so.exact.posterior(net, loss, x, y, 3.0, layer=-1)
+    assert last.log_evidence() == pytest.approx(same.log_evidence(), rel=1e-14)
+
+
+def test_a_prior_precision_a_layer_with_kronecker_factors():
+    """One linear layer after a fixed one, where the factors are exact; a layer each, otherwise."""
+    rng = np.random.default_rng(4)
+    net = so.Network([so.Linear(3, 2, rng=0), so.Activation("tanh"), so.Linear(2, 2, rng=1)])
+    x, y = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
+    case = net, so.SquaredError(), x, y
+    both = so.eacg.posterior(*case, [0.4, 2.0])
+    for number, tau in ((0, 0.4), (2, 2.0)):
+        alone = so.eacg.posterior(*case, tau)
+        block = [one for one in zip(both._blocks, alone._blocks)][number // 2]
+        assert np.array_equal(block[0].values, block[1].values) and block[0].tau == tau
+    with pytest.raises(ValueError, match="the layers that are trained, 0, 2; got 3"):
+        so.eacg.posterior(*case, [0.4, 2.0, 1.0])
+
+
+@pytest.mark.parametrize("given, words", [
+    ([1.0], "trained, 0, 2; got 1"), ([1.0, 2.0, 3.0], "got 3"),
+    ({0: 1.0}, r"those of \[0\]"), ({0: 1.0, 1: 1.0, 2: 2.0}, r"those of \[0, 1, 2\]"),
+    ([1.0, -2.0], "prior_precision of layer 2 must be above 0")])
+def test_prior_precisions_that_do_not_fit(given, words):
+    net, rng = so.mlp([3, 4, 2], rng=0), np.random.default_rng(0)
+    with pytest.raises(ValueError, match=words):
+        so.exact.posterior(net, so.SquaredError(), rng.normal(size=(5, 3)),
+                           rng.normal(size=(5, 2)), given)
+
+
+# -- probabilities of classes ----------------------------------------------
+
+
+@pytest.mark.parametrize("of", [so.exact.posterior, so.eacg.posterior])
+def test_probabilities_against_draws_of_the_parameters(of):
+    """A network without a hidden layer is linear in its parameters: softmax over drawn networks has
+    the same mean."""
+    rng = np.random.default_rng(3)
+    net, x, y = so.mlp([3, 3], rng=0), rng.normal(size=(12, 3)), rng.integers(0, 3, 12)
+    p, x_new, draws = of(net, so.SoftmaxCrossEntropy(), x, y, 0.2), rng.normal(size=(4, 3)), 20000
+    outputs = []
+    for theta in p.sample(rng=1, count=draws):
+        net.theta = theta
+        outputs.append(net(x_new))
+    share = np.exp(outputs) / np.exp(outputs).sum(axis=2, keepdims=True)
+    found = p.predictive_probability(x_new, draws=draws, rng=2)
+    assert relative(found.sum(axis=1), np.ones(4)) < 1e-12
+    error = share.std(axis=0) * np.sqrt(2 / draws)
+    assert (np.abs(found - share.mean(axis=0)) < 5 * error).all()
+    net.theta = p.mean
+    certain = np.exp(net(x_new)) / np.exp(net(x_new)).sum(axis=1, keepdims=True)
+    assert (found.max(axis=1) < certain.max(axis=1) - 0.02).any()
+
+
+def test_probabilities_of_coins_by_integration():
+    rng = np.random.default_rng(3)
+    net, x = so.mlp([3, 4, 2], rng=0), rng.normal(size=(12, 3))
+    p = so.exact.posterior(net, so.BinaryCrossEntropy(), x, (rng.random((12, 2)) < 0.4) * 1.0, 0.1)
+    found, variance = p.predictive_probability(x), p.variance(x)
+    grid = np.linspace(-12, 12, 4001)
+    for s in range(12):
+        for c in range(2):
+            outputs = net(x)[s, c] + np.sqrt(variance[s, c]) * grid
+            exact = np.trapezoid(expit(outputs) * norm.pdf(grid), grid)
+            assert found[s, c] == pytest.approx(exact, abs=1e-6)
+    with pytest.raises(TypeError, match="predictive_probability is of SoftmaxCrossEntropy"):
+        of(*linear()[:3]).predictive_probability(x)
+
+
 # -- draws -----------------------------------------------------------------
 
 

@@ -5,7 +5,8 @@ import numpy as np
 
 import secondorder as so
 from secondorder.nets import (ACTIVATIONS, Activation, AvgPool2d, Chain, Conv2d, Flatten,
-                              LayerNorm, Linear, MaxPool2d, Network, Recurrent, Reshape, Skip)
+                              LayerNorm, Linear, MaxPool2d, Network, Recurrent, Reshape, ScaleShift,
+                              Skip)
 from harness.shaped_layers import Mixing
 
 ACTIVATION_NAMES = tuple(ACTIVATIONS)
@@ -63,6 +64,10 @@ MIDDLE = {
                         3),
     "chain-autonomous": (lambda r: [Chain([Recurrent(4, steps=2, bias=False, activation="softplus",
                                                      init=0.8, rng=r)])], 4),
+    "scale-shift": (lambda r: [moved(ScaleShift(4), r)], 4),
+    "chain-scale-shift-images": (lambda r: [Chain([
+        Reshape(4, (2, 2, 1)), moved(ScaleShift(2), r), moved(ScaleShift(2, trainable=False), r),
+        Flatten()])], 4),
     "chain-layer-norm": (lambda r: [Chain([moved(LayerNorm(4), r)])], 4),
     "chain-layer-norm-rows": (lambda r: [Chain([
         Reshape(4, (2, 2)), moved(LayerNorm(2, epsilon=0.5), r), Activation("sin"),

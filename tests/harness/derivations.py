@@ -12,7 +12,7 @@ from decimal import Decimal
 import numpy as np
 
 from secondorder.nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, LayerNorm, Linear,
-                              MaxPool2d, Recurrent, Reshape, Skip)
+                              MaxPool2d, Recurrent, Reshape, ScaleShift, Skip)
 from harness.shaped_layers import Mixing
 
 DIGITS, STEP = 60, Decimal("1e-20")
@@ -28,7 +28,29 @@ def _sin(x):
     return total
 
 
+def _pi():
+    """By the arithmetic-geometric mean."""
+    a, b, t, p = Decimal(1), 1 / Decimal(2).sqrt(), Decimal("0.25"), 1
+    for _ in range(12):
+        a, b, t, p = (a + b) / 2, (a * b).sqrt(), t - p * ((a - b) / 2) ** 2, 2 * p
+    return (a + b) ** 2 / (4 * t)
+
+
+def _gelu(x):
+    """x times 1/2 + density(x) (x + x^3 / 3 + x^5 / (3 5) + ...)."""
+    total = term = x
+    k = 1
+    while abs(term) > Decimal(10) ** (-decimal.getcontext().prec - 5):
+        term *= x * x / (k + 2)
+        total += term
+        k += 2
+    return x * (Decimal("0.5") + total * (-x * x / 2).exp() / (2 * _pi()).sqrt())
+
+
 SCALAR = {
+    "gelu": _gelu,
+    "silu": lambda x: x / (1 + (-x).exp()),
+    "elu": lambda x: x if x > 0 else x.exp() - 1,
     "identity": lambda x: x,
     "relu": lambda x: max(x, Decimal(0)),
     # the double 0.01, as the package has it
@@ -215,6 +237,10 @@ def run_layers(layers, row, theta):
             row = _recurrent(layer, row, theta)
         elif isinstance(layer, LayerNorm):
             row = _layer_norm(layer, row, theta)
+        elif isinstance(layer, ScaleShift):
+            given, places = _taken(layer, theta), len(row) // layer.features
+            row = [given["weight"][i // places] * a + given["bias"][i // places]
+                   for i, a in enumerate(row)]
         else:
             raise TypeError(f"no reference for {layer!r}")
     return row

@@ -5,7 +5,7 @@ import pytest
 
 import secondorder as so
 from secondorder.lessons import grading
-from secondorder.verify import answers
+from secondorder.ledger import mismatch
 
 
 def judged(number, edit):
@@ -100,7 +100,7 @@ SYMMETRIC = np.array([[2.0, 1.0], [1.0, 3.0]])
     ([([4, 3, 2, 1], [1, 2, 3, 4]), ([4, 3, 2, 2], [1, 2, 3, 4])], ""),
     ([([1, np.nan], [1, 2])], ""), ([], "")])
 def test_a_pattern_holds_in_all_cases_or_is_not_said(pairs, words):
-    told = answers.pattern(lambda: 0, calls(*pairs))
+    told = mismatch.pattern(lambda: 0, calls(*pairs))
     assert words in told if words else told == ""
 
 
@@ -111,7 +111,7 @@ def test_a_factor_is_explained_by_an_argument():
     def told(of):
         made = [((np.ones(n), rho), {}, [(of(n, rho) * np.ones(2), np.ones(2))])
                 for n, rho in ((2, 0.5), (3, 0.25), (5, 0.1))]
-        return answers.pattern(target, made)
+        return mismatch.pattern(target, made)
     assert told(lambda n, rho: 1 / n) == ("a mean where a sum is meant: the factor is 1 over the "
                                           "length of x")
     assert "a sum where a mean" in told(lambda n, rho: n)

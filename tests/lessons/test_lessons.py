@@ -126,7 +126,7 @@ def test_a_function_may_call_the_one_whose_place_it_has():
 def test_the_result_that_differs_most_is_shown():
     """Not the first one that differs by rounding; parts of a tuple by themselves; no ratio of one
     number as a pattern."""
-    from secondorder.verify import answers as inside
+    from secondorder.verify import grading as inside
 
     def right(x):
         return 2 * x, None

@@ -111,7 +111,7 @@ def test_float32_is_as_good_as_float32_can_be(function):
 
 def test_names():
     assert set(ACTIVATIONS) == {"identity", "relu", "leaky_relu", "tanh", "sigmoid", "softplus",
-                                "sin"}
+                                "sin", "gelu", "silu", "elu"}
     for name, cls in ACTIVATIONS.items():
         assert cls.name == name and type(activation_function(name)) is cls
     ready = Tanh()

@@ -189,7 +189,7 @@ def unlike():
     patched = like("Linear", weight=Numbers(3, 3), forward=print)
     half = like("Linear", weight=Numbers(3, 3), bias=Numbers(3, trained=False))
     single = like("Linear", weight=Numbers(3, 3, dtype="float32"))
-    return [(like("GELU"), TypeError, "module, GELU, has no layer here"),
+    return [(like("Softmax"), TypeError, "module, Softmax, has no layer here"),
             (hooked, TypeError, "has hooks"), (patched, TypeError, "has hooks"),
             (half, ValueError, "some that are not"),
             (like("Sequential", [one, tied]), ValueError, "1.weight is shared"),
@@ -228,10 +228,29 @@ def modules():
                                  nn.MaxPool2d(2, stride=1), nn.Conv2d(3, 2, 2, bias=False),
                                  nn.AvgPool2d((1, 2)), nn.Flatten(), nn.LayerNorm(4),
                                  nn.Linear(4, 3)), (2, 6, 8)),
+        "gates": (nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Linear(4, 4), nn.SiLU(),
+                                nn.Dropout(p=0.0), nn.Linear(4, 4), nn.ELU(0.7), nn.Linear(4, 4),
+                                nn.GELU(approximate="tanh"), nn.Linear(4, 2)), (3,)),
+        "batch norm": (settled(nn.Sequential(
+            nn.Conv2d(2, 3, 3, padding="valid"), nn.BatchNorm2d(3), nn.ELU(), nn.Dropout2d(0.4),
+            nn.Flatten(), nn.BatchNorm1d(12, affine=False), nn.Linear(12, 4), nn.BatchNorm1d(4),
+            nn.Tanh(), nn.Dropout(0.3), nn.Linear(4, 2))), (2, 4, 4)),
     }
 
 
-NAMES = ("deep", "single", "activations", "images")
+def settled(module):
+    """In evaluation, with statistics that are no zeros and ones."""
+    torch = pytest.importorskip("torch")
+    for inner in module:
+        if hasattr(inner, "running_mean"):
+            inner.running_mean.normal_()
+            inner.running_var.uniform_(0.5, 2.0)
+            for value in inner.parameters():
+                torch.nn.init.uniform_(value, 0.5, 1.5)
+    return module.eval()
+
+
+NAMES = ("deep", "single", "activations", "images", "gates", "batch norm")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -310,7 +329,10 @@ def refused():
     hooked.register_forward_hook(lambda module, x, y: 2 * y)
     row = nn.Sequential
     return [
-        (row(row(nn.Linear(3, 3), nn.Dropout())), TypeError, "0.1, Dropout, has no layer here"),
+        (row(row(nn.Linear(3, 3), nn.Dropout())), TypeError, "0.1, Dropout, is in training"),
+        (row(nn.Linear(3, 3), nn.BatchNorm1d(3)), TypeError, r"BatchNorm1d, .* module.eval\(\)"),
+        (nn.BatchNorm1d(3, track_running_stats=False).eval(), TypeError, "those of the batch"),
+        (nn.Conv2d(1, 1, 3, padding="same"), TypeError, "padding='same'"),
         (Mine(3, 2), TypeError, "Mine, has no layer here"),
         (torch.nn.utils.parametrizations.weight_norm(nn.Linear(3, 2)), TypeError, "Parametrized"),
         (hooked, TypeError, "Linear, has hooks"),
@@ -324,7 +346,7 @@ def refused():
         (nn.Linear(3, 2).bfloat16(), TypeError, "module.weight must hold .* got torch.bfloat16")]
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(15))
 def test_modules_that_are_refused(number):
     module, error, words = refused()[number]
     with pytest.raises(error, match=words):

@@ -107,11 +107,3 @@ def test_the_study_is_judged_and_can_fail(wrong, monkeypatch):
                            "held" if wrong is None else "did not hold")
         one.draw(results, figure := Figure(), settings)
         assert len(figure.axes[0].lines[0].get_xdata()) == len(asked)
-
-
-@pytest.mark.parametrize("wrong", [None, "* len(x)"])
-def test_the_bridge_holds_and_its_check_can_fail(wrong, papers):
-    papers(bridges=None)
-    run("A bridge", *(["/ len(x)", wrong] if wrong else []))
-    (result,) = so.verify.run("bridges", "linear-curvature")
-    assert result.ok == (wrong is None), result.message

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from secondorder import cli, ledger
+from secondorder import cli, ledger, papers
 from secondorder.cli import layer_table
 from secondorder.ledger import registry
 from secondorder.studies import records
@@ -60,7 +60,9 @@ def test_the_gate_runs_the_two_commands_that_make_an_environment(variable, endin
 
 @pytest.mark.parametrize("page, mark, table, command", [
     (CONTRIBUTING, "layer x method", layer_table.table, "verify"),
-    (README, "claims by verdict", records.counts_by_paper, "claims")], ids=["layers", "claims"])
+    (README, "papers", papers.table, "verify"),
+    (README, "claims by verdict", records.counts_by_paper, "claims")],
+    ids=["layers", "papers", "claims"])
 def test_tables_are_generated(page, mark, table, command):
     shown = re.search(rf"<!-- {mark} -->\n(.*?)\n<!-- end -->", page, re.S)[1]
     assert shown == table(), f"rewrite it: python -m secondorder {command} --markdown --write"

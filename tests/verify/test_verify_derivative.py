@@ -365,3 +365,28 @@ def test_a_term_too_much_is_no_lost_one():
     assert "df has 0.5 times 1 too much" in str(report)
     report = so.verify.derivative(in_float32, lambda x: 1 - np.tanh(x) ** 2 - 0.5, AT)
     assert "a term is lost: 0.5 times 1" in str(report)
+
+
+MISSHAPEN = {
+    "transposed": (lambda J: J.T, "df is transposed"),
+    "flat": (lambda J: J.ravel(), "reshape them to (3, 4); is a .ravel() too much?"),
+    "a batch of one": (lambda J: J[None], "the numbers are right: reshape them to (3, 4)"),
+    "a column": (lambda J: J[:, :, None], "the numbers are right: reshape them to (3, 4)"),
+    "flat transpose": (lambda J: J.T[None], "but transposed: .transpose(0, 2, 1), then reshape to"),
+    "not summed": (lambda J: np.stack([J / 3, 2 * J / 3]), "its sum over axis 0 is right"),
+    "wrong besides": (lambda J: 2 * J.ravel(), "")}
+
+
+@pytest.mark.parametrize("name", MISSHAPEN)
+@pytest.mark.parametrize("real", [False, True])
+def test_a_shape_that_only_wants_reshaping_is_named(name, real):
+    change, words = MISSHAPEN[name]
+    report = so.verify.derivative(only_real(g) if real else g, change(jacobian(AT)), AT)
+    (finding,) = report.findings
+    assert "expected (3, 4)" in finding.compared and words in finding.hint
+    assert bool(finding.hint) == bool(words), report
+
+
+def test_a_diagonal_in_place_of_a_jacobian_is_named():
+    report = so.verify.derivative(np.tanh, 1 - np.tanh(AT) ** 2, AT)
+    assert "this is only the diagonal: the whole matrix is asked for" in str(report)

@@ -140,6 +140,7 @@ def built_in_layers():
         yield Skip([Linear(3, 4, rng=1), Activation(name), Linear(4, 3, rng=2)])
     yield Skip([Linear(3, 4, rng=1, trainable=False), Activation("softplus"), Linear(4, 3, rng=2)])
     yield Skip([Skip([Linear(3, 3, rng=1)]), Activation("sin")])
+    yield from (nets.ScaleShift(3), nets.ScaleShift(3, trainable=False))
 
 
 @pytest.mark.everyday(16)
@@ -156,6 +157,16 @@ def test_built_in_layers_are_ok(layer, seed):
 def test_layers_from_scratch_are_ok(layer):
     report = verify.layer(layer)
     assert report, str(report)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 2, 2), (3, 4)])
+def test_scales_of_features_are_ok_at_every_place(shape):
+    report = verify.layer(nets.ScaleShift(3), shape)
+    assert report, str(report)
+    bad = planted(nets.ScaleShift, "tangent", lambda f, self, saved, x_t, v=None, c=None: f(
+        self, saved, x_t, v, None if c is None else 0 * c))
+    bad.many_directions = True
+    assert wrong_passes(verify.layer(bad(3), shape)) == {"tangent"}
 
 
 def test_a_layer_larger_than_the_number_of_differences_is_sampled():
@@ -186,6 +197,12 @@ FACTORS = {"sign": (-1.0, "ratio -1\n", "the ratio is -1 everywhere: the sign is
 RESULTS = [(name, which) for name in PASSES for which in ((0, 1) if name in PAIRS else (0,))]
 
 
+QUANTITIES = {"backward": ("x_bar", "weight_bar"), "tangent": ("y_tangent",),
+              "parameter_gradients": ("weight",), "second_tangent": ("y_second",),
+              "backward_tangent": ("x_bar_tangent", "weight_bar_tangent"),
+              "input_hessian": ("H_x",)}
+
+
 @pytest.mark.everyday(6)
 @pytest.mark.parametrize("bug", FACTORS)
 @pytest.mark.parametrize("name, which", RESULTS)
@@ -193,16 +210,19 @@ def test_a_wrong_factor_is_named_with_its_pass_and_ratio(name, which, bug):
     factor, ratio, hint = FACTORS[bug]
     report = verify.layer(planted(Quadratic, name,
                                   on_result(name, which, lambda part: factor * part))(3))
-    assert not report and not report.ok
-    assert wrong_passes(report) == {name}
+    assert not report and wrong_passes(report) == {name}
     text = text_of(report, name)
     assert ratio in text and hint in text and "entry (" in text
-    quantity = {"backward": ("x_bar", "weight_bar"), "tangent": ("y_tangent",),
-                "parameter_gradients": ("weight",),
-                "second_tangent": ("y_second",),
-                "backward_tangent": ("x_bar_tangent", "weight_bar_tangent"),
-                "input_hessian": ("H_x",)}[name][which]
-    assert report.findings[0].compared.startswith(quantity + " ")
+    assert report.findings[0].compared.startswith(QUANTITIES[name][which] + " ")
+
+
+@pytest.mark.everyday(6)
+@pytest.mark.parametrize("change, told", [
+    (lambda part: part[:-1], "shape"), (lambda part: part.astype(float), "turns float32 into")])
+@pytest.mark.parametrize("name, which", RESULTS)
+def test_a_result_of_another_shape_or_dtype_is_named(name, which, change, told):
+    report = verify.layer(planted(Quadratic, name, on_result(name, which, change))(3))
+    assert wrong_passes(report) == {name} and told in text_of(report, name)
 
 
 def test_one_wrong_parameter_is_told_apart_from_the_others():

@@ -7,6 +7,7 @@ import secondorder as so
 from secondorder import nets, verify
 from secondorder.verify.classes import activation_places
 
+from test_verify_activations import own
 from test_verify_derivatives import changed
 from test_verify_losses import LogCosh
 
@@ -81,67 +82,17 @@ def test_the_range_is_stated_and_may_be_set():
     assert not verify.activation(tailed(3.0), interval=(-2, 4))
 
 
-def test_an_undeclared_kink_far_out_is_found():
-    class Cut(nets.Identity):
-        kinks = ()
-        piecewise_linear = False
-
-        def value(self, x):
-            return np.minimum(x, 41.0)
-
-        def slope(self, x):
-            return (x < 41).astype(x.dtype)
-
-    report = verify.activation(Cut())
-    assert [f.compared for f in report.findings] == ["undeclared kink at x = 41"], str(report)
-
-
 def test_a_function_that_overflows_is_looked_at_as_far_as_it_is_finite():
-    class Exponential(so.ActivationFunction):
-        name = "exp"
-
-        def value(self, x):
-            return np.exp(x)
-
-        slope = curvature = value
-
     with np.errstate(over="ignore"):
-        report = verify.activation(Exponential())
+        report = verify.activation(own(np.exp, np.exp, np.exp))
     assert report and "looked at x from -768 to 384" in str(report), str(report)
 
 
-class Root:
-    """Defined from 0 on: NaN below."""
-
-    kinks = (-3.0,)
-
-    def value(self, x):
-        return np.sqrt(x)
-
-    def slope(self, x):
-        return 0.5 / np.sqrt(x)
-
-    def curvature(self, x):
-        return -0.25 * x**-1.5
-
-
 def test_nothing_is_asked_outside_of_an_interval():
+    root = own(np.sqrt, lambda x: 0.5 / np.sqrt(x), lambda x: -0.25 * x**-1.5, kinks=(-3.0,))
     with np.errstate(invalid="raise"):
-        report = verify.activation(Root(), interval=(0.5, 5))
+        report = verify.activation(root, interval=(0.5, 5))
     assert report, str(report)
-
-
-@pytest.mark.parametrize("interval, error",
-                         [(3, TypeError), ((1, 2, 3), TypeError), ("ab", TypeError),
-                                             ((2, 1), ValueError), ((0, np.inf), ValueError)])
-def test_bad_intervals(interval, error):
-    with pytest.raises(error, match="interval"):
-        verify.activation("tanh", interval=interval)
-
-
-def test_an_interval_without_points():
-    with pytest.raises(ValueError, match="interval.*no points"):
-        verify.activation("relu", interval=(-activation_places.DISTANCE / 2, 0.0))
 
 
 class FarBranch(so.Activation):
@@ -163,8 +114,12 @@ def test_a_layer_that_is_wrong_far_out():
     assert near and "inputs up to |x| = " in str(near)
 
 
-@pytest.mark.parametrize("sizes, error", [(3, TypeError), ((), TypeError), ((1, -1), ValueError),
-                                          ((1, "x"), TypeError)])
-def test_bad_sizes(sizes, error):
-    with pytest.raises(error, match="sizes"):
-        verify.layer(so.Linear(2, 2), sizes=sizes)
+@pytest.mark.parametrize("value", [3, (1, 2, 3), "ab", (2, 1), (0, np.inf), (1, "x"), (), (1, -1)])
+def test_bad_intervals_and_sizes(value):
+    with pytest.raises((TypeError, ValueError), match="interval"):
+        verify.activation("tanh", interval=value)
+    if value not in ((1, 2, 3), (2, 1)):
+        with pytest.raises((TypeError, ValueError), match="sizes"):
+            verify.layer(so.Linear(2, 2), sizes=value)
+    with pytest.raises(ValueError, match="interval.*no points"):
+        verify.activation("relu", interval=(-activation_places.DISTANCE / 2, 0.0))

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
-from scipy.special import gammaln
+from scipy.special import expit, gammaln
+from scipy.special import softmax as softmax_of
 
 from ...checks import one_of, positive_number, whole_number
 from ...checks.randomness import generator
@@ -17,6 +18,7 @@ from ..parameter_slices import parameter_slice
 from .solving import factor, matrix_of, not_positive
 
 STRUCTURES = ("full", "diagonal", "kronecker")
+_NODES = 100  # of a quadrature over one normal output
 REMEDY = "a larger prior_precision or another kind makes it so"
 
 
@@ -41,8 +43,10 @@ def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structu
         The negative log-likelihood of a sample. `SquaredError` belongs to a normal distribution.
     x, y
         All data, as for :func:`gradient`: N samples, not a batch of them.
-    prior_precision : float
-        tau, positive.
+    prior_precision : float, sequence or dict
+        tau, positive. Of each layer its own: one number for every layer that is trained, in their
+        order, or a dict from a layer's place in ``network.layers`` to its number. tau I is a
+        diagonal matrix then.
     kind : {"gauss-newton", "hessian", "fisher", "fisher-empirical", "fisher-sampled"}
         C. With the Hessian Lambda may have negative eigenvalues, and is refused then.
     structure : {"full", "diagonal"}
@@ -82,8 +86,8 @@ def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structu
     if one_of(STRUCTURES, structure, "structure") == "kronecker":
         raise ValueError("structure='kronecker' needs the factors of a paper: use "
                          "so.eacg.posterior(network, loss, x, y, prior_precision)")
-    tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
     check_network(network)
+    tau, s2 = checked_precisions(network, loss, prior_precision, noise_variance)
     where = parameter_slice(network, layer, parameter)
     options = {"layer": layer, "parameter": parameter, "batch_size": batch_size,
                "executor": executor}
@@ -96,13 +100,25 @@ def posterior(network, loss, x, y, prior_precision, kind="gauss-newton", structu
     return Full(*problem, *facts, weight, C, NAMES[kind])
 
 
-def checked_precisions(loss, prior_precision, noise_variance):
-    """tau and s^2; another variance than 1 is for normal outputs only."""
-    tau = positive_number(prior_precision, "prior_precision")
+def checked_precisions(network, loss, prior_precision, noise_variance):
+    """tau of every parameter (P,), and s^2; another variance than 1 is for normal outputs only."""
     s2 = positive_number(noise_variance, "noise_variance")
     if s2 != 1 and not isinstance(loss, SquaredError):
         raise ValueError("noise_variance is for normal outputs, with SquaredError; with "
                          f"{loss!r} it must be 1, got {s2:g}")
+    if not isinstance(prior_precision, dict) and np.ndim(prior_precision) == 0:
+        return np.full(network.size, positive_number(prior_precision, "prior_precision")), s2
+    trained = [i for i, layer in enumerate(network.layers) if layer.size]
+    by_layer = (prior_precision if isinstance(prior_precision, dict)
+                else dict(zip(trained, prior_precision)))
+    if set(by_layer) != set(trained) or len(prior_precision) != len(trained):
+        given = (f"those of {sorted(by_layer)}" if isinstance(prior_precision, dict)
+                 else len(prior_precision))
+        raise ValueError("prior_precision must be a number, or one for each of the layers that are "
+                         f"trained, {', '.join(map(str, trained))}; got {given}")
+    tau = np.empty(network.size)
+    for i in trained:
+        tau[network.slices[i]] = positive_number(by_layer[i], f"prior_precision of layer {i}")
     return tau, s2
 
 
@@ -127,7 +143,9 @@ class Posterior:
         theta, or the part of it that is uncertain.
     place : slice
         Where that stands in ``network.theta``.
-    prior_precision, noise_variance : float
+    prior_precision : (n,) array
+        tau, of each of these parameters.
+    noise_variance : float
     samples : int
         N.
     log_determinant : float
@@ -137,7 +155,7 @@ class Posterior:
     def __init__(self, network, loss, x, y, where, prior_precision, noise_variance,
                  batch_size=None, executor=None):
         self.network, self.loss, self.place = network.copy(), loss, where
-        self.prior_precision, self.noise_variance = prior_precision, noise_variance
+        self.prior_precision, self.noise_variance = prior_precision[where], noise_variance
         self.mean = network.theta[where].astype(np.float64)
         evaluated = Chunks(network, loss, x, y, batch_size, executor)
         self._loss_sum = float(evaluated.total(loss_sum)[0])
@@ -167,6 +185,43 @@ class Posterior:
         """Variance of every output at new inputs, (S, C): the diagonal of `covariance`."""
         return np.einsum("sii->si", self.covariance(x_new, max_bytes)).copy()
 
+    def predictive_probability(self, x_new, draws=1000, rng=None, max_bytes=2**30):
+        """Probabilities of classes at new inputs, with the uncertainty of the parameters, (S, C).
+
+        The outputs are normal, N(f(x), `covariance`): the network is linear in its parameters for
+        so far as these vary. Of `SoftmaxCrossEntropy` it is the mean of softmax(p) over draws of
+        these outputs (Monte Carlo: the error falls like 1 / sqrt(draws)). Of `BinaryCrossEntropy`
+        it is the mean of 1 / (1 + exp(-p)) of every output, by Gauss-Hermite quadrature, which
+        draws nothing.
+
+        Parameters
+        ----------
+        x_new : (S, ...) array
+        draws : int
+        rng : None, int or numpy.random.Generator
+        max_bytes : int
+            Limit of the Jacobian.
+
+        Raises
+        ------
+        TypeError
+            If the loss is none of these two.
+        """
+        softmax = isinstance(self.loss, SoftmaxCrossEntropy)
+        if not softmax and not isinstance(self.loss, BinaryCrossEntropy):
+            raise TypeError("predictive_probability is of SoftmaxCrossEntropy or "
+                            f"BinaryCrossEntropy, whose outputs are probabilities; got {self.loss}")
+        draws, rng = whole_number(draws, "draws", 1), generator(rng)
+        p, covariance = self.network(x_new).astype(np.float64), self.covariance(x_new, max_bytes)
+        if not softmax:
+            nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+            spread = np.sqrt(np.einsum("sii->si", covariance))
+            return expit(p[..., None] + spread[..., None] * nodes) @ weights / weights.sum()
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.maximum(values, 0))[:, None, :]  # they are, but for rounding
+        drawn = (mean + rng.standard_normal((draws, len(mean))) @ R.T for mean, R in zip(p, root))
+        return np.stack([softmax_of(outputs, axis=1).mean(axis=0) for outputs in drawn])
+
     def sample(self, rng=None, count=None):
         """Parameters drawn from the distribution, (P,); (count, P) with a count.
 
@@ -181,8 +236,9 @@ class Posterior:
     def log_evidence(self):
         """Logarithm of the marginal likelihood of the data, by Laplace's approximation.
 
-        log p(data | theta) + (n log tau - tau |theta|^2 - log det Lambda) / 2, n parameters that
-        are uncertain. Its maximum over `prior_precision` or networks chooses among them.
+        log p(data | theta) + sum_i (log tau_i - tau_i theta_i^2) / 2 - log det Lambda / 2, over the
+        parameters that are uncertain. Its maximum over `prior_precision` or networks chooses among
+        them.
 
         Raises
         ------
@@ -195,12 +251,17 @@ class Posterior:
                             "BinaryCrossEntropy with pos_weight 1 are")
         tau, theta = self.prior_precision, self.mean
         likelihood = -self._loss_sum / self.noise_variance + self._normaliser
-        prior = len(theta) * math.log(tau) - tau * (theta @ theta)
+        prior = np.sum(np.log(tau)) - tau @ theta**2
         return float(likelihood + (prior - self.log_determinant) / 2)
 
     def __repr__(self):
         return (f"{type(self).__name__}({len(self.mean)} parameters, {self.samples} samples, "
-                f"prior_precision={self.prior_precision:g})")
+                f"prior_precision={_brief(self.prior_precision)})")
+
+
+def _brief(tau):
+    """One number, or from which to which."""
+    return f"{tau[0]:g}" if np.ptp(tau) == 0 else f"{tau.min():g} to {tau.max():g}"
 
 
 class Full(Posterior):
@@ -209,8 +270,9 @@ class Full(Posterior):
     def __init__(self, *facts_and_C):
         *facts, weight, C, what = facts_and_C
         super().__init__(*facts)
-        precision = weight * C.astype(np.float64) + self.prior_precision * np.eye(len(C))
-        self._L = factor(precision, f"{weight:g} times {what} + {self.prior_precision:g} I", REMEDY)
+        precision = weight * C.astype(np.float64) + np.diag(self.prior_precision)
+        self._L = factor(precision, f"{weight:g} times {what} + {_brief(self.prior_precision)} I",
+                         REMEDY)
         self.log_determinant = 2 * float(np.sum(np.log(self._L.diagonal())))
 
     def _inverse(self, V):
@@ -228,7 +290,7 @@ class Diagonal(Posterior):
         super().__init__(*facts)
         self._entries = weight * C.astype(np.float64) + self.prior_precision
         if self._entries.min() <= 0:
-            raise not_positive(f"{weight:g} times {what} + {self.prior_precision:g} I",
+            raise not_positive(f"{weight:g} times {what} + {_brief(self.prior_precision)} I",
                                self._entries.min(), REMEDY)
         self.log_determinant = float(np.sum(np.log(self._entries)))
 

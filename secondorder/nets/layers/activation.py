@@ -7,7 +7,8 @@ import numpy as np
 from ...checks import Checked
 from ...kernels import activations as kernels
 from .activation_functions import activation_function, value_and_slope
-from .base import Layer, shaped
+from .base import Layer
+from .pieces import shaped
 
 
 class ActivationSaved:

@@ -10,9 +10,11 @@ both have curvature 0 everywhere (the point mass of the second derivative at 0 i
 pointwise formula).
 """
 
+import math
+
 import numpy as np
 
-from ...checks import check_activation, lookup, number_in
+from ...checks import check_activation, lookup, number_in, one_of
 from ...kernels import activations as kernels
 from ..overriding import Follows
 
@@ -249,7 +251,112 @@ class Sin(ActivationFunction):
         return -np.sin(x)
 
 
-ACTIVATIONS = {cls.name: cls for cls in (Identity, ReLU, LeakyReLU, Tanh, Sigmoid, Softplus, Sin)}
+class ELU(ActivationFunction):
+    """s(x) = x for x > 0, alpha (exp(x) - 1) otherwise; s' = s'' = alpha exp(x) there, 0 included.
+
+    Where alpha is 1 the slope is continuous and the curvature jumps from 1 to 0; else 0 is a kink.
+    """
+
+    name = "elu"
+
+    def __init__(self, alpha=1.0):
+        self.alpha = number_in(alpha, "alpha", 0, np.inf)
+
+    @property
+    def kinks(self):
+        return () if self.alpha == 1 else (0.0,)
+
+    def _pieces(self, x, above, below):
+        x = _floating(x)
+        return np.where(x.real > 0, above(x), x.dtype.type(self.alpha) * below(np.minimum(x, 0)))
+
+    def value(self, x):
+        return self._pieces(x, np.asarray, np.expm1)
+
+    def slope(self, x):
+        return self._pieces(x, np.ones_like, np.exp)
+
+    def curvature(self, x):
+        return self._pieces(x, np.zeros_like, np.exp)
+
+    def __repr__(self):
+        return "ELU()" if self.alpha == 1 else f"ELU(alpha={self.alpha})"
+
+
+class Gated(ActivationFunction):
+    """s = x G(x); s' = G + x G'; s'' = 2 G' + x G'', with a gate G that rises from 0 to 1."""
+
+    def gate(self, x):
+        """G, G' and G'' at x."""
+        raise TypeError(f"{type(self).__name__} does not define gate(x)")
+
+    def value(self, x):
+        return x * self.gate(x)[0]
+
+    def slope(self, x):
+        G, dG, _ = self.gate(x)
+        return G + x * dG
+
+    def curvature(self, x):
+        _, dG, d2G = self.gate(x)
+        return 2 * dG + x * d2G
+
+    def value_and_slope(self, x):
+        G, dG, _ = self.gate(x)
+        return x * G, G + x * dG
+
+
+def _logistic_jet(x):
+    """The logistic function and its two derivatives; 1 - s is that of -x, without cancellation."""
+    s, rest = logistic(x), logistic(np.negative(x))
+    return s, s * rest, s * rest * (rest - s)
+
+
+class SiLU(Gated):
+    """s = x / (1 + exp(-x)), also called swish: the gate is the logistic function."""
+
+    name = "silu"
+
+    def gate(self, x):
+        return _logistic_jet(x)
+
+
+_FLAT = 40.0  # beyond, gates are 0 or 1 in every dtype, and powers of x may overflow
+
+
+class GELU(Gated):
+    """s = x Phi(x), Phi the standard normal distribution; G' = phi(x), its density, G'' = -x phi.
+
+    Parameters
+    ----------
+    approximate : {"none", "tanh"}
+        ``"tanh"``: the gate is logistic(2 u) = (1 + tanh(u)) / 2 with
+        u = sqrt(2 / pi) (x + 0.044715 x^3).
+    """
+
+    name = "gelu"
+
+    def __init__(self, approximate="none"):
+        self.approximate = one_of(("none", "tanh"), approximate, "approximate")
+
+    def gate(self, x):
+        near = np.clip(x, -_FLAT, _FLAT)
+        if self.approximate == "tanh":
+            c, k = 0.044715, 2 * math.sqrt(2 / math.pi)
+            s, ds, d2s = _logistic_jet(k * (near + c * near**3))
+            u_1, u_2 = k * (1 + 3 * c * near**2), k * 6 * c * near  # derivatives of 2 u
+            return s, ds * u_1, d2s * u_1**2 + ds * u_2
+        from scipy.special import erfc  # here: loading it takes longer than the rest of `nets`
+
+        phi = np.exp(-near**2 / 2) / math.sqrt(2 * math.pi)
+        return erfc(near / -math.sqrt(2)) / 2, phi, -near * phi
+
+    def __repr__(self):
+        return "GELU()" if self.approximate == "none" else "GELU(approximate='tanh')"
+
+
+ACTIVATIONS = {cls.name: cls for cls in (Identity, ReLU, LeakyReLU, Tanh, Sigmoid, Softplus, Sin,
+                                         GELU, SiLU, ELU)}
 
 
 def activation_function(activation):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .base import Flat, Moved, _bars, fill
+from .pieces import Flat, Moved, bars_of, fill
 from .numerical import Numerical, missing
 
 
@@ -94,7 +94,7 @@ class OneDirection(Flat):
             fill(layer, pieces, layer.parameter_bars(saved, y_bar), "backward")
             return None
         result = layer.backward(saved, y_bar)
-        fill(layer, pieces, _bars(result), "backward")
+        fill(layer, pieces, bars_of(result), "backward")
         return self._shaped(result[0], held.input, "backward")
 
     def flat_parameter_gradients(self, held, y_bar, out=None):
@@ -136,7 +136,7 @@ class OneDirection(Flat):
             return np.stack(rows) if needed else None
         result = self._pass("backward_tangent", held, moved, y_bar, y_bar_tangent)
         if pieces:
-            fill(self.layer, pieces, _bars(result), "backward_tangent")
+            fill(self.layer, pieces, bars_of(result), "backward_tangent")
         return self._shaped(result[0], held.input, "backward_tangent")
 
     def second_tangent(self, held, moved, x_second):

@@ -5,7 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import checks
-from .base import Layer, Layout, Moved, Settled
+from .base import Layer
+from .parameters import Layout, Settled
+from .pieces import Moved
 from .between import Held, part
 
 STILL = Moved(None, ())  # of a layer whose input and parameters do not move

@@ -8,7 +8,8 @@ from ... import checks
 from ...checks.images import pair, window_places
 from ...checks.randomness import generator
 from ...kernels import windows as kernels
-from .base import Layer, Settled, parameter
+from .base import Layer
+from .parameters import Settled, parameter
 from .initialisers import draw
 from .pooling import linear_input_hessian
 

@@ -7,7 +7,8 @@ import numpy as np
 from ... import checks
 from ...checks.randomness import generator
 from ...kernels.outer import outer as outer_products
-from .base import Layer, Settled, parameter
+from .base import Layer
+from .parameters import Settled, parameter
 from .initialisers import draw
 
 

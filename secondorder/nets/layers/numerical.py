@@ -9,7 +9,8 @@ import warnings
 
 import numpy as np
 
-from .base import HALVES, Layer, _bars
+from .base import HALVES, Layer
+from .pieces import bars_of
 
 STEP, TINY, AGREED = 1e-4, 1e-30, 1e-6
 SUPPLIED = ("parameter_gradients", "tangent", "second_tangent", "backward_tangent", "input_hessian")
@@ -86,7 +87,7 @@ class Numerical:
         def f(t, x_tangent, theta_tangents, y_bar_tangent):
             layer, there = self.at(t, x, x_tangent, theta_tangents)
             result = layer.backward(layer.forward(there)[1], y_bar + t * y_bar_tangent)
-            return result[0], *_bars(result)
+            return result[0], *bars_of(result)
 
         lines = self.lines(x, moved.x_tangent, moved.theta_tangents, y_bar_tangent)
         return self.derivative("backward_tangent", f, lines)

@@ -6,7 +6,9 @@ import numpy as np
 
 from ...checks.images import pair, window_places
 from ...kernels import pooling as kernels
-from .base import Layer, Settled, shaped, unmoved
+from .base import Layer
+from .parameters import Settled
+from .pieces import shaped, unmoved
 
 
 class AvgPool2dSaved(NamedTuple):

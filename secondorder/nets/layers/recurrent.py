@@ -10,7 +10,8 @@ from ...checks.images import sequence, state, steps_of
 from ...checks.randomness import generator
 from .activation import ActivationSaved
 from .activation_functions import activation_function, value_and_slope
-from .base import Layer, Settled, parameter
+from .base import Layer
+from .parameters import Settled, parameter
 from .initialisers import draw
 
 

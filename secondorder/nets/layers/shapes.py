@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import checks
-from .base import Layer, Settled, unmoved
+from .base import Layer
+from .parameters import Settled
+from .pieces import unmoved
 
 
 class FlattenSaved(NamedTuple):

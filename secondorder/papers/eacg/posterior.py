@@ -34,8 +34,8 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
         Of `Linear`, `Activation` and `Chain` layers.
     loss, x, y
         All data: N samples, not a batch of them.
-    prior_precision : float
-        tau, positive.
+    prior_precision : float, sequence or dict
+        tau, positive; of each layer its own, as there.
     curvature : str
         A curvature of :func:`~secondorder.papers.eacg.bias_curvatures` that is positive
         semidefinite. KFRA's ``"gauss-newton"``; KFAC's ``"fisher-exact"``; ``"pch-1"``.
@@ -69,15 +69,15 @@ def posterior(network, loss, x, y, prior_precision, curvature="gauss-newton", no
     True
     """
     known_curvature(curvature)
-    tau, s2 = checked_precisions(loss, prior_precision, noise_variance)
-    joint, rng = boolean(joint, "joint"), generator(rng)
     check_real_network(network)
+    tau, s2 = checked_precisions(network, loss, prior_precision, noise_variance)
+    joint, rng = boolean(joint, "joint"), generator(rng)
     evaluation = network.evaluate(loss, x, y)
     layers = layers_of(evaluation)
     matrices = curvatures_at(evaluation, layers, curvature, rng)
     weight = data_weight(curvature, evaluation.samples, s2)
-    blocks = [Block(places, X, B, weight, tau) for layer, B in zip(numbered(layers), matrices)
-              for places, X in parts(layer, joint)]
+    blocks = [Block(places, X, B, weight, tau[layer.where.start])
+              for layer, B in zip(numbered(layers), matrices) for places, X in parts(layer, joint)]
     return Kronecker(network, loss, x, y, tau, s2, blocks)
 
 

@@ -1,11 +1,9 @@
 """What a training step computes: Eq. (37)-(43).
 
-(38) and (39) stand here three times. :func:`eq_38_slope` and :func:`eq_39_curvature` have all
-indices of the print, at one sample. :func:`eq_38_39` is what runs, for a batch and any layers.
-:func:`eq_39_by_layers` has every pair of layers, for a batch.
-
-How the first become the second. Let v_dot be the derivative of v along g. The share of layer r
-reaches layer k through its own eta, and back-propagation brings f down through the same:
+(38) and (39) stand here with all indices of the print, at one sample; as :func:`eq_38_39`, which
+is what runs, for a batch and any layers; and by pairs of layers. How the first become the second:
+let v_dot be the derivative of v along g. The share of layer r reaches layer k through its own eta,
+and back-propagation brings f down through the same:
 
     v_dot^(k-1) = sum over r < k of eta^(k-1,r) phi^(r) v^(r-1),   f_z^(k) = (u eta^(n,k))^T f_p.
 
@@ -22,7 +20,7 @@ import math
 
 import numpy as np
 
-from ...checks import number_in
+from ...checks import number_in, real_array
 from ...exact.conjugate_gradients import dot
 from ...exact.curvature import loss_product
 from .eq_10_26_network import einsum
@@ -75,21 +73,13 @@ def step_length(g_dot_grad, g_H_g, g_norm, sigma):
     """
     sigma = number_in(sigma, "sigma", 0, np.inf)
     given = {"g_dot_grad": g_dot_grad, "g_H_g": g_H_g, "g_norm": g_norm}
-    numbers = {name: np.asarray(value) for name, value in given.items()}
-    for name, value in numbers.items():
-        if value.dtype.kind not in "iuf":
-            raise TypeError(f"{name} must hold real numbers, got {value.dtype}")
-        if not np.isfinite(value).all():
-            raise ValueError(f"{name} must be finite, got {given[name]}")
-    if (numbers["g_norm"] < 0).any():
-        raise ValueError(f"g_norm must not be negative, got {numbers['g_norm'].min()}")
-    try:
-        with np.errstate(over="ignore"):
-            rates = eq_37_step_lengths(*numbers.values(), sigma)
-    except ValueError:
-        shapes = ", ".join(str(value.shape) for value in numbers.values())
-        raise ValueError("g_dot_grad, g_H_g and g_norm must be numbers or arrays of one shape, got "
-                         f"shapes {shapes}") from None
+    shape = max(map(np.shape, given.values()), key=len)
+    a, h, length = (real_array(value, name, shape if np.ndim(value) else None)
+                    for name, value in given.items())
+    if (length < 0).any():
+        raise ValueError(f"g_norm must not be negative, got {length.min()}")
+    with np.errstate(over="ignore"):
+        rates = eq_37_step_lengths(a, h, length, sigma)
     return rates if rates.ndim else float(rates)
 
 
@@ -187,9 +177,8 @@ def eq_39_line_3(s, phi, k, r):
 
 def eq_39_as_printed(s, omega, phi):
     """Eq. (39) as printed: line 3 has r = k alone, as if f_pp joined no two hidden layers"""
-    layers = range(1, s.n + 1)
-    return eq_39_curvature(s, omega, phi) - sum(
-        eq_39_line_3(s, phi, k, r) for k in layers for r in layers if r != k)
+    return eq_39_curvature(s, omega, phi) - sum(eq_39_line_3(s, phi, k + 1, r + 1)
+                                                for k, r in np.ndindex(s.n, s.n) if k != r)
 
 
 # -- (38), (39) by pairs of layers, of a batch -----------------------------------------------------
@@ -198,10 +187,9 @@ def eq_39_as_printed(s, omega, phi):
 def eq_39_by_layers(layers, f_pp, g):
     """Eq. (38), (39), in the pieces g_k of the direction: g_k^T grad F (K,), g_k^T H g_r (K, K)
 
-    The latter as three matrices: what f_pp gives (lines 1 to 3), what eta between two layers gives
-    (4, and the first term of 2), and the second derivatives of activations, which (39) has not.
-    ``shares[k]`` (S, d) is how the layer that has been reached moves by layer k alone. `layers` and
-    f_pp are those of :func:`~.layers.fcnn`; the last one is u with omega.
+    The latter as three matrices: of f_pp (lines 1 to 3), of eta between two layers (4, and the
+    first term of 2), and of A'', which (39) has not. ``shares[k]`` (S, d) is how the layer that has
+    been reached moves by layer k alone. `layers` and f_pp as of :func:`~.layers.fcnn`.
     """
     K = len(layers)
     of_eta, bent = np.zeros((K, K)), np.zeros((K, K))

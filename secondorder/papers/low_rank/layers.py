@@ -59,24 +59,25 @@ def fcnn(evaluation):
     return layers, f_pp
 
 
-def sample(evaluation, i=0):
-    """The :class:`Sample` i of an evaluated network, with a unit that is 1 if there are biases."""
+def samples(evaluation):
+    """Every :class:`Sample` of an evaluated network, with a unit that is 1 if there are biases."""
     layers, f_pp = fcnn(evaluation)
-    biased = any(layer.own.bias is not None for layer in layers)
+    unit = [1.0] * any(layer.own.bias is not None for layer in layers)
 
-    def more(vector, entry):
-        return np.append(vector, entry) if biased else vector
-
-    def with_biases(own):
+    def weights(own, last=False):
         b = np.zeros(own.out_features) if own.bias is None else own.bias
-        return np.column_stack([own.weight, b]) if biased else own.weight.copy()
-
-    def with_unit(w):  # 1 is 1 times the 1 below
-        return np.vstack([w, np.eye(1, w.shape[1], w.shape[1] - 1)]) if biased else w
+        w = np.column_stack([own.weight, *[b for _ in unit]])
+        return w if last else np.vstack([w, *[np.eye(1, w.shape[1], w.shape[1] - 1) for _ in unit]])
 
     *hidden, output = layers
-    return Sample([None, *(with_unit(with_biases(k.own)) for k in hidden)],
-                  [more(k.v[i], 1) for k in layers],
-                  [None, *(more(k.slope[i], 1) for k in hidden)],
-                  [None, *(more(k.bend[i], 0) for k in hidden)],
-                  with_biases(output.own), output.f_z[i], f_pp[i])
+    w, u = [None, *(weights(k.own) for k in hidden)], weights(output.own, last=True)
+    for i in range(len(f_pp)):
+        yield Sample(w, [np.append(k.v[i], unit) for k in layers],
+                     [None, *(np.append(k.slope[i], unit) for k in hidden)],
+                     [None, *(np.append(k.bend[i], 0 * np.array(unit)) for k in hidden)],
+                     u, output.f_z[i], f_pp[i])
+
+
+def sample(evaluation, i=0):
+    """The :class:`Sample` i of an evaluated network."""
+    return list(samples(evaluation))[i]

@@ -1,9 +1,9 @@
-"""Cubic regularisation around another method: the base says which way, the cubic model how far.
-
-There is no formula here. What is called are the paper's displays, in the files of their numbers.
+"""Cubic regularisation around another method: the base says which way, the cubic model how far. The
+formulas are the paper's displays, in the files of their numbers.
 """
 
 import math
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -23,57 +23,37 @@ from .eq_43_table_2_rates import eq_38_39_of_samples, table_2_models
 from .layers import fcnn, kind_of
 from .section_4_rates_by_layer import joint_change, joint_rates, layer_models
 
-# For each choice of `rates`: slope, curvature, what the model says F changes by, the rates, and the
-# step. e is an evaluation, g the base's direction.
+# For each choice of `rates`: slope, curvature and |g| of every model, and the step that their rates
+# make. e is an evaluation, g the base's direction.
 
 
-def single(e, g, l2, sigma):
-    return along(*with_penalty(*eq_38_39(e, g), l2, e.network.theta, g), g, sigma)
+def single(e, g, l2):
+    a, h = with_penalty(*eq_38_39(e, g), l2, e.network.theta, g)
+    return a, h, norm(g), partial(eq_42_43_step, g=g)
 
 
-def printed(e, g, l2, sigma):
-    return along(*with_penalty(*eq_38_39_as_printed(*fcnn(e), g), l2, e.network.theta, g), g, sigma)
+def printed(e, g, l2):
+    a, h = with_penalty(*eq_38_39_as_printed(*fcnn(e), g), l2, e.network.theta, g)
+    return a, h, norm(g), partial(eq_42_43_step, g=g)
 
 
-def along(a, h, g, sigma):
-    length = norm(g)
-    s = eq_37_step_length(a, h, length, sigma)
-    return a, h, eq_8_change(a, h, length, sigma, s), s, eq_42_43_step(s, g)
+def by_layer(e, g, l2):
+    a, Q, lengths, spread = layer_models(*fcnn(e), g, l2, e.network.theta)
+    return a, Q, lengths, lambda s: eq_42_43_step(spread(s), g)
 
 
-def by_layer(joint):
-    def rule(e, g, l2, sigma):
-        layers, f_pp = fcnn(e)
-        a, Q, lengths, spread = layer_models(layers, f_pp, g, l2, e.network.theta)
-        if joint:
-            s = joint_rates(a, Q, lengths, sigma)
-            change = joint_change(a, Q, lengths, sigma, s)
-        else:
-            s = eq_37_step_lengths(a, Q.diagonal(), lengths, sigma)
-            change = np.sum(eq_8_change(a, Q.diagonal(), lengths, sigma, s))
-        return np.sum(a), np.sum(Q), change, s, eq_42_43_step(spread(s), g)
-    return rule
-
-
-def by_variable(e, g, l2, sigma):
+def by_variable(e, g, l2):
     diagonal = exact.diagonal(e.network, e.loss_function, e.x, e.y, l2=l2)
-    a, h, lengths = table_2_models(g, e.objective_gradient(l2), diagonal)
-    s = eq_37_step_lengths(a, h, lengths, sigma)
-    change = np.sum(eq_8_change(a, h, lengths, sigma, s))
-    return np.sum(a), np.sum(h), change, s, eq_42_43_step(s, g)
+    return *table_2_models(g, e.objective_gradient(l2), diagonal), partial(eq_42_43_step, g=g)
 
 
 def by_sample(option):
-    def rule(e, g, l2, sigma):
-        a, h, lengths = eq_38_39_of_samples(*fcnn(e))
-        s = eq_37_step_lengths(a, h, lengths, sigma)
-        change = np.mean(eq_8_change(a, h, lengths, sigma, s))
-        return np.mean(a), np.mean(h), change, s, option(s, e, g)
-    return rule
+    return lambda e, g, l2: (*eq_38_39_of_samples(*fcnn(e)), lambda s: option(s, e, g))
 
 
-RATES = {"single": single, "printed": printed, "layer": by_layer(True), "separate": by_layer(False),
-         "variable": by_variable, "option 1": by_sample(option_1), "option 2": by_sample(option_2)}
+OPTIONS = {"option 1": by_sample(option_1), "option 2": by_sample(option_2)}
+RATES = {"single": single, "printed": printed, "layer": by_layer, "separate": by_layer,
+         "variable": by_variable, **OPTIONS}
 
 
 class CubicRegularization(Wrapper):
@@ -97,12 +77,11 @@ class CubicRegularization(Wrapper):
     rates : str
         ``"single"``: one rate by the batch's model, the paper's method (its third way to a batch).
         ``"printed"``: the same with (39) as it stands in print. ``"layer"``: one rate for every
-        layer, by one joint model; ``"separate"``: each by its own, so that nothing bounds them
-        together. ``"variable"``: one for every parameter (Table 2), by the exact diagonal of the
-        Hessian. ``"option 1"``: the mean of every sample's own step along its own gradient;
-        ``"option 2"``: the mean of the samples' rates times the mean direction. These two are for
-        `SGD` without a penalty. ``"single"`` and ``"variable"`` take any layers, all others chains
-        of `Linear` and `Activation`.
+        layer, by one joint model; ``"separate"``: each by its own. ``"variable"``: one for every
+        parameter (Table 2). ``"option 1"``: the mean of every sample's own step along its own
+        gradient; ``"option 2"``: the mean of the samples' rates times the mean direction. These two
+        are for `SGD` without a penalty. ``"single"`` and ``"variable"`` take any layers, all others
+        chains of `Linear` and `Activation`.
 
     Raises
     ------
@@ -113,11 +92,9 @@ class CubicRegularization(Wrapper):
 
     Notes
     -----
-    ``step`` reports ``rate``, which is |change| / |g|, ``slope`` (a), ``curvature`` (h) and
-    ``predicted_decrease``, and ``descent``, whether g goes downhill. Of several rates, slope and
-    curvature are those of g as a whole (for ``"separate"`` and ``"variable"`` the decrease is the
-    sum of the models'); for the two options, means over the samples. The base's numbers stand under
-    its name.
+    ``step`` reports ``rate``, which is |change| / |g|, ``slope`` (a), ``curvature`` (h),
+    ``predicted_decrease`` and ``descent``, whether g goes downhill. Of several rates these are sums
+    over the models, of the options means over the samples. The base's numbers stand under its name.
     """
 
     sigma = Checked(positive_number)
@@ -134,25 +111,36 @@ class CubicRegularization(Wrapper):
         lookup(RATES, rates, "rates")
         for layer in () if rates in ("single", "variable") else base.network.layers:
             kind_of(layer)  # refuses what is not fully connected
-        if rates.startswith("option") and (type(base) is not SGD or base.l2):
+        if rates in OPTIONS and (type(base) is not SGD or base.l2):
             raise ValueError(f"rates={rates!r} needs SGD with l2=0 as base, got {base!r}")
         self._rates = rates
 
     def change(self, evaluation, direction, rate):
-        """Eq. (42), (43): s g, with s by the cubic model along the base's direction g; `rate` plays
-        no part.
-        """
-        try:
-            a, h, model, s, change = RATES[self.rates](evaluation, direction, self.l2, self.sigma)
-        except np.linalg.LinAlgError as error:
-            raise trouble(self, "the joint model of the layers is not finite") from error
-        told = {"slope": float(a), "curvature": float(h), "predicted_decrease": -float(model)}
-        if not math.isfinite(sum(told.values())):
-            raise trouble(self, f"the model along the direction is not finite: {told}")
-        if np.ndim(s):
-            s = norm(change) / (norm(direction) or 1)
-        self.details.update(told, rate=s, descent=told["slope"] <= 0)
+        """Eq. (42), (43): s g, with s by the cubic model along the base's direction g."""
+        a, h, lengths, step = RATES[self.rates](evaluation, direction, self.l2)
+        several = isinstance(a, np.ndarray)
+        total = np.mean if self.rates in OPTIONS else np.sum if several else float
+        told = self._finite(slope=total(a), curvature=total(h))
+        if self.rates == "layer":
+            s = joint_rates(a, h, lengths, self.sigma)
+            model = joint_change(a, h, lengths, self.sigma, s)
+        else:
+            h = h.diagonal() if self.rates == "separate" else h
+            eq_37 = eq_37_step_lengths if several else eq_37_step_length
+            s = eq_37(a, h, lengths, self.sigma)
+            model = total(eq_8_change(a, h, lengths, self.sigma, s))
+        told |= self._finite(predicted_decrease=-model)
+        change = step(s)
+        rate = norm(change) / (norm(direction) or 1) if several else s
+        self.details.update(told, rate=rate, descent=told["slope"] <= 0)
         return change
+
+    def _finite(self, **numbers):
+        """The numbers as floats; FloatingPointError if one of them is not finite."""
+        numbers = {name: float(number) for name, number in numbers.items()}
+        if not math.isfinite(sum(numbers.values())):
+            raise trouble(self, f"the model along the direction is not finite: {numbers}")
+        return numbers
 
     def _taken(self, evaluation):
         evaluation.deltas  # the gradient is made of them, where they are there before
@@ -177,9 +165,8 @@ def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):
     y : targets of the loss
     direction : (P,) array
     form : {"exact", "printed"}
-        ``"printed"``: Eq. (39) as it stands, which lacks the terms with f_pp between different
-        hidden layers (and knows no activation with a second derivative). The first number is the
-        same.
+        ``"printed"``: Eq. (39) as it stands, without f_pp between different hidden layers and
+        without A''. The first number is the same.
     l2 : float
         Penalty (l2/2)|theta|^2.
 

@@ -1,13 +1,12 @@
-"""The whole Hessian as what (78)-(80) make of it, outer products, for a batch; and one sample's, as
-an object that is never formed.
+"""The whole Hessian as what (78)-(80) make of it, outer products.
 
-Count the output as layer n + 1. With v the inputs of a layer (1 behind them for a bias), f_z the
-gradient before its activation and dz_q/dz_k = w^(q) eta^(q-1,k), (78)-(80) are, for k <= r,
+Count the output as layer n + 1, w^(n+1) = u. With zeta of (66) and f_z the gradient of f before
+a layer's activation, (78)-(80) of one sample are for k <= r
 
-    block(r, k)_stij = M^(r,k)_si v^(r-1)_t v^(k-1)_j + f_z^(r)_s eta^(r-1,k)_ti v^(k-1)_j,
-    M^(r,k) = sum over q >= r of (dz_q/dz_r)^T B_q dz_q/dz_k,
+    block(r, k)_stij = (M^(r,k)_si v^(r-1)_t + f_z^(r)_s eta^(r-1,k)_ti) v^(k-1)_j,
+    M^(r,k) = sum over q >= r of zeta^(q,r)^T B_q zeta^(q,k),
 
-where B_q is A'' f_v on a diagonal, f_pp in the output; the second term is absent for k = r.
+where B_q is A'' f_v on a diagonal, f_pp in the output, and eta^(r-1,r) = 0.
 """
 
 import numpy as np
@@ -19,50 +18,8 @@ from .layers import fcnn
 PART = 2**22  # numbers in the factors that are held at a time
 
 
-class Factors:
-    """What the blocks of some samples are made of; layers are counted from 0.
-
-    layers : as :func:`~.layers.fcnn` has them;  v : list of (S, m_k);  f_z : list of (S, d_k);
-    eta : (S, m_r, d_k) by (r, k), r > k, with a row of zeros for a bias;  M : (S, d_r, d_k) by
-    (r, k), r >= k.
-    """
-
-    def __init__(self, layers, f_pp):
-        self.layers, self.eta, self.M, dz = layers, {}, {}, {}
-        self.v = [with_ones(layer) for layer in layers]
-        self.f_z = [layer.f_z for layer in layers]
-        for k, layer in enumerate(layers):
-            dz[k, k] = np.broadcast_to(np.eye(layer.f_z.shape[1], dtype=f_pp.dtype),
-                                       (len(f_pp), *2 * layer.f_z.shape[1:]))
-            for r in range(k + 1, len(layers)):
-                eta = layers[r - 1].slope[:, :, None] * dz[r - 1, k]
-                dz[r, k] = layers[r].own.weight @ eta
-                self.eta[r, k] = np.pad(eta, ((0, 0), (0, self.v[r].shape[1] - eta.shape[1]),
-                                              (0, 0)))
-        last = len(layers) - 1
-        for r, k in dz:
-            M = dz[last, r].transpose(0, 2, 1) @ f_pp @ dz[last, k]
-            for q in range(r, last):
-                B = layers[q].f_v * layers[q].bend
-                M += (dz[q, r] * B[:, :, None]).transpose(0, 2, 1) @ dz[q, k]
-            self.M[r, k] = M
-
-
-def with_ones(layer):
-    """What comes into a layer (S, m), with a 1 behind it where the layer has a bias."""
-    v = layer.v
-    return v if layer.own.bias is None else np.concatenate([v, np.ones_like(v[:, :1])], axis=1)
-
-
-def flat_order(layer):
-    """Where the entries of a layer's weights and biases behind them, (d, m), stand in theta."""
-    d, m = layer.own.weight.shape
-    place = np.arange(d * (m + (layer.own.bias is not None))).reshape(d, -1)
-    return np.concatenate([place[:, :m].ravel(), place[:, m:].ravel()])
-
-
 def hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
-    """Eq. (78)-(80): exact Hessian of the objective, (P, P), assembled from outer products.
+    """Eq. (78)-(80): exact Hessian of the objective, (P, P), the mean of the samples' blocks.
 
     Parameters
     ----------
@@ -91,32 +48,63 @@ def hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     """
     l2, evaluation = check_l2(l2), evaluate(network, loss, x, y)
     require_bytes("the Hessian", (network.size, network.size), network.dtype, max_bytes)
-    H = np.zeros((network.size, network.size), dtype=network.dtype)
+    H = l2 * np.eye(network.size, dtype=network.dtype)
     layers, f_pp = fcnn(evaluation)
     size = max(1, PART // sum(max(layer.own.weight.shape) for layer in layers) ** 2)
     for start in range(0, len(f_pp), size):
-        rows = slice(start, start + size)
-        add_blocks(H, Factors([layer.part(rows) for layer in layers], f_pp[rows]))
-    H /= len(f_pp)
-    H[np.diag_indices_from(H)] += l2
+        for where, block in Factors(layers, f_pp, slice(start, start + size)).blocks():
+            H[where] += block / len(f_pp)
     return network.require_finite(H, "the Hessian")
 
 
-def add_blocks(H, of):
-    """Add the sum over samples of every block, and of its mirror image, to H."""
-    for (r, k), M in of.M.items():
-        if of.layers[r].trained and of.layers[k].trained:
-            v_r, v_k = of.v[r], of.v[k]
-            block = summed(M, v_r[:, :, None] * v_k[:, None, :]).transpose(0, 2, 1, 3)
-            if r > k:
-                second = summed(of.f_z[r][:, :, None] * v_k[:, None, :], of.eta[r, k])
-                block = block + second.transpose(0, 2, 3, 1)
-            flat = block.reshape(block.shape[0] * block.shape[1], -1)[
-                np.ix_(flat_order(of.layers[r]), flat_order(of.layers[k]))]
-            rows, columns = of.layers[r].where, of.layers[k].where
-            H[rows, columns] += flat
-            if r > k:
-                H[columns, rows] += flat.T
+class Factors:
+    """What the blocks of some samples are made of, of all layers k that are trained.
+
+    places : where the weights stand in theta (d_k, m_k), the biases as their last column;
+    v : what comes in (S, m_k), with a 1 for the biases;  f_z : (S, d_k);
+    M : M^(r,k) (S, d_r, d_k) by (r, k), k <= r;  eta : eta^(r-1,k) (S, m_r, d_k), k < r.
+    """
+
+    def __init__(self, layers, f_pp, rows=slice(None)):
+        self.places, self.v, self.f_z, self.M, self.eta = {}, {}, {}, {}, {}
+        layers, f_pp, eta, zeta = [layer.part(rows) for layer in layers], f_pp[rows], {}, {}
+        eyes = [np.eye(layer.f_z.shape[1], dtype=f_pp.dtype) for layer in layers]
+        B = [eye * (k.f_v * k.bend)[:, None, :] for eye, k in zip(eyes, layers[:-1])] + [f_pp]
+        for k, eye in enumerate(eyes):
+            zeta[k, k] = eye[None]
+            for q in range(k + 1, len(layers)):
+                eta[q, k] = layers[q - 1].slope[:, :, None] * zeta[q - 1, k]
+                zeta[q, k] = layers[q].own.weight @ eta[q, k]
+        for r in (r for r, layer in enumerate(layers) if layer.trained):
+            ones = layers[r].own.bias is not None
+            self.places[r] = place(layers[r])
+            self.v[r] = np.pad(layers[r].v, ((0, 0), (0, ones)), constant_values=1)
+            self.f_z[r] = layers[r].f_z
+            for k in self.places:
+                self.M[r, k] = sum(zeta[q, r].transpose(0, 2, 1) @ B[q] @ zeta[q, k]
+                                   for q in range(r, len(layers)))
+                if k < r:
+                    self.eta[r, k] = np.pad(eta[r, k], ((0, 0), (0, ones), (0, 0)))
+
+    def blocks(self):
+        """Pairs of a block's place in the matrix and the block, summed over the samples."""
+        for (r, k), M in self.M.items():
+            rows, columns = self.places[r], self.places[k]
+            block = summed(M, self.v[r][:, :, None] * self.v[k][:, None, :]).transpose(0, 2, 1, 3)
+            if k < r:
+                block = block + summed(self.f_z[r][:, :, None] * self.v[k][:, None, :],
+                                       self.eta[r, k]).transpose(0, 2, 3, 1)
+            block = block.reshape(rows.size, columns.size)
+            yield np.ix_(rows.ravel(), columns.ravel()), block
+            if k < r:
+                yield np.ix_(columns.ravel(), rows.ravel()), block.T
+
+
+def place(layer):
+    """Where a layer's weights, and its biases behind them, stand in theta, (d, m)."""
+    (d, m), start = layer.own.weight.shape, layer.where.start
+    weights, biases = start + np.arange(d * m).reshape(d, m), start + d * m + np.arange(d)
+    return weights if layer.own.bias is None else np.column_stack([weights, biases])
 
 
 def summed(A, B):
@@ -127,11 +115,6 @@ def summed(A, B):
 class SampleHessian:
     """The Hessian of one sample's loss as the outer products that it is a sum of; the matrix is
     made on request only.
-
-    Let B map a direction with pieces P_k (d_k, m_k) to the vectors P_k v_k and P_k^T f_z_k. Then
-    H = B^T K B: the first term of a block is M_rk between P_r v_r and P_k v_k, the second
-    eta^(r-1,k) between P_r^T f_z_r and P_k v_k. Taking orthonormal bases of the rows of B turns K
-    into a small matrix with the eigenvalues of H that are not zero.
 
     Parameters
     ----------
@@ -146,8 +129,8 @@ class SampleHessian:
     shape : (int, int)
     nbytes : int
         Of the factors that are stored.
-    dense_nbytes : int
-        What the matrix would need.
+    places, v, f_z, M, eta : dict
+        The :class:`Factors`, without the axis of the samples.
     """
 
     def __init__(self, network, loss, x, y):
@@ -156,37 +139,29 @@ class SampleHessian:
             raise ValueError(f"x holds {evaluation.samples} samples, expected one: each has its "
                              "own factors")
         self.network, self.shape, self.dtype = network, 2 * (network.size,), network.dtype
-        of = Factors(*fcnn(evaluation))
-        self._layers = {k: layer for k, layer in enumerate(of.layers) if layer.trained}
-        self.v = {k: of.v[k][0].copy() for k in self._layers}
-        self.f_z = {k: of.f_z[k][0].copy() for k in self._layers}
-        pairs = [(r, k) for r in self._layers for k in self._layers if k <= r]
-        self.M = {pair: of.M[pair][0].copy() for pair in pairs}
-        self.eta = {pair: of.eta[pair][0].copy() for pair in pairs if pair[0] > pair[1]}
+        self.factors = Factors(*fcnn(evaluation))
+        self.places = self.factors.places
+        self.v, self.f_z, self.M, self.eta = (
+            {at: array[0].copy() for at, array in of.items()} for of in (
+                self.factors.v, self.factors.f_z, self.factors.M, self.factors.eta))
 
     @property
     def nbytes(self):
         parts = (self.v, self.f_z, self.M, self.eta)
         return sum(array.nbytes for part in parts for array in part.values())
 
-    @property
-    def dense_nbytes(self):
-        return self.shape[0] ** 2 * self.dtype.itemsize
-
-    def _flat(self, blocks):
-        """A flat vector (P,) from a block (d_k, m_k) for every layer."""
-        vector = np.empty(self.shape[0], dtype=self.dtype)
-        for k, block in blocks.items():
-            vector[self._layers[k].where] = block.ravel()[flat_order(self._layers[k])]
-        return vector
+    def dense(self, max_bytes=2**30):
+        """The matrix, (P, P); MemoryError with the size above `max_bytes`."""
+        require_bytes("the Hessian", self.shape, self.dtype, max_bytes)
+        H = np.empty(self.shape, self.dtype)
+        for where, block in self.factors.blocks():
+            H[where] = block
+        return H
 
     def __matmul__(self, direction):
         """H times a vector (P,)."""
-        direction, pieces = check_vector(self.network, direction), {}
-        for k, layer in self._layers.items():
-            phi = np.empty((len(self.f_z[k]), len(self.v[k])), dtype=direction.dtype)
-            phi.ravel()[flat_order(layer)] = direction[layer.where]
-            pieces[k] = phi
+        direction = check_vector(self.network, direction)
+        pieces = {k: direction[place] for k, place in self.places.items()}
         right = {k: phi @ self.v[k] for k, phi in pieces.items()}
         left = {k: self.f_z[k] @ phi for k, phi in pieces.items()}
         of_v = {k: np.zeros_like(self.f_z[k]) for k in pieces}  # what v_k is multiplied by
@@ -200,40 +175,40 @@ class SampleHessian:
                            for k in pieces})
 
     def diagonal(self):
-        """The diagonal, (P,): M_kk[i, i] v_k[j]^2."""
+        """The diagonal, (P,): M^(k,k)_ii (v^(k-1)_j)^2."""
         return self._flat({k: np.outer(np.diag(self.M[k, k]), self.v[k] ** 2)
-                           for k in self._layers})
+                           for k in self.places})
 
-    def dense(self, max_bytes=2**30):
-        """The matrix, (P, P); MemoryError with the size above `max_bytes`."""
-        require_bytes("the Hessian", self.shape, self.dtype, max_bytes)
-        return np.stack([self @ e for e in np.eye(self.shape[0], dtype=self.dtype)], axis=1)
+    def _flat(self, pieces):
+        """A vector (P,) from a piece (d_k, m_k) for every layer."""
+        vector = np.empty(self.shape[0], dtype=self.dtype)
+        for k, piece in pieces.items():
+            vector[self.places[k]] = piece
+        return vector
 
     def compressed(self):
         """A small symmetric matrix with all the eigenvalues of H that are not zero.
 
-        Layer k contributes e_s v^T and f_z e_t^T, d_k + m_k matrices that span d_k + m_k - 1
-        dimensions. In the basis e_s v^T / |v| and f_z n_c^T / |f_z|, with n_c orthonormal and
-        orthogonal to v, the first are |v| e_s and the second (v_t / |v|) f_z and |f_z| n_c[t].
+        The rows of a block are sums of e_s v^T and f_z e_t^T, d_k + m_k matrices that span
+        d_k + m_k - 1 dimensions. An orthonormal basis is e_s v^T / |v| and f_z n_c^T / |f_z|, with
+        n_c orthonormal and orthogonal to v.
         """
         bases = {}
-        for k in self._layers:
-            v, f_z, d = self.v[k], self.f_z[k], len(self.f_z[k])
-            length = np.linalg.norm(v)
+        for k, v in self.v.items():
+            f_z, length = self.f_z[k], np.linalg.norm(v)
             unit = v / length if length else np.eye(len(v))[0]
             normal = np.linalg.svd(unit[None])[2][1:]  # (m - 1, m)
-            bases[k] = (np.concatenate([length * np.eye(d), np.zeros((len(normal), d))]),
+            bases[k] = (np.pad(length * np.eye(len(f_z)), ((0, len(normal)), (0, 0))),
                         np.concatenate([np.outer(f_z, unit), np.linalg.norm(f_z) * normal]))
 
         def between(r, k):
             if r < k:
                 return between(k, r).T
             of_v, of_f_z = bases[r]
-            if r == k:
-                return of_v @ self.M[r, k] @ of_v.T
-            return (of_v @ self.M[r, k] + of_f_z @ self.eta[r, k]) @ bases[k][0].T
+            middle = of_v @ self.M[r, k]
+            return (middle + of_f_z @ self.eta[r, k] if k < r else middle) @ bases[k][0].T
 
-        return np.block([[between(r, k) for k in self._layers] for r in self._layers])
+        return np.block([[between(r, k) for k in bases] for r in bases])
 
     def eigenvalues(self):
         """All eigenvalues that may differ from zero, ascending, from the small matrix."""
@@ -248,8 +223,8 @@ class SampleHessian:
         return int(np.count_nonzero(values > tolerance * values.max()))
 
     def __repr__(self):
-        sizes = f"{self.nbytes:,} bytes of factors, dense {self.dense_nbytes:,}"
-        return f"SampleHessian{self.shape}  # {sizes}"
+        dense = self.shape[0] ** 2 * self.dtype.itemsize
+        return f"SampleHessian{self.shape}  # {self.nbytes:,} bytes of factors, dense {dense:,}"
 
 
 def generic_rank(active, classes):

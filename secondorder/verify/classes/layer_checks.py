@@ -5,10 +5,10 @@ import numpy as np
 from ...exact.finite_differences import Difference
 from ..differences import at_zero, jumps_along, rounding
 from ..recorder import SAFETY
-from .calls import check_alone, check_many
+from .calls import Calls
 from .forward_checks import check_state_of_pass
 from .layer_under_test import none_if_empty
-from .passes import PAIRS, PASSES, Unusable, flat, slots
+from .passes import PAIRS, PASSES, RESULTS, Unusable, flat, slots
 
 _SHARES = 6  # wrong entries of which is asked where they come from
 
@@ -35,13 +35,19 @@ class LayerChecks:
         H = rng.standard_normal((len(self.y), self.y[0].size, self.y[0].size))
         self.H_y = H + H.transpose(0, 2, 1)
 
+    def arguments(self, name):
+        """Everything that a pass takes, in order; None for the tangent of no parameters."""
+        theta_tangent = none_if_empty(self.theta_tangent)
+        return tuple(theta_tangent if label == "theta_tangent" else getattr(self, label)
+                     for label in PASSES[name] if label != "x")
+
     def follow_lines(self):
         """The outputs along lines through every sample: no jump from one branch to another."""
         subject, x_t = self.subject, self.x_tangent
         length = 4.0 * subject.size
 
         def outputs(t):
-            x = (subject.x[None] + t.reshape(-1, *[1] * x_t.ndim) * x_t).reshape(
+            x = (subject.x + t.reshape(*t.shape, *[1] * (x_t.ndim - 1)) * x_t).reshape(
                 -1, *subject.shape[1:])
             with np.errstate(all="ignore"):
                 return subject.forward(x).reshape(len(t), len(x_t), -1)
@@ -59,10 +65,7 @@ class LayerChecks:
         for name in PASSES:
             if name in self.judged:
                 getattr(self, name)()
-
-    def _right(self, name):
-        """Whether differences can be taken of a pass: it was judged, and found right."""
-        return name in self.judged and not self.recorder.wrong(name)
+                self._called_otherwise(name)
 
     # -- calling and comparing ---------------------------------------------------------------------
 
@@ -80,6 +83,17 @@ class LayerChecks:
         self.recorder.broken.add(name)
         return None
 
+    def term(self, name, case, against, args, *references):
+        """One pass with some arguments against its reference; of a pair, both its parts."""
+        result = self.attempt(name, *args, case=f" {case}".rstrip())
+        if result is None:
+            return
+        of_input, bars = result if name in PAIRS else (result, ())
+        told = " ".join(filter(None, [RESULTS[name], case, against]))
+        self.compare(name, told, of_input, references[0](), args)
+        if bars:
+            self.compare_bars(name, told.replace("x_bar", "theta_bar"), bars, references[1]())
+
     def compare(self, name, what, computed, reference, args=None, hint=""):
         """Compare with a Difference; when wrong, `args` of the pass are tried again with transposed
         weights.
@@ -87,6 +101,8 @@ class LayerChecks:
         reference = self._rounded(reference)
         if args is not None and not self.agrees(computed, reference):
             hint = self._transposed_hint(name, args, reference)
+            if name == "backward" and not hint:
+                hint = self._of_one_window(computed, reference)
         return self.recorder.compare(name, what, computed, reference.value, reference.error,
                                      names=(what.split(" ")[0], "differences"), hint=hint)
 
@@ -96,102 +112,105 @@ class LayerChecks:
     def agrees(self, computed, reference):
         """Whether a result is within what the reference predicts, without recording it."""
         computed = np.asarray(computed)
-        if computed.shape != reference.value.shape:
-            return False
         size = float(np.abs(reference.value).max(initial=0)) or 1.0
         allowed = SAFETY * reference.error + self.recorder.tolerance * size
-        return bool((np.abs(computed - reference.value) <= allowed).all())
+        return computed.shape == reference.value.shape and bool(
+            (np.abs(computed - reference.value) <= allowed).all())
 
     def compare_bars(self, name, what, bars, reference):
         """Compare the arrays for the parameters, each with its part of a flat reference (..., P);
         of a layer inside, parameter by parameter.
         """
         places = [slot for slot in slots(self.subject.layer) if slot[1] is not None]
-        parts = [Difference(*(side[..., place].reshape(side.shape[:-1] + shape)
-                              for side in reference)) for _, place, shape in places]
-        for (slot, place, _), bar, part in zip(places, bars, parts):
+        lead = reference.value.shape[:-1]
+
+        def part(where, shape):
+            return Difference(*(side[..., where].reshape(lead + shape) for side in reference))
+
+        parts = {slot: part(place, shape) for slot, place, shape in places}
+        for (slot, place, _), bar in zip(places, bars):
             inside = [block for block in self.subject.blocks
                       if place.start <= block[1].start and block[1].stop <= place.stop]
-            if bar.shape != part.value.shape or len(inside) == 1:
-                told = what.replace("theta", slot, 1)
-                if bar.shape != part.value.shape and any(
-                        finding.pass_name == name and finding.compared.startswith(f"{slot}")
-                        and "wrong shape" in finding.compared
-                        for finding in self.recorder.report.findings):
-                    continue  # it is told once
-                self.compare(name, told, bar, part, hint=self._swapped(bar, slot, places, parts))
-                continue
-            for block, where, shape in inside:
-                here = slice(where.start - place.start, where.stop - place.start)
-                self.compare(name, what.replace("theta", block, 1),
-                             bar[..., here].reshape(bar.shape[:-1] + shape), Difference(*(
-                                 side[..., here].reshape(bar.shape[:-1] + shape) for side in part)))
+            right_shape = bar.shape == parts[slot].value.shape
+            if right_shape and len(inside) > 1:
+                for block, where, shape in inside:
+                    here = slice(where.start - place.start, where.stop - place.start)
+                    self.compare(name, what.replace("theta", block, 1),
+                                 bar[..., here].reshape(lead + shape), part(where, shape))
+            elif right_shape or not self._misshapen(name, slot):
+                others = [other for other in parts if other != slot
+                          and self.agrees(bar, self._rounded(parts[other]))]
+                self.compare(name, what.replace("theta", slot, 1), bar, parts[slot], hint=(
+                    f"this is what belongs to {others[0]}: the arrays stand in another order than "
+                    "the parameters in declare" if others else ""))
 
-    def _swapped(self, bar, slot, places, parts):
-        """A hint where an array is the one that belongs to another parameter."""
-        others = [name for (name, _, _), part in zip(places, parts)
-                  if name != slot and self.agrees(bar, self._rounded(part))]
-        return (f"this is what belongs to {others[0]}: the arrays stand in another order than "
-                "the parameters in declare" if others else "")
+    def _misshapen(self, name, slot):
+        """Whether the shape of what belongs to a parameter was told already."""
+        return any(finding.pass_name == name and finding.compared.startswith(slot)
+                   and "wrong shape" in finding.compared
+                   for finding in self.recorder.report.findings)
 
     def _transposed_hint(self, name, args, reference):
         """Try the pass with square weights, or their tangents, or both, transposed."""
-        squares = [(where, shape) for _, where, shape in self.subject.blocks
+        subject = self.subject
+        squares = [(where, shape[0]) for _, where, shape in subject.blocks
                    if len(shape) == 2 and shape[0] == shape[1] > 1]
-        if not squares:
-            return ""
 
         def flip(vector):
             out = vector.copy()
-            for where, (rows, _) in squares:
+            for where, rows in squares:
                 out[where] = vector[where].reshape(rows, rows).T.ravel()
             return out
-        theta, direction = self.subject.theta, self.theta_tangent
-        for weights, tangents in ((flip(theta), direction), (theta, flip(direction)),
-                                  (flip(theta), flip(direction))):
+
+        both = subject.theta, self.theta_tangent
+        flipped = tuple(map(flip, both))
+        for theta, tangent in ((flipped[0], both[1]), (both[0], flipped[1]), flipped) \
+                if squares else ():
             try:
-                if self.agrees(self._again(name, args, weights, tangents), reference):
+                saved = subject.layer.forward(subject.x.copy())[1]
+                with subject.at(theta):
+                    result = subject.call(name, saved, *[
+                        tangent if arg is self.theta_tangent else arg for arg in args])
+                if self.agrees(result[0] if name in PAIRS else result, reference):
                     return "a weight is transposed: with its transpose the pass is right"
-            # a retry that fails gives no hint; the pass itself is reported already
-            except Exception:
+            except Exception:  # it gives no hint then; the pass itself is reported already
                 continue
         return ""
 
-    def _again(self, name, args, theta, theta_tangent):
-        """What the pass returns, first of two, with other parameters and another tangent of them.
+    def _called_otherwise(self, name):
+        """Purity of a pass whose results can be used; a batch of one, and several directions, if it
+        is right.
         """
-        changed = [theta_tangent if arg is self.theta_tangent else arg for arg in args]
-        saved = self.subject.layer.forward(self.subject.x.copy())[1]
-        with self.subject.at(theta):
-            result = self.subject.call(name, saved, *changed)
-        return result[0] if name in PAIRS else result
+        recorder, args = self.recorder, self.arguments(name)
+        if name in recorder.broken:
+            return
+        try:
+            check_state_of_pass(self.subject, name, self.saved, args, self.attempt(name, *args))
+        except Exception as problem:  # whatever a user's pass raises is the finding
+            recorder.raised(name, problem, "runs again", " in a later call")
+        calls = Calls(self, name, args)
+        if not recorder.wrong(name):
+            calls.alone()
+        if self.subject.layer.many_directions and not recorder.wrong(name):
+            calls.many()
+        if name == "backward" and not recorder.wrong(name):
+            self._halves(*self.attempt(name, *args))
 
     # -- first order -------------------------------------------------------------------------------
 
     def backward(self):
         """x_bar and the arrays for the parameters against differences of <y_bar, forward>."""
-        subject, args = self.subject, (self.y_bar,)
-        result = self.attempt("backward", *args)
-        if result is None:
-            return
-        reference = subject.input_gradient(subject.x, subject.theta, self.y_bar)
-        if self.compare("backward", "x_bar against differences of forward", result[0], reference,
-                        args) is False:
-            self._tell_share(result[0], reference)
-        if subject.theta.size:
-            self.compare_bars("backward", "theta_bar against differences of forward", result[1],
-                              subject.parameter_gradient(subject.x, subject.theta, self.y_bar))
-        self._state("backward", args)
-        self._halves(*result)
+        subject, point = self.subject, (self.subject.x, self.subject.theta, self.y_bar)
+        self.term("backward", "", "against differences of forward", (self.y_bar,),
+                  lambda: subject.input_gradient(*point),
+                  lambda: subject.parameter_gradient(*point))
 
-    def _tell_share(self, x_bar, reference):
+    def _of_one_window(self, x_bar, reference):
         """A hint where entries of x_bar are the share of one window of the output alone."""
-        finding = self.recorder.report.findings[-1]
-        if np.shape(x_bar) != np.shape(reference.value) or finding.hint or self.y.ndim < 3:
-            return
-        slack = SAFETY * self._rounded(reference).error + 1e-6 * (np.abs(x_bar).max() or 1.0)
-        wrong = np.argwhere(np.abs(x_bar - reference.value) > slack)[:_SHARES]
-        for index in map(tuple, wrong):
+        if np.shape(x_bar) != np.shape(reference.value) or self.y.ndim < 3:
+            return ""
+        slack = SAFETY * reference.error + 1e-6 * (np.abs(x_bar).max() or 1.0)
+        for index in map(tuple, np.argwhere(np.abs(x_bar - reference.value) > slack)[:_SHARES]):
             def moved(t, index=index):
                 x = self.subject.x.copy()
                 x[index] += t
@@ -200,152 +219,105 @@ class LayerChecks:
             if not any((np.abs(of_one - x_bar[index]) <= slack[index]).any()
                        and (np.abs(of_one) > slack[index]).sum() > 1
                        for of_one in (shares.sum(axis=0), shares.sum(axis=-1))):
-                return
-        if len(wrong):
-            finding.hint = ("each wrong entry is the share of one window alone: where windows "
-                            "overlap, += is meant in place of =")
+                return ""
+        return ("each wrong entry is the share of one window alone: where windows overlap, += is "
+                "meant in place of =")
 
     def _halves(self, x_bar, bars):
         """What a network calls gives what `backward` gives."""
-        if self.recorder.wrong("backward"):
-            return
         layer, y_bar = self.subject.layer, self.y_bar
-        for name, expected in (("input_gradient", x_bar), ("parameter_gradient", flat(bars))):
-            if name == "parameter_gradient" and not bars:
-                continue
+        for name, expected in (("input_gradient", x_bar),
+                               ("parameter_gradient", flat(bars)))[:1 + bool(bars)]:
             got = np.asarray(getattr(layer, name)(self.saved, y_bar.copy()))
             self.recorder.compare(name, f"{name} against its half of backward", got, expected,
                                   names=(name, "backward"))
 
     def tangent(self):
         """y_tangent against differences of forward along the direction."""
-        subject = self.subject
-        zero_x, zero_theta = np.zeros_like(subject.x), np.zeros_like(subject.theta)
-        cases = [("x_tangent alone", self.x_tangent, None)]
+        subject, zero = self.subject, np.zeros_like(self.x_tangent)
+        cases = {"along x_tangent alone": (self.x_tangent, None)}
         if subject.theta.size:
-            cases += [("theta_tangent alone", zero_x, self.theta_tangent),
-                      ("both", self.x_tangent, self.theta_tangent)]
-        for case, x_t, theta_t in cases:
-            if case == "both" and self.recorder.wrong("tangent"):
-                continue
-            result = self.attempt("tangent", x_t, theta_t, case=f" along {case}")
-            if result is None:
-                continue
-            dx, dtheta = x_t, zero_theta if theta_t is None else theta_t
-            reference = subject.tangent(lambda t, dx=dx, dtheta=dtheta: (
-                subject.x + t * dx, subject.theta + t * dtheta))
-            self.compare("tangent", f"y_tangent along {case} against differences of forward",
-                         result, reference, (x_t, theta_t))
-        self._state("tangent", (self.x_tangent, none_if_empty(self.theta_tangent)))
-
-    def _state(self, name, args):
-        """Purity of a pass whose results can be used; a batch of one, and several directions, if it
-        is right.
-        """
-        if name in self.recorder.broken:
-            return
-        try:
-            check_state_of_pass(self.subject, name, self.saved, args, self.attempt(name, *args))
-        except Exception as problem:  # whatever a user's pass raises is the finding
-            self.recorder.raised(name, problem, "runs again", " in a later call")
-        if not self.recorder.wrong(name):
-            check_alone(self, name, args)
-        if self.subject.layer.many_directions and not self.recorder.wrong(name):
-            check_many(self, name, args)
+            cases |= {"along theta_tangent alone": (zero, self.theta_tangent),
+                      "along both": (self.x_tangent, self.theta_tangent)}
+        for case, args in cases.items():
+            if case != "along both" or not self.recorder.wrong("tangent"):
+                self.term("tangent", case, "against differences of forward", args,
+                          lambda args=args: subject.tangent(lambda t: subject.moved(t, *args)))
 
     def parameter_gradients(self):
         """One row per sample, against differences of <y_bar_s, forward_s>."""
         name, subject = "parameter_gradients", self.subject
         result = self.attempt(name, self.y_bar)
-        if result is None:
-            return
-        if subject.theta.size:
+        if result:
             self.compare_bars(name, "theta rows against differences of forward", result,
                               subject.parameter_gradients(subject.x, subject.theta, self.y_bar))
-        self._state(name, (self.y_bar,))
 
     # -- second order ------------------------------------------------------------------------------
 
+    def _differences_of(self, name):
+        """Whether differences can be taken of a pass, as it was judged and found right; in words
+        what they are taken of.
+        """
+        exact = name in self.judged and not self.recorder.wrong(name)
+        return exact, f"against differences of {name if exact else 'forward, twice'}"
+
     def second_tangent(self):
         """y_second term by term, against differences of `tangent` if right, else of forward."""
-        name, subject = "second_tangent", self.subject
-        exact = self._right("tangent")
-        against = f"against differences of {'tangent' if exact else 'forward, twice'}"
-        zero_x, zero_theta = np.zeros_like(subject.x), np.zeros_like(subject.theta)
-        cases = {"x_second alone": (zero_x, self.x_second, None),
-                 "x_tangent alone": (self.x_tangent, zero_x, None)}
+        name, subject, zero = "second_tangent", self.subject, np.zeros_like(self.x_tangent)
+        exact, against = self._differences_of("tangent")
+        cases = {"x_second alone": (zero, self.x_second, None),
+                 "x_tangent alone": (self.x_tangent, zero, None)}
         if subject.theta.size:
-            cases["theta_tangent alone"] = (zero_x, zero_x, self.theta_tangent)
-            cases["both tangents"] = (self.x_tangent, zero_x, self.theta_tangent)
-        cases["everything"] = (self.x_tangent, self.x_second, none_if_empty(self.theta_tangent))
-        results, references = {}, {}
+            cases["theta_tangent alone"] = (zero, zero, self.theta_tangent)
+        cases["everything"] = self.arguments(name)
         for case, args in cases.items():
-            if case == "everything":
-                self._mixed_term(against, results, references)
-            results[case] = self.attempt(name, *args, case=f" along {case}")
-            dx, d2x, dtheta = *args[:2], zero_theta if args[2] is None else args[2]
-            references[case] = subject.second_tangent(dx, d2x, dtheta, exact)
-            told = case == "both tangents" or (case == "everything" and self.recorder.wrong(name))
-            if results[case] is not None and not told:
-                self.compare(name, f"y_second along {case} {against}", results[case],
-                             references[case], args)
-        self._state(name, cases["everything"])
+            if case == "everything" and subject.theta.size:
+                self._mixed_term(exact, against)
+            if case != "everything" or not self.recorder.wrong(name):
+                self.term(name, f"along {case}", against, args,
+                          lambda args=args: subject.second_tangent(*args, exact))
 
-    def _mixed_term(self, against, results, references):
+    def _mixed_term(self, exact, against):
         """What both tangents give beyond each alone: the term whose factor 2 is easily lost."""
-        names = ("both tangents", "x_tangent alone", "theta_tangent alone")
-        if any(results.get(case) is None or np.shape(results[case]) != self.y.shape
-               for case in names):
+        zero = np.zeros_like(self.x_tangent)
+        three = [(self.x_tangent, zero, self.theta_tangent), (self.x_tangent, zero, None),
+                 (zero, zero, self.theta_tangent)]
+        results = [self.attempt("second_tangent", *args, case=" along both tangents")
+                   for args in three]
+        if any(result is None or np.shape(result) != self.y.shape for result in results):
             return
-        both, x_alone, theta_alone = (results[case] for case in names)
-        value = references[names[0]].value - references[names[1]].value - references[names[2]].value
-        error = sum(references[case].error for case in names)
+        of = [self.subject.second_tangent(*args, exact) for args in three]
         self.compare("second_tangent",
                      f"y_second mixed term (x_tangent with theta_tangent) {against}",
-                     both - x_alone - theta_alone, Difference(value, error))
+                     results[0] - results[1] - results[2],
+                     Difference(of[0].value - of[1].value - of[2].value,
+                                sum(one.error for one in of)))
 
     def backward_tangent(self):
         """x_bar_tangent and theta_bar_tangent term by term, against differences of `backward` if
         that is right.
         """
         name, subject = "backward_tangent", self.subject
-        exact = self._right("backward")
-        against = f"against differences of {'backward' if exact else 'forward, twice'}"
+        exact, against = self._differences_of("backward")
         zero, zero_x = np.zeros_like(self.y_bar), np.zeros_like(subject.x)
         cases = {"y_bar_tangent alone": (zero_x, None, self.y_bar, self.y_bar_tangent),
                  "x_tangent alone": (self.x_tangent, None, self.y_bar, zero)}
         if subject.theta.size:
             cases["theta_tangent alone"] = (zero_x, self.theta_tangent, self.y_bar, zero)
-        cases["everything"] = (self.x_tangent, none_if_empty(self.theta_tangent), self.y_bar,
-                               self.y_bar_tangent)
+        cases["everything"] = self.arguments(name)
         for case, args in cases.items():
-            if case == "everything" and self.recorder.wrong(name):
-                continue
-            result = self.attempt(name, *args, case=f" along {case}")
-            if result is None:
-                continue
-            dtheta = np.zeros_like(subject.theta) if args[1] is None else args[1]
-            direction = args[0], dtheta, *args[2:]
-            self.compare(name, f"x_bar_tangent along {case} {against}", result[0],
-                         subject.backward_tangent(0, *direction, exact), args)
-            if subject.theta.size:
-                self.compare_bars(name, f"theta_bar_tangent along {case} {against}", result[1],
-                                  subject.backward_tangent(1, *direction, exact))
-        self._state(name, cases["everything"])
+            if case != "everything" or not self.recorder.wrong(name):
+                self.term(name, f"along {case}", against, args,
+                          *[lambda args=args, which=which: subject.backward_tangent(
+                              which, *args, exact) for which in (0, 1)])
 
     def input_hessian(self):
         """Curvature of the layer and of what follows it, apart and together."""
-        name, subject = "input_hessian", self.subject
-        exact = self._right("backward")
-        against = f"against differences of {'backward' if exact else 'forward, twice'}"
-        cases = {"of H_y alone (J^T H_y J)": (np.zeros_like(self.y_bar), self.H_y),
-                 "of y_bar alone (sum of y_bar_i Hess(y_i))": (self.y_bar, np.zeros_like(self.H_y)),
+        exact, against = self._differences_of("backward")
+        cases = {"of H_y alone (J^T H_y J)": (0 * self.y_bar, self.H_y),
+                 "of y_bar alone (sum of y_bar_i Hess(y_i))": (self.y_bar, 0 * self.H_y),
                  "of both": (self.y_bar, self.H_y)}
         for case, args in cases.items():
-            if case == "of both" and self.recorder.wrong(name):
-                continue
-            result = self.attempt(name, *args, case=f" {case}")
-            if result is not None:
-                self.compare(name, f"H_x {case} {against}", result,
-                             subject.input_hessian(*args, exact), args)
-        self._state(name, (self.y_bar, self.H_y))
+            if case != "of both" or not self.recorder.wrong("input_hessian"):
+                self.term("input_hessian", case, against, args,
+                          lambda args=args: self.subject.input_hessian(*args, exact))

@@ -159,6 +159,11 @@ class Subject:
         rows = self.parameter_gradients(x, theta, y_bar)
         return Difference(rows.value.sum(axis=0), rows.error.sum(axis=0))
 
+    def moved(self, t, x_tangent, theta_tangent, x_second=0.0):
+        """x + t x_tangent + t^2/2 x_second and theta + t theta_tangent."""
+        theta = self.theta if theta_tangent is None else self.theta + t * theta_tangent
+        return self.x + t * x_tangent + t * t / 2 * x_second, theta
+
     def tangent(self, path, t=0.0):
         """d forward / dt along a path t -> (x, theta), like y."""
         return at_zero(lambda s: self.forward(*path(t + s)))
@@ -166,22 +171,20 @@ class Subject:
     # -- references: second order, by differences of a first-order pass or of forward twice --------
 
     def second_tangent(self, x_tangent, x_second, theta_tangent, exact):
-        """Second derivative of forward along x + t x_tangent + t^2/2 x_second, theta + t
-        theta_tangent.
-        """
+        """Second derivative of forward along the path `moved`."""
         def path(t):
-            return self.x + t * x_tangent + t * t / 2 * x_second, self.theta + t * theta_tangent
+            return self.moved(t, x_tangent, theta_tangent, x_second)
         if not exact:
             return nested(lambda t: self.tangent(path, t))
-        return at_zero(lambda t: self.after_forward(
-            "tangent", *path(t), x_tangent + t * x_second, none_if_empty(theta_tangent)))
+        return at_zero(lambda t: self.after_forward("tangent", *path(t), x_tangent + t * x_second,
+                                                    theta_tangent))
 
     def backward_tangent(self, which, x_tangent, theta_tangent, y_bar, y_bar_tangent, exact):
         """Derivative of one result of `backward` along a direction: of x_bar (0), like x, or of
         theta_bar (1), (P,).
         """
         def state(t):
-            return self.x + t * x_tangent, self.theta + t * theta_tangent, y_bar + t * y_bar_tangent
+            return *self.moved(t, x_tangent, theta_tangent), y_bar + t * y_bar_tangent
         if exact:
             def result(t):
                 x_bar, bars = self.after_forward("backward", *state(t))

@@ -7,6 +7,7 @@ right before it.
 """
 
 import copy
+from functools import partial
 
 import numpy as np
 
@@ -16,11 +17,10 @@ from ...checks.randomness import generator
 from ...nets import Layer
 from ..recorder import Recorder
 from .forward_checks import check_copy, check_forward
-from .identities import (check_identities, check_in_network, check_rates, difference_curves,
-                         error_in_network)
+from .identities import check_identities, check_in_network, check_rates, difference_curves
 from .layer_checks import LayerChecks
 from .layer_under_test import Subject
-from .passes import PASSES, parameter_arrays, sublayers, written
+from .passes import PASSES, parameter_arrays, written
 from .single_precision import check_single_precision
 
 #: Kinds of samples that are tried where no shape is given: vectors, sequences (T, F), images (C, H,
@@ -72,9 +72,10 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     _require_layer(layer)
     samples = whole_number(samples, "samples", 2)  # in one row no leak shows
     sizes, rng = _sizes(sizes), generator(rng)
-    recorder = Recorder(_name(layer), tolerance)
+    recorder = Recorder(type(layer).__name__, tolerance)
     if not _was_made(recorder, layer):
         return recorder.report
+    recorder.report.subject = repr(layer)
     judged, shape = _judged(layer, passes), sample_shape(layer, input_shape)
     subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
     if subject is None:
@@ -121,15 +122,6 @@ def _judged(layer, passes):
             raise ValueError(f"passes has {name!r}, which {type(layer).__name__} does not write: "
                              f"choose from {', '.join(known)}")
     return [name for name in known if name == "forward" or name in passes]
-
-
-def _tell_numerical(checks):
-    """What a network supplies by differences, and how well."""
-    if "backward" in checks.judged:
-        error = error_in_network(checks)
-        checks.recorder.note("a product with the Hessian of a small network, which takes the other "
-                             f"passes from differences, is right to {error:.0e} of its largest "
-                             "entry")
 
 
 def _tell_left_out(recorder, layer, judged):
@@ -182,7 +174,8 @@ def _prepare(layer, recorder, shape, samples, rng, size):
         judged = check_forward(subject)
     except Exception as problem:  # whatever a user's forward raises is the finding
         judged = recorder.raised("forward", problem, case=f" for x of shape {subject.shape}",
-                                 hint=_instead(problem) or "is input_shape right?")
+                                 hint=next((told for said, told in INSTEAD.items()
+                                            if said in str(problem)), "is input_shape right?"))
     if not judged:
         recorder.report.notes.append("the other passes were not judged: they are compared with "
                                      "forward")
@@ -191,34 +184,18 @@ def _prepare(layer, recorder, shape, samples, rng, size):
 
 
 #: What an exception of `forward` says where the layer does what no layer can, and what to do.
-INSTEAD = (
-    ("required positional argument", "a layer has one input: put the others beside it "
-     "(np.concatenate) and cut x inside forward"),
-    ("arrays used as indices must be of integer", "inputs are real numbers: give an embedding "
-     "one-hot rows, x @ table, or look its vectors up before the network"),
-    ("only integer", "inputs are real numbers: give an embedding one-hot rows, x @ table, or look "
-     "its vectors up before the network"))
-
-
-def _instead(problem):
-    return next((text for said, text in INSTEAD if said in str(problem)), "")
-
-
-def _name(layer):
-    """The layer's repr, or its class where the repr needs what a forgotten Layer.__init__ would
-    have made.
-    """
-    try:
-        return repr(layer)
-    except AttributeError:
-        return type(layer).__name__
+EMBEDDING = ("inputs are real numbers: give an embedding one-hot rows, x @ table, or look its "
+             "vectors up before the network")
+INSTEAD = {"required positional argument": "a layer has one input: put the others beside it "
+           "(np.concatenate) and cut x inside forward",
+           "arrays used as indices must be of integer": EMBEDDING, "only integer": EMBEDDING}
 
 
 def _was_made(recorder, layer):
     """Whether `Layer.__init__` ran for the layer and for the layers inside it."""
     name = type(layer).__name__
     try:
-        for inner in sublayers(layer):
+        for inner in layer.sublayers():
             name = type(inner).__name__
             inner.parameters, inner.trainable, inner.owner()
     except AttributeError as problem:
@@ -229,12 +206,13 @@ def _was_made(recorder, layer):
 
 
 def _further_channels(checks):
-    channels = {"float32": check_single_precision}
-    if {*checks.judged} | {"forward"} == {*PASSES}:
+    """Identities, rates, float32, and the layer in a network; of fewer passes what these allow."""
+    channels, judged = {"float32": check_single_precision}, {*checks.judged, "forward"}
+    if judged == {*PASSES}:
         channels = {"identities": check_identities, "rates": check_rates, **channels,
                     "network": check_in_network}
-    elif {*checks.judged} | {"forward"} == {*written(checks.subject.layer)}:
-        channels["network"] = _tell_numerical
+    elif judged == {*written(checks.subject.layer)} and "backward" in judged:
+        channels["network"] = partial(check_in_network, by_hand=False)
     for name, channel in channels.items():
         try:
             channel(checks)

@@ -23,8 +23,7 @@ def check_far(checks):
     rows = checks.p.shape
     signs = {"all outputs 1000": np.ones(rows), "all outputs -1000": -np.ones(rows),
              "outputs +-1000": checks.rng.choice([-1.0, 1.0], rows)}
-    methods = {name: lambda p, name=name: checks.of(name, *((checks.v,) if name == "hessian_product"
-                                                            else ()), p=p)
+    methods = {name: lambda p, name=name: checks.of(name, p)
                for name, usable in checks.usable.items() if usable}
     if _defines(checks, "fisher"):
         methods["fisher"] = lambda p: np.asarray(checks.loss.fisher(np.array(p)))

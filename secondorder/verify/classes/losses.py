@@ -11,10 +11,9 @@ from ...nets import DiagonalLoss, Loss
 from ..differences import central, error_by_step, jumps_along, nested, stacked
 from ..findings import INACCURATE
 from ..recorder import Recorder, pure_call
-from .identities import bends, check_orders
 from .loss_model import check_far, check_model
 from .loss_targets import CLASSES, REAL, check_labels, targets_taken, tells_classes_apart
-from .shared import keeps_dtype, nothing, remainders, require_methods
+from .shared import keeps_dtype, nothing, require_methods
 
 METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
            "hessian": "p, target", "hessian_product": "p, target, v",
@@ -147,9 +146,7 @@ class LossChecks:
         shapes = {"value": (samples,), "gradient": (samples, outputs),
                   "hessian": (samples, outputs, outputs),
                   "hessian_product": (samples, outputs), "hessian_diagonal": (samples, outputs)}
-        self.usable = {name: self._usable(name, shape, (self.v,) if name == "hessian_product"
-                                          else ())
-                       for name, shape in shapes.items()}
+        self.usable = {name: self._usable(name, shape) for name, shape in shapes.items()}
         if not self.usable["value"]:
             self.recorder.note(f"{self.case}: the derivatives were not judged; they are "
                                "compared with value")
@@ -170,8 +167,10 @@ class LossChecks:
         self._follow_lines()
         self._draw_off_kinks(1.0)
         if all(self.usable.values()):
-            self._symmetry()
-            self._rates()
+            H = self.of("hessian")
+            self.recorder.compare("hessian", "hessian against its transpose", H,
+                                  H.transpose(0, 2, 1), names=("hessian", "transposed"),
+                                  scale=np.abs(H).max() or 1.0)
             self._curves()
         check_far(self)
         check_model(self)
@@ -183,56 +182,58 @@ class LossChecks:
         if usable["gradient"]:
             self._compare("gradient", size, self._gradient_reference(self.p),
                           "differences of value")
-        exact = usable["gradient"] and not wrong("gradient")
-        against = "differences of gradient" if exact else "differences of value, twice"
-        reference = self._hessian_reference(exact)
-        forms = {"hessian": lambda d: d,
-                 "hessian_diagonal": lambda d: Difference(*(np.einsum("sii->si", side)
-                                                            for side in d)),
-                 "hessian_product": lambda d: Difference(np.einsum("sij,sj->si", d.value, self.v),
-                                                         np.einsum("sij,sj->si", d.error,
-                                                                   np.abs(self.v)))}
-        for name, form in forms.items():
+        units = np.eye(self.p.shape[1])
+        if usable["gradient"] and not wrong("gradient"):
+            against = "differences of gradient"
+            H = central(lambda u: self.of("gradient", p=self.p + u), np.zeros(len(units)))
+        else:
+            against = "differences of value, twice"
+            H = stacked([nested(lambda t, e=e: self._gradient_reference(self.p + t * e))
+                         for e in units])
+        forms = {"hessian": H, "hessian_diagonal": [np.einsum("sii->si", side) for side in H],
+                 "hessian_product": [np.einsum("sij,sj->si", *pair) for pair in
+                                     zip(H, (self.v, np.abs(self.v)))]}
+        for name, reference in forms.items():
             if usable[name]:
-                self._compare(name, size, form(reference), against)
-        self._flags(reference)
+                self._compare(name, size, Difference(*reference), against)
+        self._flags(H)
 
-    def of(self, name, *args, p=None):
+    def extra(self, name):
+        """What a method takes beside p and target."""
+        return (self.v,) if name == "hessian_product" else ()
+
+    def of(self, name, p=None):
         """One method on copies, as an array."""
         self.called = name
         p = np.array(self.p if p is None else p)
         return np.asarray(getattr(self.loss, name)(p, self.target.copy(),
-                                                   *(np.array(arg) for arg in args)))
+                                                   *map(np.array, self.extra(name))))
 
     def _compare(self, name, size, reference, against):
         """Compare a method with a Difference; faults of one block are not reported again later."""
         if name in self.told:
             return
         where = "" if size == 1 else f" at outputs of size {size:g}"
-        computed = self.of(name, self.v) if name == "hessian_product" else self.of(name)
+        computed = self.of(name)
         if not self.recorder.compare(name, f"{name} with {self.case}{where} against {against}",
                                      computed, reference.value, reference.error,
                                      names=(name, "differences"), optional=size > 1):
             self.told.add(name)
-            self._place(computed, reference)
-
-    def _place(self, computed, reference):
-        """Say at which output and target the difference is largest: one branch may be wrong."""
-        finding = self.recorder.report.findings[-1]
-        if computed.shape == reference.value.shape and finding.entries:
-            worst = np.unravel_index(np.argmax(np.abs(computed - reference.value)),
-                                     computed.shape)[0]
-            p, target = (np.array2string(rows[worst], precision=4, threshold=8)
-                         for rows in (self.p, self.target))
-            finding.entries += f"\n  the largest difference is at p = {p}, target = {target}"
+            if computed.shape == reference.value.shape:  # one branch may be wrong
+                gap = np.abs(computed - reference.value)
+                worst = np.unravel_index(np.argmax(gap), gap.shape)[0]
+                p, target = (np.array2string(rows[worst], precision=4, threshold=8)
+                             for rows in (self.p, self.target))
+                self.recorder.report.findings[-1].entries += (
+                    f"\n  the largest difference is at p = {p}, target = {target}")
 
     # -- what every method owes --------------------------------------------------------------------
 
-    def _usable(self, name, shape, extra):
+    def _usable(self, name, shape):
         """Shape, purity, dtype, one sample apart from the others; whether the numbers can be
         compared at all.
         """
-        recorder, p = self.recorder, self.p
+        recorder, p, extra = self.recorder, self.p, self.extra(name)
         try:
             method = getattr(self.loss, name)
             result = pure_call(recorder, name, method, ("p", "target", "v"),
@@ -246,7 +247,9 @@ class LossChecks:
                 return False
             alone = np.asarray(method(p[:1].copy(), self.target[:1].copy(),
                                       *(arg[:1].copy() for arg in extra)))
-            narrow = self._narrow(method, extra)
+            single = self.loss.prepare_target(self.given, p.shape, np.dtype("float32"))
+            narrow = np.asarray(method(p.astype(np.float32), single,
+                                       *(arg.astype(np.float32) for arg in extra)))
         except Exception as problem:  # whatever a user's method raises is the finding
             return recorder.raised(name, problem, case=f" with {self.case}")
         if not recorder.fact(name, "finite", np.isfinite(result).all(),
@@ -260,12 +263,6 @@ class LossChecks:
             name, f"{name} of sample 0 in the batch against sample 0 alone", result[:1], alone,
             names=("in the batch", "alone"), scale=np.abs(result).max() or 1.0,
             hint="a sample leaks into another one, or something is averaged over the batch")
-
-    def _narrow(self, method, extra):
-        shape = self.p.shape
-        target = self.loss.prepare_target(self.given, shape, np.dtype("float32"))
-        return np.asarray(method(self.p.astype(np.float32), target,
-                                 *(arg.astype(np.float32) for arg in extra)))
 
     def _draw_off_kinks(self, size):
         """Draw p of a size, each row again until wide differences are accurate there, so that no
@@ -285,20 +282,11 @@ class LossChecks:
                              size * self.rng.standard_normal(self.p.shape))
         self.p = best_drawn
 
-    # -- references --------------------------------------------------------------------------------
-
     def _gradient_reference(self, p, step=None):
         """Differences of value in every output, all samples at once: (S, C)."""
         return central(lambda u: self.of("value", p=p + u), np.zeros(p.shape[1]), step)
 
-    def _hessian_reference(self, exact):
-        width = self.p.shape[1]
-        if exact:
-            return central(lambda u: self.of("gradient", p=self.p + u), np.zeros(width))
-        return stacked([nested(lambda t, e=e: self._gradient_reference(self.p + t * e))
-                        for e in np.eye(width)])
-
-    # -- flags, symmetry, rates --------------------------------------------------------------------
+    # -- flags, lines, pictures --------------------------------------------------------------------
 
     def _flags(self, reference):
         """What the flags promise must be true of the differences."""
@@ -326,7 +314,7 @@ class LossChecks:
         rows = np.arange(len(self.p))
         for length in LENGTHS:
             def values(t, length=length):
-                p = self.p[None] + t[:, None, None] * self.v
+                p = self.p + t[:, :, None] * self.v
                 given = np.concatenate([self.target[rows]] * len(t))
                 with np.errstate(all="ignore"):
                     return np.asarray(self.loss.value(p.reshape(-1, p.shape[-1]), given),
@@ -344,7 +332,7 @@ class LossChecks:
                 return
             self.recorder.fact("value", f"continuous over {length:g}", True, "")
             if getattr(self.loss, "convex", False):
-                self._convex_along(values(np.linspace(-length, length, 257))[:, :, 0])
+                self._convex_along(values(np.linspace(-length, length, 257)[:, None])[:, :, 0])
         self.recorder.note(f"values were followed for jumps along {len(LENGTHS) * len(rows)} lines "
                            f"with {self.case}, out to |p| = "
                            f"{np.abs(np.abs(self.p) + LENGTHS[-1] * np.abs(self.v)).max():.2g}")
@@ -358,33 +346,10 @@ class LossChecks:
                            "line the value bends down", hint="methods rely on this flag; set it to "
                            "False")
 
-    def _symmetry(self):
-        H = self.of("hessian")
-        self.recorder.compare("hessian", "hessian against its transpose", H, H.transpose(0, 2, 1),
-                              names=("hessian", "transposed"), scale=np.abs(H).max() or 1.0)
-
-    def _rates(self):
-        """Taylor remainders of the sum over samples; left out where something is wrong already."""
-        if self.recorder.wrong():
-            return
-        steps = 0.03 * 2.0 ** -np.arange(6)
-        value = self.of("value").sum()
-
-        def draw():
-            v = self.rng.standard_normal(self.p.shape)
-            terms = value, np.sum(self.of("gradient") * v), np.sum(self.of("hessian_product", v)
-                                                                   * v) / 2
-            def values(t):
-                return self.of("value", p=self.p + t * v)
-            return steps, lambda order: remainders(lambda t: values(t).sum(), terms[:order],
-                                                   steps), bends(values, steps)
-        check_orders(self.recorder, {"gradient": 2, "hessian_product": 3}, draw, scale=abs(value)
-                     + 1)
-
     def _curves(self):
         v = self.v
         for name, source, expected in (
             ("gradient", "value", np.sum(self.of("gradient") * v, axis=1)),
-            ("hessian_product", "gradient", self.of("hessian_product", v))):
+            ("hessian_product", "gradient", self.of("hessian_product"))):
             self.recorder.report.curves[f"{name}, {self.case}"] = error_by_step(
                 lambda h, source=source: self.of(source, p=self.p + h * v), expected)

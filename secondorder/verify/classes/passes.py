@@ -10,7 +10,7 @@ import copy
 import numpy as np
 
 from ...nets import Layer
-from ...nets.layers.base import Moved
+from ...nets.layers.pieces import Moved
 
 #: What a pass takes as the checker speaks of it, after `saved`.
 PASSES = {"forward": ("x",),
@@ -20,6 +20,9 @@ PASSES = {"forward": ("x",),
           "second_tangent": ("x_tangent", "x_second", "theta_tangent"),
           "backward_tangent": ("x_tangent", "theta_tangent", "y_bar", "y_bar_tangent"),
           "input_hessian": ("y_bar", "H_y")}
+#: How to call what a pass returns for the input.
+RESULTS = {"backward": "x_bar", "tangent": "y_tangent", "second_tangent": "y_second",
+           "backward_tangent": "x_bar_tangent", "input_hessian": "H_x"}
 #: Passes that return something for the input, then an array for each parameter.
 PAIRS = ("backward", "backward_tangent")
 
@@ -37,36 +40,24 @@ def written(layer):
             or (name == "parameter_gradients" and needs_none)]
 
 
-def sublayers(layer):
-    """A layer and the layers inside it."""
-    return list(layer.sublayers())
-
-
 def parameter_arrays(layer, trainable=None):
     """(name, array) of all parameters of a layer and its sublayers, or of those (not) trainable."""
-    layers, named = sublayers(layer), []
-    for position, inner in enumerate(layers):
-        if trainable is None or bool(inner.trainable) == trainable:
-            prefix = "" if len(layers) == 1 else f"sublayer{position}."
-            named += [(prefix + name, value) for name, value in inner.parameters.items()]
-    return named
+    layers = list(layer.sublayers())
+    return [(name if len(layers) == 1 else f"sublayer{position}.{name}", value)
+            for position, inner in enumerate(layers)
+            if trainable is None or bool(inner.trainable) == trainable
+            for name, value in inner.parameters.items()]
 
 
 def slots(layer):
     """(name, slice or None, shape) of every array that a pass gets and returns: a place in the flat
     vector, None for what is fixed.
     """
-    found, start = [], 0
-    for name, value in layer.parameters.items():
-        stop = start + value.size * bool(layer.trainable)
-        found.append((name, slice(start, stop) if layer.trainable else None, value.shape))
-        start = stop
-    for number, child in enumerate(layer.children):
-        stop = start + child.size
-        found.append((f"layer {number} inside", slice(start, stop) if child.size else None,
-                      (child.size,)))
-        start = stop
-    return found
+    own = [(name, value.shape) for name, value in layer.parameters.items()]
+    inside = [(f"layer {number} inside", (child.size,))
+              for number, child in enumerate(layer.children)]
+    return [(name, cut and slice(*cut[:2]), shape)
+            for (name, shape), cut in zip(own + inside, layer.cuts)]
 
 
 def run(layer, name, saved, args, call=None):
@@ -84,9 +75,10 @@ def run(layer, name, saved, args, call=None):
     if result is None:
         raise Unusable("returns None", "", "is its return missing?")
     if name in PAIRS:
-        return _pair(layer, name, result)
+        first, *bars = _parts(layer, result, RESULTS[name])
+        return first, bars
     if name == "parameter_gradients":
-        return _kept(layer, name, result)
+        return _parts(layer, result)
     if name == "tangent" and isinstance(result, tuple):
         result = result[0]
     if not isinstance(result, np.ndarray):
@@ -104,9 +96,8 @@ def _as_written(layer, name, saved, args):
         return (x_tangent, *pieces), ("x_tangent", *[f"the tangent of {slot[0]}"
                                                      for slot in slots(layer)])
     moved = Moved(x_tangent, pieces, left(layer, saved, x_tangent, pieces))
-    if name == "second_tangent":
-        return (moved, named["x_second"]), ("moved", "x_second")
-    return (moved, named["y_bar"], named["y_bar_tangent"]), ("moved", "y_bar", "y_bar_tangent")
+    others = [other for other in PASSES[name] if other not in ("x_tangent", "theta_tangent")]
+    return (moved, *[named[other] for other in others]), ("moved", *others)
 
 
 def left(layer, saved, x_tangent, pieces):
@@ -122,58 +113,41 @@ def _pieces(layer, vector):
     """A flat vector (..., P) as one array for each parameter; for what is zero or fixed, zeros, or
     None for a layer that takes None.
     """
+    dtype = next((value.dtype for _, value in parameter_arrays(layer)), np.float64)
+
     def zeros(shape):
-        return None if layer.many_directions else np.zeros(shape, _dtype(layer))
+        return None if layer.many_directions else np.zeros(shape, dtype)
     return tuple(zeros(shape) if vector is None or place is None
                  else vector[..., place].reshape(vector.shape[:-1] + shape)
                  for _, place, shape in slots(layer))
 
 
-def _dtype(layer):
-    return next((value.dtype for _, value in parameter_arrays(layer)), np.float64)
-
-
-def _pair(layer, name, result):
-    """x_bar, and the arrays for what is trained."""
-    first = "x_bar" if name == "backward" else "x_bar_tangent"
-    needed = ", ".join([first, *[f"an array for {slot[0]}" for slot in slots(layer)]])
-    if isinstance(result, np.ndarray) and not slots(layer):
-        raise Unusable(f"must return a tuple, ({first},)", "it returned the array alone",
-                       f"return ({first},), with a comma: arrays for parameters would follow")
-    if not isinstance(result, (tuple, list)) or not result:
-        raise Unusable(f"must return {needed}", f"it returned {_said(result)}", "")
-    if not isinstance(result[0], np.ndarray):
-        raise Unusable(f"must return {needed}", f"the first part, {first}, is {_said(result[0])}",
-                       "")
-    bars = result[1:]
-    if len(bars) == 1 and isinstance(bars[0], (tuple, list)):
-        bars = bars[0]
-    return result[0], _kept(layer, name, bars)
-
-
-def _kept(layer, name, bars):
-    """The arrays for what is trained, of those for all parameters."""
-    places = slots(layer)
-    names = ", ".join(slot[0] for slot in places) or "none"
-    if isinstance(bars, dict) or (len(bars) == 1 and isinstance(bars[0], dict)):
-        raise Unusable("returns a dict for the parameters", "",
-                       f"return the arrays one after the other, in the order of declare: {names}")
-    bars = (bars,) if isinstance(bars, np.ndarray) else bars
-    if not isinstance(bars, (tuple, list)) or len(bars) != len(places):
-        count = f"{len(bars)} for them" if isinstance(bars, (tuple, list)) else _said(bars)
-        raise Unusable("must return one array for each parameter, in the order of declare: "
-                       f"{names}", f"it returned {count}", "")
-    for (slot, place, _), bar in zip(places, bars):
-        if place is not None and not isinstance(bar, (np.ndarray, np.generic)):
-            raise Unusable("must return arrays", f"the part for {slot} is {_said(bar)}", "")
-    return [np.asarray(bar) for (_, place, _), bar in zip(places, bars) if place is not None]
+def _parts(layer, result, first=None):
+    """The arrays that a pass returned for what is trained, with one for the input in front where
+    `first` is its name.
+    """
+    places, parts = slots(layer), (result,) if isinstance(result, np.ndarray) else result
+    lead = [first] * bool(first)
+    if first and isinstance(parts, (tuple, list)) and len(parts) == 2 and isinstance(
+            parts[1], (tuple, list)):
+        parts = (parts[0], *parts[1])  # x_bar, [w_bar, b_bar]
+    kept = [True] * len(lead) + [place is not None for _, place, _ in places]
+    if (not isinstance(parts, (tuple, list)) or len(parts) != len(kept)
+            or (first and not places and parts[0] is result)
+            or not all(isinstance(part, (np.ndarray, np.generic))
+                       for part, needed in zip(parts, kept) if needed)):
+        names = ", ".join([*lead, *[f"an array for {name}" for name, *_ in places]]) or "nothing"
+        hint = ("arrays stand one after the other, in the order of declare" if places else
+                f"return ({first},), with a comma: arrays for parameters would follow" if first
+                else "")
+        raise Unusable(f"must return {names}", f"it returned {_said(result)}", hint)
+    return [np.asarray(part) for part, needed in zip(parts, kept) if needed]
 
 
 def _said(result):
     """What something is, in words."""
     if isinstance(result, (tuple, list)):
-        parts = ", ".join(_said(part) for part in result[:5])
-        return f"a {type(result).__name__} ({parts})"
+        return f"a {type(result).__name__} ({', '.join(_said(part) for part in result[:5])})"
     return "None" if result is None else f"a {type(result).__name__}"
 
 
@@ -182,3 +156,14 @@ def flat(bars, lead=0):
     if not bars:
         return np.zeros(0)
     return np.concatenate([bar.reshape(*bar.shape[:lead], -1) for bar in bars], axis=-1)
+
+
+def labelled(layer, name, result):
+    """(what it is, array) for every array that a pass returns, of samples or summed over them."""
+    kept = [slot for slot, place, _ in slots(layer) if place is not None]
+    if name in PAIRS:
+        return [(RESULTS[name], result[0]),
+                *((f"{slot} part", bar) for slot, bar in zip(kept, result[1]))]
+    if name == "parameter_gradients":
+        return [(f"{slot} rows", bar) for slot, bar in zip(kept, result)]
+    return [(RESULTS[name], result)]

@@ -1,7 +1,5 @@
 """What the checkers of layers, losses and activations share."""
 
-import numpy as np
-
 from ..findings import PROMOTES
 
 
@@ -34,8 +32,3 @@ def keeps_dtype(recorder, name, given, result, argument):
                   hint="write constants as Python numbers and make arrays with the dtype of "
                        + argument, kind=PROMOTES if given == "float32" else "fact")
 
-
-def remainders(function, terms, steps):
-    """The largest |f(t) - sum_k terms_k t^k| over the entries of f, for every step t."""
-    return np.array([np.abs(function(t) - sum(term * t**k for k, term in enumerate(terms))).max()
-                     for t in steps])

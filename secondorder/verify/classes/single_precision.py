@@ -6,9 +6,7 @@ import numpy as np
 
 from ..findings import INACCURATE, PROMOTES
 from ..recorder import SAFETY
-from .calls import labelled
-from .layer_under_test import none_if_empty
-from .passes import parameter_arrays, run
+from .passes import labelled, parameter_arrays, run
 
 _ERROR = 1e-5
 _JITTER = 1e-3
@@ -24,15 +22,8 @@ def check_single_precision(checks):
     """
     subject = checks.subject
     narrow, wide = _in_two_precisions(subject.layer)
-    theta_t = none_if_empty(checks.theta_tangent)
-    arguments = {"forward": (), "backward": (checks.y_bar,), "tangent": (checks.x_tangent, theta_t),
-                 "parameter_gradients": (checks.y_bar,),
-                 "second_tangent": (checks.x_tangent, checks.x_second, theta_t),
-                 "backward_tangent": (checks.x_tangent, theta_t, checks.y_bar,
-                                      checks.y_bar_tangent),
-                 "input_hessian": (checks.y_bar, checks.H_y)}
     for name in ("forward", *checks.judged):
-        args = arguments[name]
+        args = checks.arguments(name)
 
         def both(factor, name=name, args=args):
             given = [None if arg is None else (arg * factor(arg.shape)).astype(np.float32)

@@ -1,15 +1,14 @@
-"""Curvature along a direction, and by pairs of layers, against dense Hessians."""
+"""Curvature along a direction against dense Hessians, for layers of every kind."""
 
 import numpy as np
 import pytest
-from harness.cases import LOSSES, MIDDLE, network, relative, targets
+from harness.cases import LOSSES, MIDDLE, network, targets
 
 import secondorder as so
 from secondorder.exact.conjugate_gradients import dot
 from secondorder.papers.low_rank.eq_37_43_step_length import (eq_38_39, eq_39_by_layers,
                                                               pairs)
 from secondorder.papers.low_rank.layers import fcnn
-from secondorder.papers.low_rank.section_4_rates_by_layer import layer_models
 
 L2 = 0.2
 
@@ -21,11 +20,6 @@ def plain(activation, loss, seed=0, sizes=(3, 4, 5, 2, 3), samples=4, **options)
     return net, loss, rng.normal(size=(samples, sizes[0])), targets(loss, rng, samples, sizes[-1])
 
 
-def cancelling(network, H, v):
-    """The size of the terms that add up to v^T H v."""
-    return np.abs(v) @ np.abs(H) @ np.abs(v)
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("middle", MIDDLE)
 def test_exact_form_for_every_layer(middle, loss):
@@ -33,37 +27,10 @@ def test_exact_form_for_every_layer(middle, loss):
     net, loss = network(middle, rng), LOSSES[loss]()
     x, y, v = rng.normal(size=(5, 2)), targets(loss, rng, 5), rng.normal(size=net.size)
     a, h = so.low_rank.directional_curvature(net, loss, x, y, v, l2=L2)
-    H, g = (
-        so.exact.hessian(net, loss, x, y, method="products", l2=L2),
-        so.exact.gradient(net, loss, x, y, l2=L2),
-    )
-    assert abs(h - v @ H @ v) < 1e-13 * cancelling(net, H, v)
+    H = so.exact.hessian(net, loss, x, y, method="products", l2=L2)
+    g = so.exact.gradient(net, loss, x, y, l2=L2)
+    assert abs(h - v @ H @ v) < 1e-13 * (np.abs(v) @ np.abs(H) @ np.abs(v))
     assert abs(a - v @ g) < 1e-13 * (np.abs(v) @ np.abs(g))
-
-
-def test_the_printed_form_drops_nothing_of_a_single_hidden_layer():
-    net, loss, x, y = plain("relu", "squared", output="tanh", sizes=(3, 4, 2))
-    v = np.random.default_rng(0).normal(size=net.size)
-    exact, printed = (so.low_rank.directional_curvature(net, loss, x, y, v, form, l2=L2)
-                      for form in ("exact", "printed"))
-    assert np.allclose(printed, exact, rtol=1e-12)
-
-
-@pytest.mark.parametrize("middle", ("linear", "linear-frozen", "tanh"))
-def test_products_between_layers(middle):
-    rng = np.random.default_rng(6)
-    net, loss = network(middle, rng), so.SoftmaxCrossEntropy()
-    x, y, v = rng.normal(size=(5, 2)), rng.integers(0, 3, 5), rng.normal(size=net.size)
-    a, Q, norms, spread = layer_models(*fcnn(net.evaluate(loss, x, y)), v, L2, net.theta)
-    slices = [where for where in net.slices if where.stop > where.start]
-    H, g = (
-        so.exact.hessian(net, loss, x, y, method="products", l2=L2),
-        so.exact.gradient(net, loss, x, y, l2=L2),
-    )
-    assert relative(Q, [[v[r] @ H[r, k] @ v[k] for k in slices] for r in slices]) < 1e-12
-    assert np.allclose(a, [v[w] @ g[w] for w in slices], rtol=1e-12, atol=1e-14)
-    assert np.allclose(norms, [np.linalg.norm(v[w]) for w in slices], rtol=1e-14)
-    assert len(spread(a)) == net.size
 
 
 @pytest.mark.parametrize("total", (dot, lambda a, b: pairs(a[None], b[None])[0, 0] * len(a)),

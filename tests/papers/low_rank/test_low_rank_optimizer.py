@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from harness.cases import network, relative
+from harness.cases import relative
 
 import secondorder as so
 from secondorder.papers.low_rank import method as room
@@ -145,15 +145,6 @@ def test_a_batch_of_one_and_float32(rates):
     assert net.theta.dtype == np.float32 and single["rate"] > 0
     for name in ("rate", "slope", "curvature", "predicted_decrease"):
         assert type(single[name]) is float and np.isclose(twin[name], single[name], rtol=1e-3)
-
-
-@pytest.mark.parametrize("rates", ("single", "variable"))
-def test_layers_of_any_kind(rates):
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(6, 2)), rng.normal(size=(6, 3))
-    method = so.CubicRegularization(so.SGD(network("skip", rng), so.SquaredError()), rates=rates)
-    losses = [method.step(x, y)["loss"] for _ in range(20)]
-    assert losses[-1] < losses[0]
 
 
 @pytest.mark.parametrize("base, options, word", [

@@ -1,5 +1,5 @@
-"""Convolutions, recurrences and normalisation in the low-rank paper's method: curvature along a
-direction and cubic steps take them, the factors of fully-connected layers refuse them by name."""
+"""Convolutions, recurrences and normalisation in the low-rank paper's method: cubic steps take
+them, the factors of fully-connected layers refuse them by name."""
 
 import numpy as np
 import pytest
@@ -7,16 +7,6 @@ import pytest
 import secondorder as so
 from harness.cases import relative
 from harness.shaped_networks import NETWORKS, problem
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_curvature_along_a_direction(name):
-    net, loss, x, y = problem(name)
-    v = np.random.default_rng(3).normal(size=net.size)
-    H = so.exact.hessian(net, loss, x, y, method="products", l2=0.2)
-    slope, bend = so.low_rank.directional_curvature(net, loss, x, y, v, l2=0.2)
-    assert slope == pytest.approx(so.exact.gradient(net, loss, x, y, l2=0.2) @ v, rel=1e-11)
-    assert bend == pytest.approx(v @ H @ v, rel=1e-11)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

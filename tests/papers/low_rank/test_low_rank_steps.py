@@ -21,10 +21,9 @@ def root(a, h, length, sigma):
         return (D - h) / c if h < 0 else Decimal(0) if a == 0 else -2 * a / (h + D)
 
 
-@pytest.mark.parametrize("span", [3, 30, 75])
-def test_against_fifty_digits(span):
+def test_against_fifty_digits_at_any_size():
     rng, tolerance = np.random.default_rng(0), Decimal(2e-15)
-    for _ in range(700):
+    for span in np.repeat([3, 30, 75], 300):
         a, h, length, sigma = 10.0 ** rng.uniform(-span, span, 4)
         zero = rng.random(2) > 0.05
         case = -a * zero[0], h * rng.choice([-1, 1]) * zero[1], length, sigma
@@ -56,10 +55,9 @@ def test_table_of_cases(case, expected):
 
 
 @pytest.mark.parametrize("arguments, error, word", [
-    ((-1.0, 1.0, -1.0, 1.0), ValueError, "g_norm must not be negative"),
-    ((-np.ones(2), np.ones(3), 1.0, 1.0), ValueError, r"g_norm .*\(2,\), \(3,\)"),
-    ((-1.0, np.inf, 1.0, 1.0), ValueError, "g_H_g must be finite"),
-    ((-1.0, 1.0, 1j, 1.0), TypeError, "g_norm must hold real numbers"),
+    ((-1.0, 1.0, -1.0, 1.0), ValueError, "g_norm"),
+    ((-np.ones(2), np.ones(3), np.ones(2), 1.0), ValueError, r"g_H_g .*\(3,\).*\(2,\)"),
+    ((-1.0, np.inf, 1.0, 1.0), ValueError, "g_H_g"), ((-1.0, 1.0, 1j, 1.0), TypeError, "g_norm"),
     ((-1.0, 1.0, 1.0, -1.0), ValueError, "sigma"),
 ])
 def test_refusals(arguments, error, word):

@@ -1,8 +1,8 @@
 """Every numbered equation, table and claim of the paper as a check that runs.
 
-The files bear the names of those that they check. ``cases``, ``batch_cases`` and ``layer_cases``
-hold random networks, batches and single layers, ``reference`` the brute force that these are
-compared with, ``conditions`` what statements need in order to hold.
+The files bear the names of those that they check. ``cases`` and ``layer_cases`` hold random
+networks, batches and single layers, ``reference`` the brute force that these are compared with,
+``conditions`` what statements need in order to hold.
 """
 
 from . import (  # noqa: F401, in the paper's order, which is the order of the tables

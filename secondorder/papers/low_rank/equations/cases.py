@@ -1,7 +1,7 @@
-"""Random small networks for the checks, at one sample; batches stand in ``batch_cases``, what both
-are compared with in ``reference``.
+"""Random small cases for the checks: networks at one sample with jets in all variables, and batches
+with the dense derivatives of their objective. What both are compared with stands in ``reference``.
 
-A network differs from the next one in what a fault may hide behind: see `KINDS`.
+A network differs from the next one in what a fault may hide behind: see `KINDS` and `ROWS`.
 """
 
 from itertools import pairwise
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .... import nets
+from .... import exact, nets
 from ....ledger import Case, Counterexample, Equal
 from ..eq_10_26_network import Sample
 from ..layers import sample
@@ -52,62 +52,65 @@ def network(rng, activation="tanh", sizes=SIZES, bias=False, plain=(), twice=(),
     return nets.Network(layers, dtype=dtype)
 
 
-def half_live(evaluation, which=slice(None)):
-    """Whether in every ReLU layer each of the samples has a live unit, and some unit is dead."""
-    slopes = [saved.slope[which] for layer, saved in zip(evaluation.network.layers,
-                                                         evaluation.saved)
-              if isinstance(layer, nets.Activation) and layer.function.name == "relu"]
-    return all(slope.any(axis=-1).all() and not slope.all() for slope in slopes)
+def evaluation(rng, net, loss, samples):
+    """An evaluation on random inputs and targets: probabilities for the softmax, numbers else."""
+    x = rng.normal(size=(samples, *net.input_shape))
+    C = net(x).shape[1]
+    y = rng.dirichlet(np.ones(C), samples) if loss == "softmax" else rng.normal(size=(samples, C))
+    return net.evaluate(LOSSES[loss][0](), x, y)
 
 
-def dead(evaluation):
-    """Whether some sample has no live unit in some layer."""
-    slopes = [saved.slope for saved in evaluation.saved if hasattr(saved, "slope")]
-    return not all(slope.any(axis=1).all() for slope in slopes)
-
-
-def targets(rng, loss, samples, outputs):
-    """Random targets: probabilities for the softmax, numbers for the squared error."""
-    if loss == "softmax":
-        return rng.dirichlet(np.ones(outputs), samples)
-    return rng.normal(size=(samples, outputs))
+def live_units(at, kind=None, which=slice(None)):
+    """For every activation (of one name) which units are live, (samples, d)."""
+    return [saved.slope[which] != 0 for layer, saved in zip(at.network.layers, at.saved)
+            if isinstance(layer, nets.Activation) and kind in (None, layer.function.name)]
 
 
 # -- one sample, with jets -------------------------------------------------------------------------
 
 class NetworkCase(NamedTuple):
-    """A network at one sample: the paper's quantities, and the same by jets in all weights."""
+    """A network at one sample: the paper's quantities, and the same by jets.
+
+    Variables are the weights ("w", k), with u as ("w", n + 1), and shifts ("v", k), ("z", k) of a
+    layer's outputs and arguments.
+    """
 
     evaluation: object
     sample: Sample
-    ws: list  # W^(1), ..., W^(n), U, with biases by a unit that is always 1; ws[0] is None
-    activation: list  # names by layer for `reference`; that of layer 0 is None
+    variables: reference.Variables
     z: list  # jets
     v: list
     p: np.ndarray
     f: reference.Jet
     objective: object  # f of jets p
-    slices: list  # of W^(1), ..., W^(n), U among the variables; slices[0] is None
 
     @property
     def tolerance(self):
         """What rounding allows in this network's precision."""
         return tolerance(self.evaluation.network.dtype)
 
-    def first(self, jets, k):
-        """First derivatives of jets in layer k's weights (n + 1: U), two more axes."""
-        return reference.part(reference.firsts(jets), -1, self.slices[k], self.ws[k].shape)
+    def d(self, jets, *names):
+        """Derivatives of jets in the variables of one name, or of two."""
+        return self.variables.of(jets, *names)
 
-    def second(self, jets, k, r):
-        """Second derivatives in the weights of layers k and r, four more axes."""
-        inner = reference.part(reference.seconds(jets), -1, self.slices[r], self.ws[r].shape)
-        return reference.part(inner, -3, self.slices[k], self.ws[k].shape)
+    def alpha(self, k, l):
+        """d v^(k) / d v^(l); 0 for k < l."""
+        return self.d(self.v[k], ("v", l))
 
-    def by_complex_steps(self, function, q, *layers):
-        """Derivative in W^(q) of ``function(ws, x, activation, *layers)``, from `reference`."""
-        x = self.sample.v[0].astype(np.float64)
-        ws = [None, *(w.astype(np.float64) for w in self.ws[1:])]
-        return reference.derivative(lambda ws: function(ws, x, self.activation, *layers), ws, q)
+    def eta(self, k, l):
+        """d v^(k) / d z^(l); 0 for k < l."""
+        return self.d(self.v[k], ("z", l))
+
+    def block(self, *layers):
+        """d2 f in the weights of two layers; which is not given is the output."""
+        names = [("w", k) for k in (*[self.sample.n + 1] * (2 - len(layers)), *layers)]
+        return self.d(self.f, *names)
+
+    def in_p(self):
+        """Gradient and Hessian of f as a function of p alone."""
+        p = reference.Variables({"p": reference.values(self.p)})
+        f = self.objective(p["p"])
+        return p.of(f, "p"), p.of(f, "p", "p")
 
     def live(self):
         """For the reader: the input, the output, f_p and the first weights."""
@@ -123,66 +126,52 @@ def network_case(rng, activation="tanh", loss="softmax", sizes=SIZES, samples=1,
     Further options are those of :func:`network`.
     """
     while True:
-        net = network(rng, activation, sizes, **options)
-        x, y = rng.normal(size=(samples, sizes[0])), targets(rng, loss, samples, sizes[-1])
-        evaluation = net.evaluate(LOSSES[loss][0](), x, y)
-        if half_live(evaluation, slice(which, which + 1)):
-            break
-    return with_jets(evaluation, activation, loss, which, options)
+        at = evaluation(rng, network(rng, activation, sizes, **options), loss, samples)
+        here = live_units(at, "relu", slice(which, which + 1))
+        if all(units.any() and not units.all() for units in here):
+            return with_jets(at, LOSSES[loss][1], which)
 
 
-def with_jets(evaluation, activation, loss, which, options):
-    """The :class:`NetworkCase` of an evaluation of :func:`network`."""
-    affine = [layer for layer in evaluation.network.layers if isinstance(layer, nets.Linear)]
-    biased = any(layer.bias is not None for layer in affine)
-    ws = [None, *((with_unit if biased else unchanged)(layer, layer is affine[-1])
-                  for layer in affine)]
-    names = [None, *("unit " * biased + by_layer(activation, k, options)
-                     for k in range(1, len(ws) - 1))]
-    jets = reference.variables(*ws[1:])
-    ends = np.cumsum([0, *(w.size for w in ws[1:])])
-    x = [reference.Jet(float(value), np.zeros(ends[-1]), np.zeros(2 * (ends[-1],)))
-         for value in [*evaluation.x[which], *[1.0] * biased]]
-    z, v = reference.layers(jets[:-1], x, names)
-    p = reference.affine(jets[-1], v[-1])
-    slices = [None, *(slice(a, b) for a, b in pairwise(ends))]
+def with_jets(at, criterion, which):
+    """The :class:`NetworkCase` of an evaluation."""
+    affine, names = [], []
+    for layer in at.network.layers:
+        if isinstance(layer, nets.Linear):
+            affine.append(layer)
+            names.append([])
+        else:
+            names[-1].append(layer.function.name)
+    unit = any(layer.bias is not None for layer in affine)
+    ws = [with_unit(layer, layer is affine[-1]) if unit else layer.weight for layer in affine]
+    widths = [ws[0].shape[1], *map(len, ws[:-1])]
+    variables = reference.Variables({("w", k): w for k, w in enumerate(ws, start=1)}
+                                    | reference.shifts(widths))
+    *hidden, u = (variables["w", k] for k in range(1, len(ws) + 1))
+    z, v = reference.layers(variables, hidden, np.append(at.x[which], [1.0] * unit), names, unit)
+    p = reference.affine(u, v[-1])
 
     def objective(p):
-        output = reference.ACTIVATIONS[options.get("output", "identity")]
-        return LOSSES[loss][1]([jet.through(*output) for jet in p], evaluation.y[which])
+        for name in names[-1]:
+            p = [jet.through(*reference.ACTIVATIONS[name]) for jet in p]
+        return criterion(p, at.y[which])
 
-    return NetworkCase(evaluation, sample(evaluation, which), ws, names, z, v, p, objective(p),
-                       objective, slices)
-
-
-def unchanged(layer, last):
-    """A layer's weights."""
-    return layer.weight.copy()
+    return NetworkCase(at, sample(at, which), variables, z, v, p, objective(p), objective)
 
 
 def with_unit(layer, last):
-    """The same with the biases as weights of one input more, which is 1; and, but for the last
-    layer, one row more, which gives that 1 on.
+    """A layer's weights with the biases as weights of one input more, which is 1; and, but for the
+    last layer, one row more, which gives that 1 on.
     """
     d, m = layer.weight.shape
     w = np.zeros((d + (not last), m + 1), layer.weight.dtype)
-    w[:d, :m] = layer.weight
+    w[:d, :m], w[d:, m] = layer.weight, 1
     if layer.bias is not None:
         w[:d, m] = layer.bias
-    w[d:, m] = 1
     return w
-
-
-def by_layer(activation, k, options):
-    """Name in `reference` of what stands behind layer k."""
-    if k in options.get("plain", ()):
-        return "identity"
-    return f"{activation} {activation}" if k in options.get("twice", ()) else activation
 
 
 #: What a network at one sample may be, by name: options of `network_case`.
 KINDS = {
-    "plain": {},
     "biases": {"bias": True},
     "biases in some layers": {"bias": (True, False, True, False)},
     "no biases in some layers": {"bias": (False, True, False, True)},
@@ -196,30 +185,39 @@ KINDS = {
 }
 
 
-def kinds(rng, *activations, loss=None, **options):
-    """(name, case) of each of `KINDS`, with one of the curved activations by chance, if there are
-    any, and of each activation once without anything else.
+def kinds(rng, activations=ACTIVATIONS):
+    """(name, case): each activation once without anything else, and each of `KINDS` with one of the
+    curved activations by chance, if there are any.
     """
     curved = [a for a in activations if a in CURVED] or activations
-    chosen = [(name, str(rng.choice(curved)), kind) for name, kind in KINDS.items() if kind]
-    for name, activation, kind in [*(("plain", a, {}) for a in activations), *chosen]:
-        criterion = loss or str(rng.choice(list(LOSSES)))
-        case = network_case(rng, activation, criterion, **(options | kind))
-        yield f"{activation}, {criterion}, {name}", case
+    for name, activation, options in [
+            *(("plain", a, {}) for a in activations),
+            *((name, str(rng.choice(curved)), options) for name, options in KINDS.items())]:
+        loss = str(rng.choice(list(LOSSES)))
+        yield f"{activation}, {loss}, {name}", network_case(rng, activation, loss, **options)
 
 
-def compared(what, rule, right, layers, cases, scale=None):
-    """Claims, case by case: ``rule(sample, *at)`` against ``right(case, *at)`` for all `at` in
-    ``layers(n)``, together. `scale` takes a case to the size of what cancels; the scale of the
-    claim is at least this.
+def compared(rng, *rows, activations=ACTIVATIONS, scale=None):
+    """Claims on all `kinds`: of each row (what, rule, right, places) that ``rule(sample, *at)`` is
+    ``right(case, *at)`` for all `at` in ``places(n)`` together; and one of the cases.
+
+    `scale` takes a case to the size of what cancels; the scale of the claim is at least this.
     """
     claims = []
-    for name, case in cases:
-        left, expected = (at_each(f, of, layers(case.sample.n))
-                          for f, of in ((rule, case.sample), (right, case)))
-        claims.append(Equal(what, left, expected, case.tolerance, case=name, scale=scale and max(
-            np.max(scale(case)), np.abs(stacked(expected.values())).max())))
-    return claims
+    for name, case in kinds(rng, activations):
+        for what, rule, right, places in rows:
+            left, expected = (at_each(f, of, places(case.sample.n))
+                              for f, of in ((rule, case.sample), (right, case)))
+            claims.append(Equal(what, left, expected, case.tolerance, case=name,
+                                scale=scale and max(np.max(scale(case)),
+                                                    np.abs(stacked(expected.values())).max())))
+    return [*claims, case.live()]
+
+
+def against_jets(rng, rule, right, places, activations=ACTIVATIONS, scale=None):
+    """Claims of :func:`compared` for one rule."""
+    return compared(rng, ("against jets", rule, right, places), activations=activations,
+                    scale=scale)
 
 
 def outside(what, rule, right, at, case):
@@ -233,32 +231,14 @@ def at_each(rule, of, places):
     return {f"({', '.join(map(str, at))})" if at else "": rule(of, *at) for at in places}
 
 
-def jacobian_in_output(case, k, l):
-    """d v^(k) / d v^(l) by jets that start at layer l; 0 for k < l."""
-    return from_layer(case, k, l, reference.variables(reference.values(case.v[l]))[0])
-
-
-def jacobian_in_argument(case, k, l):
-    """d v^(k) / d z^(l) by jets that start at the argument of layer l; 0 for k < l."""
-    start = reference.variables(reference.values(case.z[l]))[0]
-    return from_layer(case, k, l, reference.through(start, case.activation, l))
-
-
-def from_layer(case, k, l, v):
-    """Derivatives of v^(k) in the variables of `v`, the outputs of layer l as jets; 0 for k < l."""
-    if k < l:
-        return np.zeros((len(case.v[k]), len(v)))
-    return reference.firsts(reference.layers(case.ws[l + 1 : k + 1], v, case.activation, l)[1][-1])
-
-
-def second_of_objective(case, *layers):
-    """d2 f in the weights of two layers, by jets; which is not given is the output."""
-    return case.second(case.f, *[case.sample.n + 1] * (2 - len(layers)), *layers)
-
-
 def scale_of_outputs(case):
     """The size of what may cancel in blocks of the output's weights."""
     return np.abs(case.sample.v[-1]).max() ** 2 * np.abs(reference.values(case.p)).max()
+
+
+def once(n):
+    """One place, for what has no numbers of layers."""
+    return [()]
 
 
 def all_layers(n):
@@ -274,3 +254,115 @@ def pairs(n, first=1):
 def stacked(arrays):
     """Arrays of any shapes as one flat vector, to be compared in one claim."""
     return np.concatenate([np.ravel(a) for a in arrays])
+
+
+# -- batches ---------------------------------------------------------------------------------------
+
+class Batch(NamedTuple):
+    """An evaluation, a direction, and the gradient and Hessian of its objective, dense."""
+
+    name: str
+    at: object
+    direction: np.ndarray
+    g: np.ndarray
+    H: np.ndarray
+
+    @property
+    def tolerance(self):
+        """What rounding allows in this network's precision."""
+        return tolerance(self.at.network.dtype)
+
+    @property
+    def derivative(self):
+        """g . grad F, and the size of its terms."""
+        return self.direction @ self.g, np.abs(self.direction) @ np.abs(self.g)
+
+    @property
+    def curvature(self):
+        """g^T H g, and the size of its terms."""
+        d = self.direction.astype(np.float64)
+        return d @ self.H @ d, np.abs(d) @ np.abs(self.H) @ np.abs(d)
+
+    @property
+    def model(self):
+        """Network, loss, inputs and targets."""
+        return self.at.network, self.at.loss_function, self.at.x, self.at.y
+
+    def equal(self, what, left, right, scale=None, allowed=None):
+        """The claim that both are equal on this batch, by default to rounding."""
+        return Equal(what, left, right, allowed or self.tolerance, scale=scale, case=self.name)
+
+
+def batch(rng, activation="relu", sizes=(4, 5, 6, 5, 3), samples=6, loss="softmax", **options):
+    """A random :class:`Batch`; drawn again where a layer is dead for some sample."""
+    while True:
+        at = evaluation(rng, network(rng, activation, sizes, **options), loss, samples)
+        if samples > 20 or all(units.any(axis=1).all() for units in live_units(at)):
+            names = activation if isinstance(activation, str) else ", ".join(activation)
+            return with_dense(f"{names}, {loss}", at, rng.normal(size=at.network.size))
+
+
+def with_dense(name, at, direction):
+    """The :class:`Batch` of an evaluation; dense derivatives are computed in float64."""
+    wide = at.network.astype("float64"), at.loss_function, at.x, at.y
+    return Batch(name, at, direction.astype(at.network.dtype), exact.gradient(*wide),
+                 exact.hessian(*wide, method="products"))
+
+
+def sample_by_sample(row):
+    """The samples of a batch, each as a :class:`Batch` with the same direction."""
+    net, loss, x, y = row.model
+    return [with_dense("", net.evaluate(loss, x[b : b + 1], y[b : b + 1]), row.direction)
+            for b in range(len(x))]
+
+
+def moved(at, change):
+    """A copy of an evaluation's network with parameters theta + change, in float64."""
+    net = at.network.astype("float64")
+    net.theta = net.theta + change
+    return net
+
+
+#: What else a batch or its network may be, by name: options of `batch`.
+ROWS = {
+    "first layer frozen": {"frozen": (1,)},
+    "middle layer frozen": {"frozen": (2,)},
+    "two layers frozen, ReLU": {"frozen": (1, 3), "activation": "relu"},
+    "only the first activation curved": {"activation": ("softplus", "relu", "relu")},
+    "only the last activation curved": {"activation": ("relu", "relu", "tanh")},
+    "output frozen": {"frozen": (4,)},
+    "no biases": {"bias": False},
+    "biases in some layers": {"bias": (True, False, True, False)},
+    "no biases in some layers": {"bias": (False, True, False, True)},
+    "no activation after layer 1": {"plain": (1,)},
+    "no activation after layer 2": {"plain": (2,)},
+    "two activations after layer 2": {"twice": (2,)},
+    "an activation at the output": {"output": "tanh"},
+    "one sample": {"samples": 1},
+    "two samples": {"samples": 2},
+    "eleven samples": {"samples": 11},
+    "float32": {"dtype": "float32"},
+}
+RELU = {"ReLU": {"activation": "relu"}}
+#: A batch that the whole Hessian is made of in parts, the last of them shorter.
+IN_PARTS = {"two parts of a batch": {"sizes": (60, 3, 2), "samples": 400, "loss": "softmax"}}
+
+
+def rows(rng, chosen=ROWS, activation=None):
+    """A :class:`Batch` for each of `ROWS`, with a loss and a curved activation by chance; or with
+    the given activation, where a row has none of its own.
+    """
+    for name, options in chosen.items():
+        if activation is None or "activation" not in options:
+            row = batch(rng, **{"sizes": (4, 5, 3, 4, 3), "bias": True, "samples": 3,
+                                "activation": activation or str(rng.choice(CURVED)),
+                                "loss": str(rng.choice(list(LOSSES)))} | options)
+            yield row._replace(name=f"{name}, {row.name}")
+
+
+def nested(row):
+    """The same network as a chain in a chain in a chain, on the same batch."""
+    first, *rest = [layer.copy() for layer in row.at.network.layers]
+    net = nets.Network([first, nets.Chain([rest[0], nets.Chain(rest[1:])])])
+    at = net.evaluate(row.at.loss_function, row.at.x, row.at.y)
+    return row._replace(name=f"chains in chains, {row.name}", at=at)

@@ -16,10 +16,9 @@ FORWARD = Condition("the step goes forward", (
 ENOUGH = Condition("sigma is large enough", (
     "sigma is at least the largest third derivative along the ray over |g|^3."))
 ONE_SAMPLE = Condition("there is one sample", (
-    "F stands for the objective f of one sample. Over a batch the products are averaged, as "
-    "section 3.1 does with g^T H g and g . grad f."))
+    "F is the f of one sample. Over a batch the products are averaged, as in section 3.1."))
 COUNTING = Condition("outputs count from 0 and kernels from 1", (
     "Inputs and outputs are counted from 0, the entries of the kernel from 1. (With all of them "
     "from 1, strides above 1 never see the first rows and columns.)"))
 EVERY_ETA = Condition("every eta is formed", (
-    "Every eta is formed. (One tangent needs products in proportion to the number of layers.)"))
+    "(One tangent needs products in proportion to the number of layers.)"))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....exact import hessian
-from ....ledger import (AtMost, Case, Equal, Printed, PrintedShape, Property, Rate, equation)
+from ....ledger import AtMost, Case, Equal, Printed, PrintedShape, Property, Rate, equation
 from ....nets import SquaredError
 from .. import PAPER
 from .. import eq_01_07_low_rank as eq
@@ -12,9 +12,8 @@ from ..eq_29_33_second_derivatives import eq_33_d2v
 from ..layers import sample
 from ..whole_hessian import SampleHessian
 from . import reference
-from .batch_cases import batch
-from .cases import (ACTIVATIONS, CLEAR, all_layers, compared, jacobian_in_argument, kinds, network,
-                    network_case, outside, pairs, scale_of_outputs, second_of_objective, stacked)
+from .cases import (CLEAR, NetworkCase, against_jets, all_layers, batch, compared, network,
+                    network_case, once, outside, pairs, scale_of_outputs, stacked)
 from .conditions import STRAIGHT
 
 
@@ -28,10 +27,8 @@ from .conditions import STRAIGHT
                       v^{(n),j} \tag{27} \end{gathered}""",
           kind="identity", verdict="holds", implements=eq.eq_1_df_du, uses=("25",))
 def equations_1_and_27(rng):
-    claims = compared("against jets", eq.eq_1_df_du,  # (1), (27)
-                      lambda case: case.first(case.f, case.sample.n + 1), lambda n: [()],
-                      kinds(rng, *ACTIVATIONS))
-    return [*claims, network_case(rng, "tanh").live()]
+    # (1), (27)
+    return against_jets(rng, eq.eq_1_df_du, lambda c: c.d(c.f, ("w", c.sample.n + 1)), once)
 
 
 @equation(PAPER, "2",
@@ -46,15 +43,26 @@ def equations_1_and_27(rng):
 def equation_2(rng):
     case = network_case(rng, "relu", sizes=(4, 3, 3, 3, 3))
     layers = range(1, case.sample.n + 1)
-    right = stacked(case.first(case.f, k) for k in layers)
+    corrected, printed = (stacked(rule(case.sample, k) for k in layers)
+                          for rule in (eq.eq_2_df_dw, eq.eq_2_as_printed))
+    right = stacked(df_dw(case, k) for k in layers)
     literal = stacked(f_p_on_the_same_index(case, k) for k in layers)
-    printed = stacked(eq.eq_2_as_printed(case.sample, k) for k in layers)
-    corrected = stacked(eq.eq_2_df_dw(case.sample, k) for k in layers)
     return [Equal("corrected, against jets", corrected, right, case.tolerance),
             Equal("the printed form is what its indices say", printed, literal, case.tolerance),
             Printed(Equal("as printed, layers as wide as the output, against jets", printed, right,
                           CLEAR)),
             case.live()]
+
+
+def df_dw(case, k):
+    return case.d(case.f, ("w", k))
+
+
+def f_p_on_the_same_index(case, k):
+    """The printed product by loops: i on f_p and eta, l on u alone and summed."""
+    s, v = case.sample, case.sample.v[k - 1]
+    through = s.u.sum(axis=0) @ case.eta(s.n, k)
+    return [[s.f_p[i] * through[i] * v[j] for j in range(len(v))] for i in range(len(through))]
 
 
 @equation(PAPER, "28",
@@ -66,19 +74,7 @@ def equation_2(rng):
                       \eta_i^{(n,k),m} v^{(k-1),j}""",
           kind="identity", verdict="holds", implements=eq.eq_2_df_dw, uses=("24", "26"))
 def equation_28(rng):
-    claims = compared("against jets", eq.eq_2_df_dw,
-                      lambda case, k: case.first(case.f, k), all_layers, kinds(rng, *ACTIVATIONS))
-    return [*claims, network_case(rng, "tanh").live()]
-
-
-def f_p_on_the_same_index(case, k):
-    """The printed product by loops: i on f_p and eta, l on u alone and summed."""
-    s, v = case.sample, case.sample.v[k - 1]
-    through = s.u.sum(axis=0) @ reference.eta(case.ws, s.v[0], case.activation, s.n, k)
-    result = np.zeros((len(through), len(v)))
-    for i, j in np.ndindex(result.shape):
-        result[i, j] = s.f_p[i] * through[i] * v[j]
-    return result
+    return against_jets(rng, eq.eq_2_df_dw, df_dw, all_layers)
 
 
 @equation(PAPER, "3", "34",
@@ -87,9 +83,7 @@ def f_p_on_the_same_index(case, k):
           kind="identity", verdict="holds", implements=eq.eq_3_uu, uses=("25", "27"))
 def equations_3_and_34(rng):
     # (3), (34)
-    claims = compared("against jets", eq.eq_3_uu, second_of_objective, lambda n: [()],
-                      kinds(rng, *ACTIVATIONS), scale_of_outputs)
-    return [*claims, network_case(rng, "tanh").live()]
+    return against_jets(rng, eq.eq_3_uu, NetworkCase.block, once, scale=scale_of_outputs)
 
 
 @equation(PAPER, "4", "6", "7", "35",
@@ -98,28 +92,21 @@ def equations_3_and_34(rng):
           kind="identity", verdict="holds", implements=(eq.eq_4_uw, eq.eq_6_uw, eq.eq_7_a),
           uses=("24", "25", "26", "27"))
 def equations_4_6_7_and_35(rng):
-    cases = list(kinds(rng, *ACTIVATIONS))
-    # (4), (6), (35)
-    claims = [claim for name, rule in (("(4)", eq.eq_4_uw), ("(6)", eq.eq_6_uw)) for claim in
-              compared(f"{name} against jets", rule, second_of_objective, all_layers, cases)]
-    # (7)
-    claims += compared("a against loops over its four indices", eq.eq_7_a, a_by_loops,
-                       all_layers, cases)
-    case = network_case(rng, "tanh")
-    blocks = [np.moveaxis(eq.eq_4_uw(case.sample, k), 3, 0) for k in (1, 2, 3)]
+    claims = compared(rng, ("(4), (35) against jets", eq.eq_4_uw, NetworkCase.block, all_layers),
+                      ("(6) against jets", eq.eq_6_uw, NetworkCase.block, all_layers),
+                      ("(7) against loops over its four indices", eq.eq_7_a, a_by_loops,
+                       all_layers))
+    s = network_case(rng, "tanh").sample
+    blocks = [np.moveaxis(eq.eq_4_uw(s, k), 3, 0) for k in (1, 2, 3)]
     ranks = {np.linalg.matrix_rank(block.reshape(len(block), -1)) for block in blocks}
-    return [*claims, Property("unfolded along t every block has rank one", ranks, {1}), case.live()]
+    return [*claims, Property("unfolded along t every block has rank one", ranks, {1})]
 
 
 def a_by_loops(case, k):
     """sum over l and m of f_pp[i, l] u[l, m] eta[m, s]."""
-    f_pp, u = case.sample.f_pp, case.sample.u
-    eta = jacobian_in_argument(case, case.sample.n, k)
-    result = np.zeros((len(f_pp), eta.shape[1]))
-    for i, s in np.ndindex(result.shape):
-        for l, m in np.ndindex(u.shape):
-            result[i, s] += f_pp[i, l] * u[l, m] * eta[m, s]
-    return result
+    f_pp, u, eta = case.sample.f_pp, case.sample.u, case.eta(case.sample.n, k)
+    return [[sum(f_pp[i, l] * u[l, m] * eta[m, s] for l, m in np.ndindex(u.shape))
+             for s in range(eta.shape[1])] for i in range(len(f_pp))]
 
 
 @equation(PAPER, "5", "36",
@@ -131,14 +118,50 @@ def a_by_loops(case, k):
           uses=("24", "26", "28", "33"))
 def equations_5_and_36(rng):
     # (5), (36)
-    claims = compared("all pairs of layers, against jets", eq.eq_5_ww, second_of_objective,
-                      pairs, kinds(rng, "relu"))
-    case, curved = network_case(rng, "relu"), network_case(rng, "tanh")
-    own = [eq.eq_5_ww(case.sample, k, k) for k in (1, 2, 3)]
+    claims = compared(rng, ("all pairs of layers, against jets", eq.eq_5_ww, NetworkCase.block,
+                            pairs), activations=("relu",))
+    s = network_case(rng, "relu").sample
+    own = [eq.eq_5_ww(s, k, k) for k in (1, 2, 3)]
     least = min(np.linalg.eigvalsh(b.reshape(b[..., 0, 0].size, -1))[0] for b in own)
-    return [*claims, outside("tanh", eq.eq_5_ww, second_of_objective, pairs(3), curved),
-            Property("diagonal blocks have no negative eigenvalue", bool(least > -1e-12)),
-            case.live()]
+    return [*claims,
+            outside("tanh", eq.eq_5_ww, NetworkCase.block, pairs(3), network_case(rng, "tanh")),
+            Property("diagonal blocks have no negative eigenvalue", bool(least > -1e-12))]
+
+
+@equation(PAPER, "claim-low-rank",
+          where="section 2, after (2) and (7): outer products, sample by sample",
+          statement="The Hessian of a sample has a rank that grows with the widths, not with the "
+                    "number of weights. A batch has a larger rank.",
+          formula=r"\operatorname{rank} H_b \le d_1 + \sum_{k=2}^{n+1} (d_k + d_{k-1} - 1)",
+          kind="claim", verdict="holds", ours=True,
+          implements=(eq.rank_bound, SampleHessian.rank), uses=("3", "4", "5"))
+def claim_low_rank(rng):
+    claims, widths, grown = [], np.array([3, 5, 9]), []
+    for d in widths:
+        net, name = network(rng, "tanh", (4, d, d, d)), f"tanh, squared, width {d}"
+        x, y = rng.normal(size=(1, 4)), rng.normal(size=(1, d))
+        dense = dense_rank(net, SquaredError(), x, y)
+        grown.append(SampleHessian(net, SquaredError(), x, y).rank(1e-10))
+        claims += [Equal("the bound against the rank of the dense matrix, which meets it",
+                         eq.rank_bound((d, d, d)), dense, 1e-12, case=name),
+                   Equal("rank from the factors against the dense matrix", grown[-1], dense, 1e-12,
+                         case=name)]
+        claims += [Equal("a multiple of the loss: the same rank",
+                         SampleHessian(net, Scaled(factor), x, y).rank(1e-10), dense, 1e-12,
+                         case=f"{name}, times {factor:g}") for factor in (1e-9, 1e9)]
+    net, loss, x, y = batch(rng, "relu", (6, 6, 6, 6, 4), samples=8).model
+    one, eight = (dense_rank(net, loss, x[:k], y[:k]) for k in (1, 8))
+    return [*claims,
+            Equal("rank from the factors against the dense matrix",
+                  SampleHessian(net, loss, x[:1], y[:1]).rank(1e-10), one, 1e-12,
+                  case="ReLU, softmax"),
+            AtMost("rank against the bound", one, eq.rank_bound((6, 6, 6, 4)),
+                   case="ReLU, softmax"),
+            # the bound is 5 (d - 2/5)
+            Rate("the rank as widths grow (the weights: their square)", widths - 0.4, grown,
+                 order=1, tolerance=0.01),
+            Property("the rank of eight samples is larger", bool(eight > one)),
+            Case(weights=net.size, rank_of_one=one, rank_of_eight=eight)]
 
 
 class Scaled(SquaredError):
@@ -166,43 +189,6 @@ def dense_rank(network, loss, x, y):
     return int(np.count_nonzero(sizes > 1e-10 * sizes[0]))
 
 
-@equation(PAPER, "claim-low-rank",
-          where="section 2, after (2) and (7): outer products, sample by sample",
-          statement="The Hessian of a sample has a rank that grows with the widths, not with the "
-                    "number of weights. A batch has a larger rank.",
-          formula=r"\operatorname{rank} H_b \le d_1 + \sum_{k=2}^{n+1} (d_k + d_{k-1} - 1)",
-          kind="claim", verdict="holds", ours=True,
-          implements=(eq.rank_bound, SampleHessian.rank), uses=("3", "4", "5"))
-def claim_low_rank(rng):
-    claims, widths, grown = [], np.array([3, 5, 9]), []
-    for d in widths:
-        net, name = network(rng, "tanh", (4, d, d, d)), f"tanh, squared, width {d}"
-        sample = rng.normal(size=(1, 4)), rng.normal(size=(1, d))
-        dense, bound = dense_rank(net, SquaredError(), *sample), eq.rank_bound((d, d, d))
-        grown.append(SampleHessian(net, SquaredError(), *sample).rank(1e-10))
-        claims += [Equal("the bound against the rank of the dense matrix, which meets it", bound,
-                         dense, 1e-12, case=name),
-                   Equal("rank from the factors against the dense matrix", grown[-1], dense, 1e-12,
-                         case=name)]
-        claims += [Equal("a multiple of the loss: the same rank",
-                         SampleHessian(net, Scaled(factor), *sample).rank(1e-10), dense, 1e-12,
-                         case=f"{name}, times {factor:g}") for factor in (1e-9, 1e9)]
-    at = batch(rng, "relu", (6, 6, 6, 6, 4), samples=8).at
-    args = at.network, at.loss_function
-    one, eight = (dense_rank(*args, at.x[:k], at.y[:k]) for k in (1, 8))
-    rank = SampleHessian(*args, at.x[:1], at.y[:1]).rank(1e-10)
-    return [*claims,
-            Equal("rank from the factors against the dense matrix", rank, one, 1e-12,
-                  case="ReLU, softmax"),
-            AtMost("rank against the bound", one, eq.rank_bound((6, 6, 6, 4)),
-                   case="ReLU, softmax"),
-            # the bound is 5 (d - 2/5)
-            Rate("the rank as widths grow (the weights: their square)", widths - 0.4, grown,
-                 order=1, tolerance=0.01),
-            Property("the rank of eight samples is larger", bool(eight > one)),
-            Case(weights=at.network.size, rank_of_one=one, rank_of_eight=eight)]
-
-
 @equation(PAPER, "u-output",
           where="section 2, below (2): where p is introduced",
           statement="What the softmax acts on, where section 2 introduces it: u has the indices "
@@ -212,20 +198,18 @@ def claim_low_rank(rng):
           kind="definition", verdict="erratum", weight="misprint", implements=eq_13_output,
           uses=())
 def u_output(rng):
-    claims = compared("corrected, against loops", lambda s: eq_13_output(s.u, s.v[s.n]),
-                      lambda case: reference.values(case.p), lambda n: [()],
-                      kinds(rng, *ACTIVATIONS))
+    claims = compared(rng, ("corrected, against loops", lambda s: eq_13_output(s.u, s.v[s.n]),
+                            lambda c: reference.values(c.p), once))
     case, square = network_case(rng, "relu"), network_case(rng, "tanh", sizes=(4, 3, 3, 3))
-    u, v = square.sample.u, square.sample.v[-1]
+    u, v, p = square.sample.u, square.sample.v[-1], reference.values(square.p)
     literal = [sum(u[i, j] * v[i] for i in range(3)) for j in range(3)]
     return [*claims,
             PrintedShape("the upper index of u, as printed, and v's",
                          case.sample.u.shape[:1], case.sample.v[-1].shape),
             Equal("a last layer as wide as the output: corrected, against loops",
-                  eq_13_output(u, v), reference.values(square.p), 1e-12),
+                  eq_13_output(u, v), p, 1e-12),
             Printed(Equal("a last layer as wide as the output: as printed, against loops", literal,
-                          reference.values(square.p), CLEAR)),
-            case.live()]
+                          p, CLEAR))]
 
 
 @equation(PAPER, "u-etas",
@@ -236,12 +220,11 @@ def u_output(rng):
           kind="claim", verdict="holds", implements=(eq.number_of_etas, every_eta),
           uses=("5", "23"))
 def u_etas(rng):
-    claims = compared("eta against jets", lambda s, k, l: every_eta(s)[k, l], jacobian_in_argument,
-                      lambda n: [(k, l) for k, l in pairs(n) if k >= l], kinds(rng, *ACTIVATIONS))
+    claims = compared(rng, ("eta against jets", lambda s, k, l: every_eta(s)[k, l], NetworkCase.eta,
+                            lambda n: [(k, l) for k, l in pairs(n) if k >= l]))
     counts = []
     for n in (3, 10, 20):
         etas = every_eta(sample(batch(rng, "tanh", (2,) * (n + 2), samples=1).at)).values()
         counts.append(sum(np.abs(eta - np.diag(np.diag(eta))).max() > 0 for eta in etas))
     return [*claims, Equal("matrices that are neither zero nor diagonal, three depths", counts,
-                           [eq.number_of_etas(n) for n in (3, 10, 20)], 1e-12),
-            Case(n=(3, 10, 20), counted=counts)]
+                           [eq.number_of_etas(n) for n in (3, 10, 20)], 1e-12)]

@@ -8,19 +8,20 @@ from ....optimizers import SGD
 from .. import PAPER
 from .. import eq_08_09_cubic_model as eq
 from ..method import CubicRegularization
-from .batch_cases import ROWS, batch, moved, rows, sample_by_sample
+from .cases import ROWS, batch, moved, rows, sample_by_sample
 from .conditions import ENOUGH, FORWARD
+from .reference import larger_root, model
 
 
-def ray(rng, descent=True):
-    """Directional derivative, curvature (of either sign), length and sigma of a random model."""
+def ray(rng):
+    """Slope, curvature (of either sign), length and sigma of a random model; it goes downhill."""
     a, h = rng.uniform(0.2, 2), rng.uniform(0.3, 3) * rng.choice([-1, 1])
-    return (-a if descent else a), h, rng.uniform(0.3, 2), 10.0 ** rng.uniform(0, 2)
+    return -a, h, rng.uniform(0.3, 2), 10.0 ** rng.uniform(0, 2)
 
 
-def model(a, h, length, sigma, s):
-    """The model along the ray, from its four terms."""
-    return a * s + h * s**2 / 2 + sigma * abs(s * length) ** 3 / 6
+def described(a, h, length, sigma):
+    """The same for the reader."""
+    return Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)
 
 
 @equation(PAPER, "8",
@@ -53,7 +54,7 @@ def equation_8(rng):
                   1e-12, scale=np.abs(change).max()),
             Counterexample(AtMost("half of what one point asks for, f or its mirror image",
                                   turned * f, np.array(low), 1e-6)),
-            Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
+            described(a, h, length, sigma)]
 
 
 def along(row, s):
@@ -80,8 +81,7 @@ def third_derivative(row, s, h=1e-4):
 def equation_9(rng):
     claims, h = [], 1e-5
     for _ in range(3):
-        case = ray(rng)
-        a, curvature, length, sigma = case
+        a, curvature, length, sigma = ray(rng)
         roots = np.sort(np.roots([sigma * length**3 / 2, curvature, a]).real)
         claims.append(Equal("both against the roots of the quadratic",
                             eq.eq_9_roots(a, curvature, sigma * length**3), roots, 1e-8))
@@ -93,7 +93,7 @@ def equation_9(rng):
             Equal("derivative of the model at the positive root, beside that at 0", at_high, 0.0,
                   1e-5, scale=a),
             Counterexample(Equal("at the negative root", at_low, 0.0, 1e-3, scale=a)),
-            Case(directional_derivative=a, curvature=curvature, length=length, sigma=sigma)]
+            described(*case)]
 
 
 SIGMA = 10.0
@@ -102,35 +102,28 @@ FEW = {name: ROWS[name] for name in (
     "eleven samples", "float32")}
 
 
-def larger_root(g, H):
-    """The positive root of the model along -g."""
-    return np.roots([SIGMA * np.linalg.norm(g) ** 3 / 2, g @ H @ g, -g @ g]).real.max()
+def best_rate(g, H):
+    """The rate along -g of the model with this gradient and Hessian."""
+    return larger_root(-g @ g, g @ H @ g, np.linalg.norm(g), SIGMA)
 
 
 def sample_steps(row):
-    """Gradient of every sample, and the root of its model along it, by dense Hessians."""
+    """Gradient of every sample, and the rate of its model along it, by dense Hessians."""
     alone = sample_by_sample(row)
-    return (np.array([one.g for one in alone]),
-            np.array([larger_root(one.g, one.H) for one in alone]))
+    return np.array([one.g for one in alone]), np.array([best_rate(one.g, one.H) for one in alone])
 
 
-def option(rng, rates, expected):
+def steps_with(rng, rates, expected):
     """Claims: a step with the option against ``expected(row, gradients, rates)``."""
     claims = []
     for row in rows(rng, FEW):
         net = row.at.network.copy()
-        CubicRegularization(SGD(net, row.at.loss_function), SIGMA, rates).step(
-            *row.model[2:])
+        CubicRegularization(SGD(net, row.at.loss_function), SIGMA, rates).step(*row.model[2:])
         gradients, own = sample_steps(row)
-        claims.append(Equal("change of the weights against dense Hessians",
-                            net.theta - row.at.network.theta, expected(row, gradients, own),
-                            1000 * row.tolerance, case=row.name))
+        claims.append(row.equal("change of the weights against dense Hessians",
+                                net.theta - row.at.network.theta, expected(row, gradients, own),
+                                allowed=1000 * row.tolerance))
     return [*claims, Case(rates=own, x=row.at.x)]
-
-
-def first_way(rates, row):
-    """E[alpha_j g_j] by dense gradients of the samples."""
-    return -np.mean([s * one.g for s, one in zip(rates, sample_by_sample(row))], axis=0)
 
 
 @equation(PAPER, "option-1",
@@ -140,11 +133,11 @@ def first_way(rates, row):
           kind="algorithm", verdict="holds",
           implements=(eq.option_1, CubicRegularization.change), uses=("37",))
 def option_1(rng):
-    row = batch(rng, "tanh", samples=4)
-    rates = rng.uniform(0.1, 1, 4)
-    return [*option(rng, "option 1", lambda row, g, s: -np.mean(s[:, None] * g, axis=0)),
+    row, rates = batch(rng, "tanh", samples=4), rng.uniform(0.1, 1, 4)
+    gradients = sample_steps(row)[0]
+    return [*steps_with(rng, "option 1", lambda row, g, s: -np.mean(s[:, None] * g, axis=0)),
             Equal("any rates, against dense gradients", eq.option_1(rates, row.at, None),
-                  first_way(rates, row), 1e-12)]
+                  -np.mean(rates[:, None] * gradients, axis=0), 1e-12)]
 
 
 @equation(PAPER, "claim-unbiased",
@@ -160,7 +153,7 @@ def claim_unbiased(rng):
     row = batch(rng, samples=4)
     gradients, rates = sample_steps(row)
     mean = gradients.mean(axis=0)
-    whole = -larger_root(mean, row.H) * mean
+    whole = -best_rate(mean, row.H) * mean
     net, loss, x, y = row.model
     copies = net.evaluate(loss, np.repeat(x[:1], 4, axis=0), np.repeat(y[:1], 4, axis=0))
     alike = eq.option_1(np.repeat(rates[:1], 4), copies, None)
@@ -179,7 +172,7 @@ def claim_unbiased(rng):
           implements=(eq.option_2, CubicRegularization.change), uses=("37",))
 def option_2(rng):
     rates, mean_g = rng.uniform(0.1, 1, 4), rng.normal(size=5)
-    return [*option(rng, "option 2", lambda row, g, s: -s.mean() * g.mean(axis=0)),
+    return [*steps_with(rng, "option 2", lambda row, g, s: -s.mean() * g.mean(axis=0)),
             Equal("any rates, entry by entry", eq.option_2(rates, None, mean_g),
                   [sum(rates) / 4 * entry for entry in mean_g], 1e-14)]
 
@@ -194,9 +187,9 @@ def option_2(rng):
           uses=("37", "38", "39"))
 def option_3(rng):
     def rate(row, gradients):
-        return larger_root(gradients.mean(axis=0), row.H)
+        return best_rate(gradients.mean(axis=0), row.H)
 
-    claims = option(rng, "single", lambda row, g, s: -rate(row, g) * g.mean(axis=0))
+    claims = steps_with(rng, "single", lambda row, g, s: -rate(row, g) * g.mean(axis=0))
     apart = []
     for _ in range(3):  # of one batch alone the two may agree by chance
         row = batch(rng, samples=4)

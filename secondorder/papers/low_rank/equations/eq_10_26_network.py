@@ -9,9 +9,8 @@ from .. import PAPER
 from .. import eq_10_26_network as eq
 from ..layers import sample
 from . import reference
-from .batch_cases import rows
-from .cases import (ACTIVATIONS, CLEAR, all_layers, at_each, compared, jacobian_in_argument,
-                    jacobian_in_output, kinds, network_case, outside, pairs, stacked)
+from .cases import (CLEAR, NetworkCase, against_jets, all_layers, at_each, compared, network_case,
+                    once, outside, pairs, rows, stacked)
 from .conditions import IN_ORDER
 
 
@@ -25,17 +24,19 @@ from .conditions import IN_ORDER
           kind="definition", verdict="holds",
           implements=(eq.eq_10_layer, eq.eq_13_output, sample), uses=())
 def equations_10_12_and_13(rng):
-    cases = list(kinds(rng, *ACTIVATIONS))
-    claims = compared("v of all layers against loops", lambda s: stacked(s.v),
-                      lambda case: stacked(map(reference.values, case.v)), lambda n: [()], cases)
-    claims += compared("p against loops", lambda s: eq.eq_13_output(s.u, s.v[s.n]),  # (13)
-                       lambda case: reference.values(case.p), lambda n: [()], cases)
+    claims = compared(rng, ("v of all layers against loops", lambda s: stacked(s.v), outputs, once),
+                      ("(13) against loops", lambda s: eq.eq_13_output(s.u, s.v[s.n]),
+                       lambda c: reference.values(c.p), once))
     case = network_case(rng, "tanh")
     first = eq.eq_10_layer(case.sample.w[1], case.sample.v[0], np.tanh)
-    # (10)
-    return [Equal("one layer against loops", first, reference.values(case.v[1]), 1e-13), *claims,
-            Equal("v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15),  # (12)
-            Case(x=case.sample.v[0], p=reference.values(case.p))]
+    return [Equal("(10), one layer against loops", first, reference.values(case.v[1]), 1e-13),
+            *claims,
+            Equal("(12), v^(0) against x", case.sample.v[0], case.evaluation.x[0].copy(), 1e-15)]
+
+
+def outputs(case):
+    """v^(0), ..., v^(n) by jets."""
+    return stacked(map(reference.values, case.v))
 
 
 @equation(PAPER, "11", "17",
@@ -50,9 +51,8 @@ def equations_11_and_17(rng):
     f, h = ReLU(), 1e-3
     z = rng.uniform(0.1, 2, 8) * np.array([-1, 1] * 4)
     larger, quotient = [max(value, 0.0) for value in z], (f.value(z + h) - f.value(z - h)) / (2 * h)
-    return [Equal("A against the larger of z and 0", eq.eq_11_relu(z), larger, 1e-15),  # (11)
-            # (17)
-            Equal("A' against a difference quotient", eq.eq_17_relu_slope(z), quotient, 1e-12),
+    return [Equal("A (11) against the larger of z and 0", eq.eq_11_relu(z), larger, 1e-15),
+            Equal("A' (17) against a difference quotient", eq.eq_17_relu_slope(z), quotient, 1e-12),
             Equal("the package's ReLU against the larger of z and 0", f.value(z), larger, 1e-15),
             Equal("its slope against a difference quotient", f.slope(z), quotient, 1e-12),
             Property("its slope at 0", float(f.slope(np.zeros(1))[0]), 0.0),
@@ -95,15 +95,14 @@ def equation_15(rng):
           kind="definition", verdict="holds",
           implements=eq.eq_16_objective, uses=("15",))
 def equation_16(rng):
-    case = network_case(rng, "tanh", samples=5)
-    claims = []
+    claims, case = [], network_case(rng, "tanh", samples=5)
     for row in rows(rng):
         net, loss, x, y = row.model
         alone = [net.evaluate(loss, x[b : b + 1], y[b : b + 1]).losses[0] for b in range(len(x))]
-        claims += [Equal("F against the f of samples one by one", eq.eq_16_objective(alone),
-                         sum(map(float, alone)) / len(x), row.tolerance, case=row.name),
-                   Equal("the evaluation's F against them", row.at.loss,
-                         sum(map(float, alone)) / len(x), row.tolerance, case=row.name)]
+        mean = sum(map(float, alone)) / len(x)
+        claims += [row.equal("F against the f of samples one by one", eq.eq_16_objective(alone),
+                             mean),
+                   row.equal("the evaluation's F against them", row.at.loss, mean)]
     return [*claims, Equal("the first f against jets", case.evaluation.losses[0], case.f.value,
                            case.tolerance), Case(f=alone)]
 
@@ -116,28 +115,25 @@ def equation_16(rng):
           kind="definition", verdict="definition", implements=sample,
           uses=("10", "14", "15", "16"))
 def table_1(rng):
-    def by_layer(which):
-        return lambda case: stacked(
-            reference.entries(reference.values(z), case.activation, k, which)
-            for k, z in enumerate(case.z[1:], start=1))
+    def in_z(case, order):
+        """Of every layer the derivatives of v^(k),j in z^(k),j alone, of first or second order."""
+        return stacked(np.einsum("jj->j" if order == 1 else "jjj->j",
+                                 case.d(case.v[k], *[("z", k)] * order))
+                       for k in range(1, case.sample.n + 1))
 
-    def in_p(case):
-        return case.objective(reference.variables(reference.values(case.p))[0])
-
-    claims, case, cases = [], network_case(rng, "softplus"), list(kinds(rng, *ACTIVATIONS))
-    for name, of_sample, right in (
-            ("v", lambda s: stacked(s.v), lambda c: stacked(map(reference.values, c.v))),
-            ("slopes", lambda s: stacked(s.slope[1:]), by_layer(1)),
-            ("second derivatives", lambda s: stacked(s.bend[1:]), by_layer(2)),
-            ("f_p", lambda s: s.f_p, lambda c: in_p(c).first),
-            ("f_pp", lambda s: s.f_pp, lambda c: in_p(c).second)):
-        claims += compared(f"{name}, against jets", of_sample, right, lambda n: [()], cases,
-                           lambda c: 1.0)
-    s = case.sample
+    s = network_case(rng, "softplus").sample
     return [Property("n hidden layers", s.n, 3),
             Property("shapes of w and u", tuple(w.shape for w in (*s.w[1:], s.u)),
                      ((4, 3), (3, 4), (4, 3), (3, 4))),
-            *claims, Case(x=s.v[0], u=s.u, f=case.f.value)]
+            *compared(
+                rng, ("v, against jets", lambda s: stacked(s.v), outputs, once),
+                ("slopes, against jets", lambda s: stacked(s.slope[1:]),
+                 lambda c: in_z(c, 1), once),
+                ("second derivatives, against jets", lambda s: stacked(s.bend[1:]),
+                 lambda c: in_z(c, 2), once),
+                ("f_p, against jets", lambda s: s.f_p, lambda c: c.in_p()[0], once),
+                ("f_pp, against jets", lambda s: s.f_pp, lambda c: c.in_p()[1], once),
+                scale=lambda c: 1.0)]
 
 
 @equation(PAPER, "18",
@@ -151,7 +147,12 @@ def table_1(rng):
           kind="identity", verdict="holds", implements=eq.eq_18_dv_dw,
           uses=("10",))
 def equation_18(rng):
-    return first_derivatives_against_jets(rng, eq.eq_18_dv_dw)
+    return first_derivatives(rng, eq.eq_18_dv_dw)
+
+
+def first_derivatives(rng, rule):
+    return compared(rng, ("all pairs of layers, against jets", rule,
+                          lambda c, k, l: c.d(c.v[k], ("w", l)), pairs))
 
 
 @equation(PAPER, "24",
@@ -162,13 +163,7 @@ def equation_18(rng):
           kind="identity", verdict="holds", implements=eq.eq_24_dv_dw,
           uses=("18", "20", "21", "23"))
 def equation_24(rng):
-    return first_derivatives_against_jets(rng, eq.eq_24_dv_dw)
-
-
-def first_derivatives_against_jets(rng, rule):
-    claims = compared("all pairs of layers, against jets", rule,
-                      lambda case, k, l: case.first(case.v[k], l), pairs, kinds(rng, *ACTIVATIONS))
-    return [*claims, network_case(rng, "tanh").live()]
+    return first_derivatives(rng, eq.eq_24_dv_dw)
 
 
 @equation(PAPER, "19", "20", "70",
@@ -183,17 +178,14 @@ def first_derivatives_against_jets(rng, rule):
           kind="definition", verdict="holds",
           implements=(eq.eq_19_gamma, eq.eq_20_beta), uses=("10",))
 def equations_19_20_and_70(rng):
-    claims, cases = [], list(kinds(rng, *ACTIVATIONS))
-    for what, rule, right in (
-            ("gamma against d v / d z", eq.eq_19_gamma,  # (19)
-             lambda case, k: jacobian_in_argument(case, k, k)),
-            ("beta against d v^(k) / d v^(k-1)", eq.eq_20_beta,  # (20)
-             lambda case, k: jacobian_in_output(case, k, k - 1)),
-            # (70)
-            ("alpha^(k,k-1) against the same", lambda sample, k: eq.eq_21_alpha(sample, k, k - 1),
-             lambda case, k: jacobian_in_output(case, k, k - 1))):
-        claims += compared(what, rule, right, all_layers, cases)
-    return [*claims, network_case(rng, "softplus").live()]
+    def beta(case, k):
+        return case.alpha(k, k - 1)
+
+    return compared(
+        rng, ("gamma (19) against d v / d z", eq.eq_19_gamma, lambda c, k: c.eta(k, k), all_layers),
+        ("beta (20) against d v^(k) / d v^(k-1)", eq.eq_20_beta, beta, all_layers),
+        ("alpha^(k,k-1) (70) against the same", lambda s, k: eq.eq_21_alpha(s, k, k - 1), beta,
+         all_layers))
 
 
 @equation(PAPER, "21",
@@ -203,21 +195,15 @@ def equations_19_20_and_70(rng):
           kind="definition", verdict="erratum", weight="misprint", implements=eq.eq_21_alpha,
           uses=("20",))
 def equation_21(rng):
-    claims = compared("all pairs of layers, against jets; 0 for k < l", eq.eq_21_alpha,
-                      jacobian_in_output, lambda n: pairs(n, 0), kinds(rng, *ACTIVATIONS))
-    return [*claims,
+    # the printed index i at the end of the product, i = k, where it can be: layers of one width
+    right = network_case(rng, "tanh", sizes=(3, 3, 3, 3)).alpha(2, 0)
+    at_the_end = np.broadcast_to(np.diag(right)[:, None], right.shape).copy()
+    return [*compared(rng, ("all pairs of layers, against jets; 0 for k < l", eq.eq_21_alpha,
+                            NetworkCase.alpha, lambda n: pairs(n, 0))),
             PrintedShape("free indices of the left side, and of the product", ("j_i", "j_k"),
                          ("j_l", "j_k")),
             Printed(Equal("left side with its index i at the end of the product, i = k: an entry "
-                          "alpha^(2,0) from j_2 to j_2, for every j_0", *at_the_end(rng), CLEAR)),
-            network_case(rng, "tanh").live()]
-
-
-def at_the_end(rng):
-    """alpha^(2,0) with j_2 twice, for every j_0, and alpha^(2,0), between layers of one width."""
-    square = network_case(rng, "tanh", sizes=(3, 3, 3, 3))
-    right = jacobian_in_output(square, 2, 0)
-    return np.broadcast_to(np.diag(right)[:, None], right.shape).copy(), right
+                          "alpha^(2,0) from j_2 to j_2, for every j_0", at_the_end, right, CLEAR))]
 
 
 @equation(PAPER, "22",
@@ -227,26 +213,23 @@ def at_the_end(rng):
           kind="identity", verdict="conditional",
           implements=(eq.eq_22_chain, eq.eq_21_alpha), uses=("21",))
 def equation_22(rng):
-    case = network_case(rng, "tanh")
-    triples = [(k, l, m) for k, l in pairs(3, 0) for m in range(4)]
-    inside = [(k, l, m) for k, l, m in triples if m <= l <= k]
-    others = [(k, l, m) for k, l, m in triples if not m <= l <= k and k >= m]
+    return in_a_chain(rng, eq.eq_22_chain, "m <= l <= k",
+                      [(k, l, m) for k, l, m in np.ndindex(4, 4, 4) if m <= l <= k],
+                      "k >= m but l not between them",
+                      [(k, l, m) for k, l, m in np.ndindex(4, 4, 4) if k >= m and not m <= l <= k])
 
-    def product(sample, k, l, m):
-        return eq.eq_22_chain(sample, k, l, m)
 
+def in_a_chain(rng, product, condition, inside, elsewhere, others):
+    """Claims on a product through layer l that is alpha^(k,m) at `inside`, and not at `others`."""
     def right(case, k, l, m):
-        return jacobian_in_output(case, k, m)
+        return case.alpha(k, m)
 
-    claims = compared("m <= l <= k, against jets", product, right, lambda n: inside,
-                      kinds(rng, *ACTIVATIONS))
-    return [*claims,
-            Equal("m <= l <= k, alpha on both sides",
-                  stacked(product(case.sample, *at) for at in inside),
-                  stacked(eq.eq_21_alpha(case.sample, k, m) for k, _, m in inside),
+    case = network_case(rng, "tanh")
+    return [*compared(rng, (f"{condition}, against jets", product, right, lambda n: inside)),
+            Equal(f"{condition}, alpha on both sides", at_each(product, case.sample, inside),
+                  at_each(lambda s, k, l, m: eq.eq_21_alpha(s, k, m), case.sample, inside),
                   case.tolerance),
-            outside("k >= m but l not between them", product, right, others, case),
-            case.live()]
+            outside(elsewhere, product, right, others, case)]
 
 
 @equation(PAPER, "23",
@@ -257,20 +240,16 @@ def equation_22(rng):
           kind="definition", verdict="erratum", weight="misprint",
           implements=(eq.eq_23_eta, eq.eq_23_as_printed), uses=("19", "21"))
 def equation_23(rng):
-    square = network_case(rng, "tanh", sizes=(4, 4, 4, 4, 3))
-    s, below = network_case(rng, "tanh").sample, [(k, l) for k, l in pairs(3) if k > l]
+    square, uneven = network_case(rng, "tanh", sizes=(4, 4, 4, 4, 3)), network_case(rng).sample
+    below = [(k, l) for k, l in pairs(3) if k > l]
     printed = at_each(eq.eq_23_as_printed, square.sample, below)
-    literal = at_each(lambda of, k, l: reference.alpha(of.ws, of.sample.v[0], "tanh", k, l)
-                      @ np.diag(of.sample.slope[k]), square, below)
-    right = at_each(jacobian_in_argument, square, below)
-    claims = compared("corrected, against jets", eq.eq_23_eta, jacobian_in_argument, pairs,
-                      kinds(rng, *ACTIVATIONS))
-    return [*claims,
+    literal = at_each(lambda c, k, l: c.alpha(k, l) @ np.diag(c.sample.slope[k]), square, below)
+    return [*compared(rng, ("corrected, against jets", eq.eq_23_eta, NetworkCase.eta, pairs)),
             PrintedShape("columns of alpha^(2,1) and rows of gamma^(2)",
-                         (len(s.v[1]),), (len(s.v[2]),)),
+                         (len(uneven.v[1]),), (len(uneven.v[2]),)),
             Equal("layers of one width: the printed form is what it says", printed, literal, 1e-11),
-            Printed(Equal("layers of one width, as printed, against jets", printed, right, CLEAR)),
-            square.live()]
+            Printed(Equal("layers of one width, as printed, against jets", printed,
+                          at_each(NetworkCase.eta, square, below), CLEAR))]
 
 
 @equation(PAPER, "25",
@@ -281,19 +260,17 @@ def equation_23(rng):
           kind="identity", verdict="erratum", weight="misprint", implements=eq.eq_25_dp_du,
           uses=("13",))
 def equation_25(rng):
+    def right(case):
+        return case.d(case.p, ("w", case.sample.n + 1))
+
     case = network_case(rng, "relu")
     left = eq.eq_25_dp_du(case.sample)
-    # what stands on the left, j not summed
-    repeated = np.einsum("jjk->jk", case.first(case.p, case.sample.n + 1))
-    claims = compared("against jets", eq.eq_25_dp_du,
-                      lambda case: case.first(case.p, case.sample.n + 1), lambda n: [()],
-                      kinds(rng, *ACTIVATIONS))
-    return [*claims,
+    repeated = np.einsum("jjk->jk", right(case))  # what stands on the left, j not summed
+    return [*against_jets(rng, eq.eq_25_dp_du, right, once),
             PrintedShape("free indices of the left side, and of the right", ("j", "k"),
                          ("j", "k", "l")),
             Printed(Equal("the left side as printed, for every l, against the right",
-                          np.broadcast_to(repeated[:, None, :], left.shape).copy(), left, CLEAR)),
-            case.live()]
+                          np.broadcast_to(repeated[:, None, :], left.shape).copy(), left, CLEAR))]
 
 
 @equation(PAPER, "26",
@@ -301,13 +278,7 @@ def equation_25(rng):
           formula=r"\frac{\partial p^j}{\partial v^{(n),i}} = u_i^j",
           kind="identity", verdict="holds", implements=eq.eq_26_dp_dv, uses=("13",))
 def equation_26(rng):
-    def right(case):
-        start = reference.variables(reference.values(case.v[-1]))[0]
-        return reference.firsts(reference.affine(case.ws[-1], start))
-
-    claims = compared("against jets", eq.eq_26_dp_dv, right, lambda n: [()],
-                      kinds(rng, *ACTIVATIONS))
     case = network_case(rng, "relu")
-    apart = not np.shares_memory(eq.eq_26_dp_dv(case.sample),
-                                 case.evaluation.network.theta)
-    return [*claims, Property("it is no view of the network's weights", apart), case.live()]
+    apart = not np.shares_memory(eq.eq_26_dp_dv(case.sample), case.evaluation.network.theta)
+    return [*against_jets(rng, eq.eq_26_dp_dv, lambda c: c.d(c.p, ("v", c.sample.n)), once),
+            Property("it is no view of the network's weights", apart)]

@@ -6,8 +6,7 @@ from ....ledger import Case, Counterexample, Equal, equation
 from ....nets import ReLU
 from .. import PAPER
 from .. import eq_29_33_second_derivatives as eq
-from . import reference
-from .cases import CLEAR, compared, kinds, network_case, outside, pairs
+from .cases import CLEAR, compared, network_case, outside, pairs
 from .conditions import STRAIGHT
 
 
@@ -29,9 +28,9 @@ def equations_29_and_31(rng):
     claims = [Equal("A'' against the difference quotient of the slope, beside the slope",  # (29)
                     eq.eq_29_relu_bend(z), quotient, 1e-12, scale=f.slope(np.abs(z)))]
     # (31)
-    claims += compared("derivatives of gamma against complex steps, beside gamma", eq.eq_31_dgamma,
-                       lambda case, k, q: case.by_complex_steps(reference.gamma, q, k), pairs,
-                       kinds(rng, "relu"), lambda case: case.sample.slope[1])
+    claims += compared(rng, ("derivatives of gamma against jets, beside gamma", eq.eq_31_dgamma,
+                             lambda c, k, q: c.d(c.v[k], ("z", k), ("w", q)), pairs),
+                       activations=("relu",), scale=lambda c: c.sample.slope[1])
     return [*claims,
             Equal("slopes against the sign of z", f.slope(z), 1.0 * (z > 0), 1e-15),
             Counterexample(Equal("at 0 the quotient is 1 / (2 h)", at_zero, np.zeros(1), CLEAR)),
@@ -47,7 +46,19 @@ def equations_29_and_31(rng):
           kind="identity", verdict="conditional", implements=eq.eq_30_dalpha,
           uses=("20", "21", "23", "31"))
 def equation_30(rng):
-    return straight_steps(rng, eq.eq_30_dalpha, reference.alpha)
+    return straight_only(rng, eq.eq_30_dalpha, lambda c, n, k, r: c.d(c.v[n], ("v", k), ("w", r)),
+                         from_the_top)
+
+
+def from_the_top(n):
+    return [(n, k, r) for k, r in pairs(n)]
+
+
+def straight_only(rng, rule, right, places):
+    """Claims: the rule against ``right(case, *at)`` for ReLU; it must fail for tanh."""
+    return [*compared(rng, ("ReLU, all pairs of layers, against jets", rule, right, places),
+                      activations=("relu",)),
+            outside("tanh", rule, right, places(3), network_case(rng, "tanh"))]
 
 
 @equation(PAPER, "32",
@@ -57,22 +68,8 @@ def equation_30(rng):
           condition=STRAIGHT,
           kind="identity", verdict="conditional", implements=eq.eq_32_deta, uses=("23", "30", "31"))
 def equation_32(rng):
-    return straight_steps(rng, eq.eq_32_deta, reference.eta)
-
-
-def straight_steps(rng, rule, function):
-    """Claims: the rule against complex steps of `function` for ReLU; it must fail for tanh."""
-    return straight_only(rng, "complex steps", rule,
-                         lambda case, n, k, r: case.by_complex_steps(function, r, n, k),
-                         lambda n: [(n, k, r) for k, r in pairs(n)])
-
-
-def straight_only(rng, channel, rule, right, layers):
-    """Claims: the rule against ``right(case, *at)`` for ReLU; it must fail for tanh."""
-    curved = network_case(rng, "tanh")
-    return [*compared(f"ReLU, all pairs of layers, against {channel}", rule, right, layers,
-                      kinds(rng, "relu")),
-            outside("tanh", rule, right, layers(3), curved), curved.live()]
+    return straight_only(rng, eq.eq_32_deta, lambda c, n, k, r: c.d(c.v[n], ("z", k), ("w", r)),
+                         from_the_top)
 
 
 @equation(PAPER, "33",
@@ -82,5 +79,4 @@ def straight_only(rng, channel, rule, right, layers):
           kind="identity", verdict="conditional", implements=eq.eq_33_d2v,
           uses=("24", "30", "32"))
 def equation_33(rng):
-    return straight_only(rng, "jets", eq.eq_33_d2v,
-                         lambda case, k, r: case.second(case.v[3], k, r), pairs)
+    return straight_only(rng, eq.eq_33_d2v, lambda c, k, r: c.d(c.v[3], ("w", k), ("w", r)), pairs)

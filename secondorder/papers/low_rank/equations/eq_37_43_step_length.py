@@ -16,11 +16,10 @@ from ..eq_01_07_low_rank import number_of_products
 from ..eq_10_26_network import eq_23_eta, every_eta
 from ..layers import fcnn, sample
 from ..method import CubicRegularization
-from . import reference
-from .batch_cases import batch, moved, nested, rows
-from .cases import ACTIVATIONS, CLEAR, kinds, network
+from .cases import CLEAR, RELU, batch, kinds, moved, nested, network, rows
 from .conditions import DESCENT, EVERY_ETA, ONE_SAMPLE, STRAIGHT
-from .eq_08_09_cubic_model import model, ray
+from .eq_08_09_cubic_model import described, ray
+from .reference import larger_root, model
 
 
 @equation(PAPER, "37",
@@ -34,25 +33,21 @@ from .eq_08_09_cubic_model import model, ray
 def equation_37(rng):
     claims, values, least = [], [], []
     for _ in range(4):
-        case = ray(rng)
-        s = eq.step_length(*case)
-        root = np.roots([case[3] * case[2] ** 3 / 2, case[1], case[0]]).real.max()
-        a, h, length, sigma = case
+        a, h, length, sigma = case = ray(rng)
+        s, root = eq.step_length(*case), larger_root(*case)
         claims += [Equal("as it stands, where nothing cancels much, against the larger root",
                          eq.eq_37_as_it_stands(a, h, sigma * length**3), root, 1e-9),
                    Equal("without cancellation, against the larger root", s, root, 1e-9)]
         values.append(model(*case, s))
         least.append(min(model(*case, s * t) for t in np.geomspace(1e-3, 1e3, 400)))
-    a, h, length, sigma = ray(rng, descent=False)
-    root = eq.eq_37_as_it_stands(*map(complex, (a, abs(h), sigma * length**3)))
+    uphill = eq.eq_37_as_it_stands(*map(complex, (-a, abs(h), sigma * length**3)))
     return [*claims,
             AtMost("the model there against the model on a grid of lengths", values, least),
-            Property("uphill the package does not step", eq.step_length(a, abs(h), length, sigma),
+            Property("uphill the package does not step", eq.step_length(-a, abs(h), length, sigma),
                      0.0),
-            Counterexample(AtMost("uphill: 0 against the root, or its real part", 0.0, root.real,
-                                  1e-6, scale=abs(root))),
-            Case(directional_derivative=case[0], curvature=case[1], length=case[2],
-                 sigma=case[3])]
+            Counterexample(AtMost("uphill: 0 against the root, or its real part", 0.0, uphill.real,
+                                  1e-6, scale=abs(uphill))),
+            described(*case)]
 
 
 @equation(PAPER, "extension-stable-step",
@@ -73,26 +68,24 @@ def extension_stable_step(rng):
     scaled = [k * eq.step_length(k * a, k**2 * h, k * length, sigma)
               for k in 10.0 ** np.arange(-120.0, 121, 40)]
     other = ray(rng)
-    root = np.roots([other[3] * other[2] ** 3 / 2, other[1], other[0]]).real.max()
-    raw = eq.eq_37_step_length(*other)
     # h dominates at one end (and (37) cancels for h > 0), c at the other: 2 |a| c = eps h^2
     eps, sign = 10.0 ** np.repeat(np.arange(-40.0, 41, 5), 2), np.tile([1.0, -1.0], 17)
     slopes = -rng.uniform(1, 2, eps.shape) * eps / c
     curvatures = sign * np.sqrt(2 * np.abs(slopes) * c / eps)
-    in_digits = [with_digits(*numbers, length, sigma) for numbers in zip(slopes, curvatures)]
     edges = (eq.step_length(-1.0, 1.0, 0.0, 1.0), eq.step_length(-2.0, 4.0, 1.0, 0.0),
              eq.step_length(-2.0, -4.0, 1.0, 0.0))
     return [Equal("against the series in c", eq.step_length(a, h, length, sigma), series, 1e-14),
             AtMost("the printed formula has lost four digits or more", 1e-12, lost),
             Equal("one step for directions of length 1e-120 to 1e120", scaled, np.full(7, series),
                   1e-13),
-            Equal("where nothing cancels, against the roots", raw, root, 1e-9),
+            Equal("where nothing cancels, against the roots", eq.eq_37_step_length(*other),
+                  larger_root(*other), 1e-9),
             Equal("over (37) with 100 digits, h of either sign, 2 |a| c from 1e-40 h^2 to 1e40 h^2",
-                  [eq.step_length(a, h, length, sigma) / right
-                   for a, h, right in zip(slopes, curvatures, in_digits)], np.ones(34), 1e-14),
+                  [eq.step_length(*numbers, length, sigma) / with_digits(*numbers, length, sigma)
+                   for numbers in zip(slopes, curvatures)], np.ones(34), 1e-14),
             Property("defined at the edges: no direction, no curvature and no sigma", edges,
                      (0.0, 0.5, np.inf)),
-            Case(directional_derivative=a, curvature=h, length=length, sigma=sigma)]
+            described(a, h, length, sigma)]
 
 
 def with_digits(a, h, length, sigma):
@@ -114,17 +107,15 @@ def with_digits(a, h, length, sigma):
                       Stated(eq.eq_38_39, "0")), uses=("1", "16", "28"))
 def equation_38(rng):
     claims = []
-    for name, case in kinds(rng, *ACTIVATIONS):
-        pieces = [None, *(rng.normal(size=w.shape) for w in case.ws[1:])]
-        literal = eq.eq_38_slope(case.sample, pieces[-1], pieces[:-1])
-        by_jets = [np.sum(case.first(case.f, k) * pieces[k]) for k in range(1, len(pieces))]
-        claims.append(Equal("one sample: the sum over eta, against jets", literal, sum(by_jets),
+    for name, case in kinds(rng):
+        omega, phi, d = direction(rng, case)
+        by_jets = case.f.first[:len(d)] * d
+        claims.append(Equal("one sample: the sum over eta, against jets",
+                            eq.eq_38_slope(case.sample, omega, phi), by_jets.sum(),
                             case.tolerance, scale=np.abs(by_jets).sum(), case=name))
-    for row in [*rows(rng), nested(batch(rng, "tanh"))]:
-        expected, scale = row.derivative
-        claims.append(Equal("averaged over a batch, against gradient times direction",
-                            eq.eq_38_39(row.at, row.direction)[0], expected,
-                            row.tolerance, scale=scale, case=row.name))
+    claims += [row.equal("averaged over a batch, against gradient times direction",
+                         eq.eq_38_39(row.at, row.direction)[0], *row.derivative)
+               for row in [*rows(rng), nested(batch(rng, "tanh"))]]
     row = batch(rng)
     f_p = row.at.loss_function.gradient(row.at.outputs, row.at.y)
     outside = f_p.mean(axis=0) @ tangents(row.at, row.direction)[-1].mean(axis=0)
@@ -132,6 +123,12 @@ def equation_38(rng):
             Counterexample(Equal("a batch, with dF/dp in front of the mean tangent of p", outside,
                                  row.derivative[0], CLEAR)),
             Case(direction=row.direction, x=row.at.x)]
+
+
+def direction(rng, case):
+    """A random omega and phi, and both as one vector in the order of the jets' variables."""
+    phi = [rng.normal(size=w.shape) for w in (*case.sample.w[1:], case.sample.u)]
+    return phi[-1], [None, *phi[:-1]], np.concatenate([piece.ravel() for piece in phi])
 
 
 def tangents(at, direction, h=1e-6):
@@ -146,96 +143,53 @@ def tangents(at, direction, h=1e-6):
           condition=(ONE_SAMPLE, STRAIGHT),
           uses=("3", "4", "5", "16"), kind="identity", verdict="erratum", weight="substance",
           implements=(eq.eq_39_curvature, eq.eq_39_as_printed, Stated(eq.eq_38_39, "1"),
-                      eq.eq_39_by_layers, Stated(eq.eq_38_39_as_printed, "1")))
+                      Stated(eq.eq_38_39_as_printed, "1")))
 def equation_39(rng):
-    def against_dense(what, value, row, allowed):
-        expected, scale = row.curvature
-        return Equal(what, value, expected, allowed, scale=scale, case=row.name)
-
-    claims = [against_dense("corrected, all pairs of layers, against the dense Hessian",
-                            sum(map(np.sum, eq.eq_39_by_layers(*fcnn(row.at), row.direction)[1:])),
-                            row, row.tolerance) for row in rows(rng)]
-    claims += [against_dense("corrected, by one tangent and A'' of curved activations, against "
-                             "the dense Hessian",
-                             eq.eq_38_39(row.at, row.direction)[1], row, row.tolerance)
-               for row in [*rows(rng, activation="relu"), *rows(rng), nested(batch(rng, "tanh"))]]
-    claims += [against_dense("as printed, what it lacks, and A'' of curved activations, by "
-                             "differences", eq.eq_38_39_as_printed(
-                                 *fcnn(row.at), row.direction)[1]
-                             + hidden_pairs(row) + second_order_terms(row), row, 1e-7)
-               for row in rows(rng) if row.at.network.dtype == "float64"]
-    row = batch(rng, "relu")
-    claims += [against_dense("corrected, line by line, averaged over samples, against the dense "
-                             "Hessian", line_by_line(row, eq.eq_39_curvature), row, row.tolerance)
-               for row in (row, batch(rng, "relu", bias=True))]
-    row = batch(rng)
-    expected, scale = row.curvature
-    printed = eq.eq_38_39_as_printed(*fcnn(row.at), row.direction)[1]
+    claims = [row.equal("corrected, by one tangent and A'' of curved activations, against the "
+                        "dense Hessian", eq.eq_38_39(row.at, row.direction)[1], *row.curvature)
+              for row in [*rows(rng, activation="relu"), *rows(rng), nested(batch(rng, "tanh"))]]
+    for name, case in kinds(rng, ("relu",)):
+        omega, phi, d = direction(rng, case)
+        H = case.f.second[:len(d), :len(d)]
+        scale = np.abs(d) @ np.abs(H) @ np.abs(d)
+        claims += [Equal(f"{what}, line by line, against jets", value, d @ H @ d, case.tolerance,
+                         scale, name)
+                   for what, value in (
+                       ("corrected", eq.eq_39_curvature(case.sample, omega, phi)),
+                       ("as printed and what it lacks", eq.eq_39_as_printed(case.sample, omega, phi)
+                        + hidden_pairs(case, phi)))]
+    for row in [*rows(rng), batch(rng, "relu")]:
+        printed = eq.eq_38_39_as_printed(*fcnn(row.at), row.direction)[1]
+        claims.append(row.equal("as printed, of a batch: the mean of the samples' line by line",
+                                printed, line_by_line(row, eq.eq_39_as_printed),
+                                row.curvature[1]))
     return [*claims,
-            Equal("as printed, line by line", line_by_line(row, eq.eq_39_as_printed), printed,
-                  1e-12, scale=scale),
-            Printed(Equal("as printed, averaged over samples", printed, expected, CLEAR)),
-            Equal("as printed plus what it lacks, by differences", printed + hidden_pairs(row),
-                  expected, 1e-7, scale=scale),
+            row.equal("corrected, line by line, averaged over samples, against the dense Hessian",
+                      line_by_line(row, eq.eq_39_curvature), *row.curvature),
+            Printed(Equal("as printed, averaged over samples", printed, row.curvature[0], CLEAR)),
             Case(direction=row.direction, x=row.at.x)]
 
 
+def hidden_pairs(case, phi):
+    """The sum over k != r of q_k^T f_pp q_r, with q_k how p moves with the hidden layer k alone."""
+    q = [np.einsum("lij,ij->l", case.d(case.p, ("w", k)), phi[k]) for k in range(1, len(phi))]
+    return sum(one @ case.in_p()[1] @ other for one in q for other in q if one is not other)
+
+
 def line_by_line(row, rule):
-    """The mean over samples of (39) with all indices; biases stand in a column behind the weights,
-    and the unit that is always 1 does not move.
+    """The mean over samples of a rule with all indices. Biases are a column behind the weights,
+    and the unit that is always 1 does not move, nor do layers that are not trained.
     """
-    net, pieces = row.at.network, [None]
-    for layer, where in zip(net.layers, net.slices):
+    net, samples, pieces = row.at.network, [sample(row.at, i) for i in range(len(row.at.x))], [None]
+    linear = [(layer, where) for layer, where in zip(net.layers, net.slices)
+              if not isinstance(layer, Activation)]
+    for (layer, where), w in zip(linear, (*samples[0].w[1:], samples[0].u)):
+        pieces.append(np.zeros(w.shape))
         if layer.size:
             weight, *bias = layer.split(row.direction[where])
-            pieces.append(np.hstack([weight, *(b[:, None] for b in bias)]))
-    samples = [sample(row.at, i) for i in range(row.at.samples)]
-    phi = [None, *(np.vstack([piece, np.zeros((len(w) - len(piece), w.shape[1]))])
-                   for piece, w in zip(pieces[1:], samples[0].w[1:]))]
-    return np.mean([rule(s, pieces[-1], phi) for s in samples])
-
-
-def second_order_terms(row):
-    """E sum over layers of df/dv A''(z) z'^2, z' by differences, below the activation at the
-    output, if there is one.
-    """
-    at, total, along = row.at, 0.0, tangents(row.at, row.direction)
-    for k, (layer, bar) in enumerate(zip(at.network.layers[:-1], at.deltas)):
-        if isinstance(layer, Activation):
-            second_derivative = reference.ACTIVATIONS[layer.function.name][2](at.saved[k].input)
-            total += np.sum(bar * second_derivative * along[k - 1] ** 2)
-    return total / at.samples
-
-
-def hidden_pairs(row):
-    """E sum over k != r of q_k^T f_pp q_r over hidden layers, q_k by differences of the forward
-    pass, f_pp with what stands behind p.
-    """
-    at, along = row.at, []
-    affine = [k for k, layer in enumerate(at.network.layers) if not isinstance(layer, Activation)]
-    last = affine[-1]
-    for k in affine[:-1]:
-        piece = np.zeros_like(row.direction)
-        piece[at.network.slices[k]] = row.direction[at.network.slices[k]]
-        along.append(tangents(at, piece)[last])
-    f_pp = objective_hessian(at, last)
-    return sum(np.einsum("si,sij,sj->", q, f_pp, r) for q in along for r in along
-               if q is not r) / at.samples
-
-
-def objective_hessian(at, last):
-    """Hessians of every sample's f in the output p of layer `last`, by differences of gradients."""
-    p, behind, columns = at.saved[last].output, at.network.layers[last + 1:], []
-
-    def gradient(p):
-        if not behind:
-            return at.loss_function.gradient(p, at.y)
-        y, saved = behind[0].forward(p)
-        return behind[0].backward(saved, at.loss_function.gradient(y, at.y))[0]
-
-    for e in 1e-6 * np.eye(p.shape[1]):
-        columns.append((gradient(p + e) - gradient(p - e)) / 2e-6)
-    return np.stack(columns, axis=2)
+            own = np.column_stack([weight, *bias])
+            pieces[-1][:len(own), :own.shape[1]] = own
+    return np.mean([rule(s, pieces[-1], pieces[:-1]) for s in samples])
 
 
 @equation(PAPER, "extension-tangent",
@@ -254,14 +208,11 @@ def extension_tangent(rng):
     claims = []
     for activation in ("relu", "tanh"):
         row = batch(rng, activation, (4, 5, 3, 4, 3), bias=True)
-        expected, scale = row.curvature
-        claims += [Equal("against the dense Hessian",
-                         eq.eq_38_39(row.at, row.direction)[1], expected,
-                         1e-13, scale=scale, case=row.name),
-                   Equal("the sums of eta are the tangents of layers", *second_layer_moves(row),
-                         1e-13, scale=1.0, case=row.name)]
-    return [*claims,
-            Case(x=row.at.x, direction=row.direction)]
+        claims += [row.equal("against the dense Hessian", eq.eq_38_39(row.at, row.direction)[1],
+                             *row.curvature, allowed=1e-13),
+                   row.equal("the sums of eta are the tangents of layers", *second_layer_moves(row),
+                             scale=1.0, allowed=1e-13)]
+    return [*claims, Case(x=row.at.x, direction=row.direction)]
 
 
 def second_layer_moves(row):
@@ -290,17 +241,13 @@ def second_layer_moves(row):
           kind="identity", verdict="holds", ours=True, implements=exact.two_jet, uses=("38", "39"))
 def extension_jet(rng):
     claims = []
-    for row in [*rows(rng), *rows(rng, {"ReLU": {"activation": "relu"}})]:
-        (a, a_scale), (h, h_scale) = row.derivative, row.curvature
-        value, directional_derivative, second = exact.two_jet(*row.model, row.direction)
-        claims += [Equal("curvature against one tangent and the gradients that come back", second,
-                         eq.eq_38_39(row.at, row.direction)[1],
-                         row.tolerance, scale=h_scale, case=row.name),
-                   Equal("curvature against the dense Hessian", second, h, row.tolerance,
-                         scale=h_scale, case=row.name),
-                   Equal("directional derivative", directional_derivative, a, row.tolerance,
-                         scale=a_scale, case=row.name),
-                   Equal("value", value, row.at.loss, row.tolerance, case=row.name)]
+    for row in [*rows(rng), *rows(rng, RELU)]:
+        value, slope, second = exact.two_jet(*row.model, row.direction)
+        claims += [row.equal("curvature against one tangent and the gradients that come back",
+                             second, eq.eq_38_39(row.at, row.direction)[1], row.curvature[1]),
+                   row.equal("curvature against the dense Hessian", second, *row.curvature),
+                   row.equal("directional derivative", slope, *row.derivative),
+                   row.equal("value", value, row.at.loss)]
     return [*claims, Case(x=row.at.x, direction=row.direction)]
 
 
@@ -324,8 +271,9 @@ def u_depth(rng):
         for k in range(1, n + 1):
             s.u @ eta[n, k]
         every.append(len(log))
-        claims.append(Equal("eta^(n,1) against the product of the Jacobians", eta[n, 1],
-                            reference.eta(s.w, s.v[0], "relu", n, 1), 1e-9, case=f"{n} layers"))
+        product = np.linalg.multi_dot([layer.weight for layer in at.network.layers[-3:0:-2]])
+        claims.append(Equal("eta^(n,1) against the product of the weights, as all slopes are 1",
+                            eta[n, 1], product, 1e-9, case=f"{n} layers"))
         for layer in at.network.layers[::2]:
             dict.__setitem__(layer.parameters, "weight", counted(layer.weight, log, follow=False))
         log.clear()
@@ -393,7 +341,7 @@ def equation_41(rng):
                      bool(np.isnan(eq.eq_41_flat_as_printed(-1.0, h, 1.0)))),
             Printed(Equal("h ten thousand times |a| c: the first case as printed",
                           newton, eq.step_length(a, h, 1.0, sigma), 1e-3)),
-            Case(directional_derivative=a, curvature=h, sigma=sigma)]
+            described(a, h, 1.0, sigma)]
 
 
 @equation(PAPER, "42", "43",
@@ -409,19 +357,13 @@ def equations_42_and_43(rng):
     for row in rows(rng):
         net, g = row.at.network.copy(), row.g
         info = CubicRegularization(SGD(net, row.at.loss_function), sigma=sigma).step(*row.model[2:])
-        a, h, length = -g @ g, g @ row.H @ g, np.linalg.norm(g)
-        root = np.roots([sigma * length**3 / 2, h, a]).real.max()
-        before, after = (np.concatenate([layer.weight.ravel() for layer in of.layers if layer.size])
-                         for of in (row.at.network, net))
-        pieces = [-g[where][:layer.weight.size]
-                  for layer, where in zip(net.layers, net.slices) if layer.size]
+        case = -g @ g, g @ row.H @ g, np.linalg.norm(g), sigma
+        root, before, after = larger_root(*case), row.at.network.theta, net.theta
         # (42), (43)
-        claims += [Equal("change of all weights against the larger root times -gradient",
-                         after - before, root * np.concatenate(pieces), 100 * row.tolerance,
-                         case=row.name),
-                   Equal("all weights after the step against the formula", after,
-                         before + eq.eq_42_43_step(root, np.concatenate(pieces)),
-                         100 * row.tolerance, case=row.name),
-                   Equal("promised decrease against the model", info["predicted_decrease"],
-                         -model(a, h, length, sigma, root), 100 * row.tolerance, case=row.name)]
+        claims += [row.equal("change of all weights against the larger root times -gradient",
+                             after - before, -root * g, allowed=100 * row.tolerance),
+                   row.equal("all weights after the step against the formula", after,
+                             before + eq.eq_42_43_step(root, -g), allowed=100 * row.tolerance),
+                   row.equal("promised decrease against the model", info["predicted_decrease"],
+                             -model(*case, root), allowed=100 * row.tolerance)]
     return [*claims, Case(gradient=g, rate=info["rate"])]

@@ -9,10 +9,10 @@ from .. import eq_43_table_2_rates as eq
 from .. import section_4_rates_by_layer as by_layer
 from ..eq_37_43_step_length import eq_37_step_lengths, eq_39_by_layers
 from ..layers import fcnn
-from .batch_cases import batch, nested, rows, sample_by_sample
-from .cases import (ACTIVATIONS, CLEAR, all_layers, compared, kinds, network_case, outside,
-                    scale_of_outputs, second_of_objective)
+from .cases import (CLEAR, RELU, all_layers, batch, compared, nested, network_case, once, outside,
+                    rows, sample_by_sample, scale_of_outputs)
 from .conditions import ONE_SAMPLE, STRAIGHT
+from .reference import larger_root
 
 
 @equation(PAPER, "table-2",
@@ -22,26 +22,22 @@ from .conditions import ONE_SAMPLE, STRAIGHT
           uses=("37", "38", "39", "80"), kind="algorithm", verdict="erratum", weight="misprint",
           implements=(eq.table_2_u, eq.table_2_w, eq.table_2_models, exact.diagonal))
 def table_2(rng):
-    def entries_of(case, *layers):
+    def entries(case, *layers):
         """The diagonal of a block of second derivatives, by jets."""
-        return np.einsum("ijij->ij", second_of_objective(case, *layers, *layers))
+        return np.einsum("ijij->ij", case.block(*layers, *layers))
 
-    claims, sigma = [], 20.0
-    claims += compared("one sample, output weights, against jets", eq.table_2_u, entries_of,
-                       lambda n: [()], kinds(rng, *ACTIVATIONS), scale_of_outputs)
-    claims += compared("one sample, hidden weights, against jets", eq.table_2_w, entries_of,
-                       all_layers, kinds(rng, "relu"))
-    claims.append(outside("tanh", eq.table_2_w, entries_of, all_layers(3),
-                          network_case(rng, "tanh")))
-    for row in [*rows(rng), *rows(rng, activation="relu"), nested(batch(rng, "tanh"))]:
-        claims.append(Equal("the diagonal that a step takes, against the dense Hessian's",
-                            exact.diagonal(*row.model), np.diag(row.H), row.tolerance,
-                            scale=np.abs(row.H).max(), case=row.name))
-    row = batch(rng)
+    row, sigma = batch(rng), 20.0
     g, h, d = row.g, np.diag(row.H), rng.normal(size=len(row.g))
+    claims = [
+        *compared(rng, ("one sample, output weights, against jets", eq.table_2_u, entries, once),
+                  scale=scale_of_outputs),
+        *compared(rng, ("one sample, hidden weights, against jets", eq.table_2_w, entries,
+                        all_layers), activations=("relu",)),
+        outside("tanh", eq.table_2_w, entries, all_layers(3), network_case(rng, "tanh")),
+        *diagonals(rng, "the diagonal that a step takes, against the dense Hessian's", 0.0)]
     for name, direction in (("unit steps", -np.sign(g)),
                             ("steps of any length", -np.sign(g) * np.abs(d))):
-        roots = [np.roots([sigma * abs(e) ** 3 / 2, e**2 * h_j, -abs(a * e)]).real.max() if a else 0
+        roots = [larger_root(-abs(a * e), e**2 * h_j, abs(e), sigma) if a else 0
                  for a, h_j, e in zip(g, h, direction)]
         claims.append(Equal("downhill, against the larger roots",
                             eq_37_step_lengths(*eq.table_2_models(direction, g, h), sigma),
@@ -51,8 +47,15 @@ def table_2(rng):
     summed = np.einsum("bis,bj,bt->ij", f_pp, v, v) / row.at.samples
     return [*claims,
             Printed(Equal("output weights, s and t summed as printed", summed.ravel(),
-                          h[last][:count].copy(), CLEAR)),
-            Case(diagonal=h.copy(), gradient=g)]
+                          h[last][:count].copy(), CLEAR))]
+
+
+def diagonals(rng, what, l2):
+    """Claims on the exact diagonal with a penalty, and one of the batches."""
+    chosen = [*rows(rng), *rows(rng, activation="relu"), nested(batch(rng, "tanh"))]
+    return [*(row.equal(what, exact.diagonal(*row.model, l2=l2), np.diag(row.H) + l2,
+                        np.abs(row.H).max()) for row in chosen),
+            Case(x=chosen[-1].at.x, diagonal=np.diag(chosen[-1].H))]
 
 
 @equation(PAPER, "extension-diagonal",
@@ -64,12 +67,7 @@ def table_2(rng):
           kind="identity", verdict="holds", ours=True,
           implements=exact.diagonal, uses=("80",))
 def extension_diagonal(rng):
-    claims = []
-    for row in [*rows(rng), *rows(rng, activation="relu"), nested(batch(rng, "tanh"))]:
-        claims.append(Equal("with a penalty, against the dense Hessian",
-                            exact.diagonal(*row.model, l2=0.3), np.diag(row.H) + 0.3,
-                            row.tolerance, scale=np.abs(row.H).max(), case=row.name))
-    return [*claims, Case(x=row.at.x, diagonal=np.diag(row.H).copy())]
+    return diagonals(rng, "with a penalty, against the dense Hessian", 0.3)
 
 
 @equation(PAPER, "extension-per-sample",
@@ -83,17 +81,15 @@ def extension_diagonal(rng):
           uses=("38", "39", "option-1"))
 def extension_per_sample(rng):
     claims = []
-    for row in [*rows(rng), *rows(rng, {"ReLU": {"activation": "relu"}})]:
+    for row in [*rows(rng), *rows(rng, RELU)]:
         alone = sample_by_sample(row)
         a, h, lengths = eq.eq_38_39_of_samples(*fcnn(row.at))
         size = max(np.abs(one.g) @ np.abs(one.H) @ np.abs(one.g) for one in alone)
-        claims += [Equal("g . grad f against dense gradients", a,
-                         [-one.g @ one.g for one in alone], row.tolerance, case=row.name),
-                   Equal("curvatures against dense Hessians", h,
-                         [one.g @ one.H @ one.g for one in alone], row.tolerance, scale=size,
-                         case=row.name),
-                   Equal("lengths", lengths, [np.linalg.norm(one.g) for one in alone],
-                         row.tolerance, case=row.name)]
+        claims += [row.equal("g . grad f against dense gradients", a,
+                             [-one.g @ one.g for one in alone]),
+                   row.equal("curvatures against dense Hessians", h,
+                             [one.g @ one.H @ one.g for one in alone], size),
+                   row.equal("lengths", lengths, [np.linalg.norm(one.g) for one in alone])]
     return [*claims, Case(x=row.at.x, curvatures=h)]
 
 
@@ -111,22 +107,21 @@ def extension_layer_rates(rng):
     sigma, claims = 5.0, []
     for row in [*rows(rng), batch(rng, "tanh")]:
         blocks = [where for where in row.at.network.slices if where.stop > where.start]
-        d, g, H = row.direction, row.g, row.H
+        d, theta = row.direction, row.at.network.theta
         for l2 in (0.2, 0.0):
-            name = f"{row.name}, l2 = {l2}"
-            g_l2, H_l2 = g + l2 * row.at.network.theta, H + l2 * np.eye(len(H))
-            a, Q, norms, spread = by_layer.layer_models(*fcnn(row.at), d, l2,
-                                                        row.at.network.theta)
-            claims += [Equal("Q against the dense Hessian", Q,
-                             [[d[k] @ H_l2[k, r] @ d[r] for r in blocks] for k in blocks],
-                             row.tolerance, scale=row.curvature[1], case=name),
-                       Equal("directional derivatives", a, [d[k] @ g_l2[k] for k in blocks],
-                             row.tolerance, scale=np.abs(d) @ np.abs(g_l2), case=name),
-                       Equal("lengths", norms, [np.linalg.norm(d[k]) for k in blocks],
-                             row.tolerance, case=name),
-                       Equal("every layer's number at its parameters", spread(np.arange(len(a))),
-                             np.concatenate([np.full(b.stop - b.start, k)
-                                             for k, b in enumerate(blocks)]), 1e-15, case=name)]
+            g, H = row.g + l2 * theta, row.H + l2 * np.eye(len(row.H))
+            named = row._replace(name=f"{row.name}, l2 = {l2}")
+            a, Q, norms, spread = by_layer.layer_models(*fcnn(row.at), d, l2, theta)
+            claims += [named.equal("Q against the dense Hessian", Q,
+                                   [[d[k] @ H[k, r] @ d[r] for r in blocks] for k in blocks],
+                                   row.curvature[1]),
+                       named.equal("directional derivatives", a, [d[k] @ g[k] for k in blocks],
+                                   np.abs(d) @ np.abs(g)),
+                       named.equal("lengths", norms, [np.linalg.norm(d[k]) for k in blocks]),
+                       named.equal("every layer's number at its parameters",
+                                   spread(np.arange(len(a))),
+                                   np.concatenate([np.full(b.stop - b.start, k)
+                                                   for k, b in enumerate(blocks)]), allowed=1e-15)]
 
     def joint(s):
         return by_layer.joint_change(a, Q, norms, sigma, s)

@@ -6,11 +6,17 @@ from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, Prope
 from ....nets import Conv2d
 from .. import PAPER
 from .. import eq_44_57_convolution as eq
-from . import layer_cases, reference
-from .cases import CLEAR, TOLERANCE, tolerance
+from . import reference
+from .cases import CLEAR, TOLERANCE
 from .conditions import COUNTING
-from .layer_cases import STRIDES, against_convolutions, convolution_case, convolutions
+from .layer_cases import STRIDES, against, convolution_case, convolutions
 from .reference import by_loops
+
+
+def loops(x, w, strides):
+    """The arguments of the activation, as numbers."""
+    variables = reference.Variables({"x": x, "w": w})
+    return reference.values(by_loops(variables["x"], variables["w"], strides))
 
 
 @equation(PAPER, "44",
@@ -21,9 +27,9 @@ from .reference import by_loops
           kind="definition", verdict="erratum", weight="extraction",
           implements=eq.eq_44_46_argument, uses=("45",))
 def equation_44(rng):
-    c = convolution_case(rng)
+    c = convolution_case(rng).of
     without_l = np.einsum("stk,lk->stl", c.z[:, :, 0], c.w)  # a patch without l: its first row
-    right = reference.values(by_loops(c.x, c.w, c.strides))
+    right = loops(c.x, c.w, c.strides)
     return [*equation_46(rng),
             PrintedShape("sums over k alone keep l", without_l.shape, right.shape),
             Printed(Equal("what they give for every l, against loops over outputs and kernel",
@@ -36,14 +42,13 @@ def equation_44(rng):
           kind="definition", verdict="holds", implements=eq.eq_44_46_argument, uses=("44",))
 def equation_46(rng):
     claims = []
-    for name, c in convolutions(rng).items():
-        value, allowed = reference.ACTIVATIONS[c.activation][0], tolerance(c.x.dtype)
-        left = value(eq.eq_44_46_argument(c.z, c.w))
-        claims += [Equal("against loops over outputs and kernel", left, reference.values(c.v),
-                         allowed, case=name),
-                   Equal("against Conv2d and Activation", left, c.of_layers().value, allowed,
+    for name, case in convolutions(rng).items():
+        left = case.layers[1].function.value(eq.eq_44_46_argument(case.of.z, case.w))
+        claims += [Equal("against loops over outputs and kernel", left, reference.values(case.v),
+                         case.tolerance, case=name),
+                   Equal("against Conv2d and Activation", left, case.by_classes(), case.tolerance,
                          case=name)]
-    return [*claims, c.live()]
+    return [*claims, case.live()]
 
 
 @equation(PAPER, "45",
@@ -56,29 +61,27 @@ def equation_46(rng):
                       eq.places), uses=())
 def equation_45(rng):
     x, w = rng.normal(size=(7, 8)), rng.normal(size=(3, 2))
-    right = reference.values(by_loops(x, w, STRIDES))
-    cropped = reference.values(by_loops(x[STRIDES[0] - 1 :, STRIDES[1] - 1 :], w, STRIDES))
+    right, cropped = loops(x, w, STRIDES), loops(x[STRIDES[0] - 1:, STRIDES[1] - 1:], w, STRIDES)
     left = eq.eq_44_46_argument(eq.eq_45_as_printed(x, w.shape, *STRIDES), w)
     stride_one = eq.eq_45_as_printed(x, w.shape, 1, 1)
     both = tuple(slice(0, min(a, b)) for a, b in zip(left.shape, right.shape))
     z = eq.eq_45_patches(x, w.shape, *STRIDES)
     by_index = [x[STRIDES[0] * s + l - 1, STRIDES[1] * t + k - 1]  # l and k from 1
-                for s in range(z.shape[0]) for t in range(z.shape[1])
-                for l in range(1, 4) for k in range(1, 3)]
+                for s, t in np.ndindex(z.shape[:2]) for l in range(1, 4) for k in range(1, 3)]
+    layer = Conv2d(1, 1, w.shape, STRIDES, bias=False)
+    layer.weight = w[None, None]
     return [Equal("outputs from 0, kernel from 1: index by index", z.ravel(), by_index, 1e-15),
             Equal("the layer with these patches, against loops", eq.eq_44_46_argument(z, w), right,
                   TOLERANCE),
-            Equal("the layer, against Conv2d", layer_cases.convolution(x, w, STRIDES,
-                                                                     "identity").value,
-                  right, TOLERANCE),
-            Property("number of outputs", eq.places(x.shape, w.shape, *STRIDES),
-                     right.shape),
+            Equal("the layer, against Conv2d", layer.forward(x[None, None])[0][0, 0], right,
+                  TOLERANCE),
+            Property("number of outputs", eq.places(x.shape, w.shape, *STRIDES), right.shape),
             Equal("all from 1: the same layer on an input without its first rows and columns",
                   left, cropped, TOLERANCE),
             Counterexample(Equal("all from 1: the outputs that both have", left[both], right[both],
                                  CLEAR)),
             Equal("all from 1, at stride one: nothing is lost", eq.eq_44_46_argument(stride_one, w),
-                  reference.values(by_loops(x, w, (1, 1))), TOLERANCE),
+                  loops(x, w, (1, 1)), TOLERANCE),
             Printed(Equal("a left side without l: one row of a patch for all its rows",
                           np.repeat(z[:, :, :1], 3, axis=2), z, CLEAR)),
             Case(x=x, w=w)]
@@ -93,12 +96,11 @@ def equation_45(rng):
           kind="identity", verdict="erratum", weight="misprint", implements=eq.eq_47_dv_dx,
           uses=("46",))
 def equation_47(rng):
-    claims = against_convolutions(rng, lambda c: eq.eq_47_dv_dx(c.slope, c.w,
-                                                      c.dz_dx), lambda c: c.first("x"))
-    c = convolution_case(rng)
-    literal = np.einsum("st,mp,stmqij->stij", c.slope, c.w, c.dz_dx)
-    return [*claims, Printed(Equal("as printed, p and q summed each on its own", literal,
-                                   c.first("x"), CLEAR))]
+    case = convolution_case(rng)
+    literal = np.einsum("st,mp,stmqij->stij", case.of.slope, case.w, case.of.dz_dx)
+    return [*against(convolutions(rng), lambda c: eq.eq_47_dv_dx(c.slope, c.w, c.dz_dx), "x"),
+            Printed(Equal("as printed, p and q summed each on its own", literal, case.d("x"),
+                          CLEAR))]
 
 
 @equation(PAPER, "48",
@@ -114,31 +116,37 @@ def equation_47(rng):
           kind="identity", verdict="erratum", weight="misprint",
           implements=eq.eq_48_dz_dx, uses=("45",))
 def equation_48(rng):
-    c = convolution_case(rng)
-    places = np.arange(c.x.size).reshape(c.x.shape)
-    z = eq.eq_45_patches(places, c.w.shape, *c.strides)
-    by_place = (z[..., None, None] == places).astype(float)
-    printed = condition_of_48(c, 0)  # indices s, t, m, p, i, j; q does not stand in it
-    for_all_q = np.repeat(printed[:, :, :, None], c.w.shape[1], axis=3)
-    left = np.repeat(c.dz_dx[:, :, :, :, None], c.w.shape[1], axis=4)
+    case = convolution_case(rng)
+    c, q_count, places = case.of, case.w.shape[1], np.arange(case.x.size).reshape(case.x.shape)
+
+    def where(z):
+        """1 where an input, told by its number, stands in z; indices s, t, m, q (or p), i, j."""
+        return (z[..., None, None] == places).astype(float)
+
+    by_place = where(eq.eq_45_patches(places, c.w.shape, *c.strides))
+    printed = where(inputs_met(c, places, 0))  # has p where the left side has q
     return [Equal("against the numbers of the inputs in every patch", c.dz_dx, by_place, 1e-15),
             Equal("q for p, inputs and outputs from 0, kernel from 1", printed, by_place, 1e-15),
             Property("every entry of a patch is one input",
                      set(c.dz_dx.sum(axis=(4, 5)).ravel()), {1.0}),
-            Printed(Equal("the printed condition, for every q beside every p", for_all_q, left,
-                          CLEAR)),
-            Counterexample(Equal("q for p, all from 1", condition_of_48(c, 1), by_place, CLEAR)),
-            c.live()]
+            Printed(Equal("the printed condition, for every q beside every p",
+                          np.repeat(printed[:, :, :, None], q_count, axis=3),
+                          np.repeat(c.dz_dx[:, :, :, :, None], q_count, axis=4), CLEAR)),
+            Counterexample(Equal("q for p, all from 1", where(inputs_met(c, places, 1)), by_place,
+                                 CLEAR)),
+            case.live()]
 
 
-def condition_of_48(c, first):
-    """1 where i = sigma s + m - 1 and j = tau t + p - 1, else 0; s, t, i, j counted from `first`,
-    m and p from 1; indices s, t, m, p, i, j.
+def inputs_met(c, x, first):
+    """x at (sigma s + p - 1, tau t + q - 1), indices s, t, p, q, with s, t and x's own counted from
+    `first` and p, q from 1; nan where there is no such input.
     """
-    result = np.zeros(c.dz_dx.shape)
-    for s, t, m, p, i, j in np.ndindex(result.shape):
-        row = i + first == c.strides[0] * (s + first) + m + 1 - 1
-        result[s, t, m, p, i, j] = row and j + first == c.strides[1] * (t + first) + p + 1 - 1
+    result = np.full(c.z.shape, np.nan)
+    for s, t, p, q in np.ndindex(result.shape):
+        i = c.strides[0] * (s + first) + p + 1 - 1 - first
+        j = c.strides[1] * (t + first) + q + 1 - 1 - first
+        if i < x.shape[0] and j < x.shape[1]:
+            result[s, t, p, q] = x[i, j]
     return result
 
 
@@ -148,20 +156,7 @@ def condition_of_48(c, first):
                       z_{tq}^{sp}""",
           kind="identity", verdict="holds", implements=eq.eq_49_dv_dw, uses=("46",))
 def equation_49(rng):
-    return against_convolutions(rng, lambda c: eq.eq_49_dv_dw(c.slope, c.z), lambda c: c.first("w"))
-
-
-def inputs_met(c, first):
-    """x at (sigma s + p - 1, tau t + q - 1), indices s, t, p, q, with s, t and x's own counted from
-    `first` and p, q from 1; nan where there is no such input.
-    """
-    result = np.full((*c.v.shape, *c.w.shape), np.nan)
-    for s, t, p, q in np.ndindex(result.shape):
-        i = c.strides[0] * (s + first) + p + 1 - 1 - first
-        j = c.strides[1] * (t + first) + q + 1 - 1 - first
-        if i < c.x.shape[0] and j < c.x.shape[1]:
-            result[s, t, p, q] = c.x[i, j]
-    return result
+    return against(convolutions(rng), lambda c: eq.eq_49_dv_dw(c.slope, c.z), "w")
 
 
 @equation(PAPER, "53",
@@ -173,30 +168,26 @@ def inputs_met(c, first):
           kind="identity", verdict="conditional",
           implements=(eq.eq_49_dv_dw, eq.eq_45_patches), uses=("45", "49"))
 def equation_53(rng):
-    def literal(c, first):
-        return c.slope[:, :, None, None] * inputs_met(c, first)
-
-    return by_inputs(rng, lambda c, z: eq.eq_49_dv_dw(c.slope, z), literal,
-                     lambda c: c.first("w"))
+    return by_inputs(rng, lambda c, z: eq.eq_49_dv_dw(c.slope, z),
+                     lambda c, met: c.slope[:, :, None, None] * met, "w")
 
 
-def by_inputs(rng, rule, literal, right):
-    """Claims: the rule with patches, and ``literal(c, first)`` with the inputs themselves counted
-    from `first`, against jets; from 1 it is wrong.
+def by_inputs(rng, rule, literal, *names):
+    """Claims: the rule with patches, and ``literal(c, inputs)`` with the inputs themselves, against
+    jets; with all indices from 1 it is wrong.
     """
     claims = []
-    for name, c in convolutions(rng).items():
-        scale, allowed = np.abs(reference.firsts(c.v)).max(), tolerance(c.x.dtype)
-        claims += [Equal("inputs and outputs from 0, kernel from 1: against jets", literal(c, 0),
-                         right(c), allowed, scale=scale, case=name),
-                   Equal("the same with patches",
-                         rule(c, eq.eq_45_patches(c.x, c.w.shape, *c.strides)), right(c),
-                         allowed, scale=scale, case=name)]
-    c = convolution_case(rng)
-    shifted = literal(c, 1)
+    for name, case in convolutions(rng).items():
+        scale, c, right = np.abs(case.d("x")).max(), case.of, case.d(*names)
+        patches = eq.eq_45_patches(c.x, c.w.shape, *c.strides)
+        claims += [Equal("inputs and outputs from 0, kernel from 1: against jets",
+                         literal(c, inputs_met(c, c.x, 0)), right, case.tolerance, scale, name),
+                   Equal("the same with patches", rule(c, patches), right, case.tolerance, scale,
+                         name)]
+    shifted = literal(c, inputs_met(c, c.x, 1))
     there = np.isfinite(shifted)
     return [*claims, Counterexample(Equal("all from 1, where there are such inputs",
-                                          shifted[there], right(c)[there], CLEAR)), c.live()]
+                                          shifted[there], right[there], CLEAR)), case.live()]
 
 
 @equation(PAPER, "50",
@@ -207,8 +198,7 @@ def by_inputs(rng, rule, literal, right):
                       x_q^p}""",
           kind="identity", verdict="holds", implements=eq.eq_50_dx_dx, uses=("47",))
 def equation_50(rng):
-    return against_convolutions(rng, lambda c: eq.eq_50_dx_dx(c.bend, c.w, c.dz_dx),
-                   lambda c: c.second("x", "x"))
+    return against(convolutions(rng), lambda c: eq.eq_50_dx_dx(c.bend, c.w, c.dz_dx), "x", "x")
 
 
 @equation(PAPER, "51",
@@ -219,8 +209,8 @@ def equation_50(rng):
                       \frac{\partial z_{tr}^{sm}}{\partial x_j^i}""",
           kind="identity", verdict="holds", implements=eq.eq_51_dw_dx, uses=("47", "49"))
 def equation_51(rng):
-    return against_convolutions(rng, lambda c: eq.eq_51_dw_dx(c.slope, c.bend, c.z, c.w,
-                                                        c.dz_dx), lambda c: c.second("w", "x"))
+    return against(convolutions(rng),
+                   lambda c: eq.eq_51_dw_dx(c.slope, c.bend, c.z, c.w, c.dz_dx), "w", "x")
 
 
 @equation(PAPER, "55",
@@ -232,12 +222,8 @@ def equation_51(rng):
           kind="identity", verdict="conditional", implements=eq.eq_52_dw_dw,
           uses=("45", "52"))
 def equation_55(rng):
-    def literal(c, first):
-        met = inputs_met(c, first)
-        return np.einsum("st,stpq,stab->stpqab", c.bend, met, met)
-
-    return by_inputs(rng, lambda c, z: eq.eq_52_dw_dw(c.bend, z), literal,
-                     lambda c: c.second("w", "w"))
+    return by_inputs(rng, lambda c, z: eq.eq_52_dw_dw(c.bend, z),
+                     lambda c, met: np.einsum("st,stpq,stab->stpqab", c.bend, met, met), "w", "w")
 
 
 @equation(PAPER, "52",
@@ -246,8 +232,7 @@ def equation_55(rng):
                       (z_{tk}^{sl} w_k^l) z_{tq}^{sp} z_{tb}^{sa}""",
           kind="identity", verdict="holds", implements=eq.eq_52_dw_dw, uses=("49",))
 def equation_52(rng):
-    return against_convolutions(rng, lambda c: eq.eq_52_dw_dw(c.bend, c.z),
-                   lambda c: c.second("w", "w"))
+    return against(convolutions(rng), lambda c: eq.eq_52_dw_dw(c.bend, c.z), "w", "w")
 
 
 @equation(PAPER, "54",
@@ -257,34 +242,27 @@ def equation_52(rng):
           kind="identity", verdict="erratum", weight="misprint",
           implements=(eq.eq_54_dv_dx, eq.kernel_on_image), uses=("47", "48"))
 def equation_54(rng):
-    claims = against_convolutions(rng, lambda c: eq.eq_54_dv_dx(c.slope, on_image(c)),
-                     lambda c: c.first("x"))
-    return [*claims, *without_bounds(
-        rng, lambda c, asked: c.slope[:, :, None, None] * asked, lambda c: c.first("x"))]
+    return [*against(convolutions(rng), lambda c: eq.eq_54_dv_dx(c.slope, c.on_x), "x"),
+            *without_bounds(rng, lambda c, asked: c.slope[:, :, None, None] * asked, "x")]
 
 
-def on_image(c):
-    """The kernel laid on the image."""
-    return eq.kernel_on_image(c.w, c.x.shape, *c.strides)
-
-
-def without_bounds(rng, literal, right):
+def without_bounds(rng, literal, *names):
     """Claims on cases as printed, which ask for entries beyond the kernel: right if those are 0,
     wrong if the kernel goes on.
     """
-    c = convolution_case(rng)
-    scale = np.abs(reference.firsts(c.v)).max()
+    case = convolution_case(rng)
+    scale, c, right = np.abs(case.d("x")).max(), case.of, case.d(*names)
     return [PrintedShape("largest index that the print asks of the kernel, and the kernel",
                          largest_index(c), c.w.shape),
             Equal("the printed cases with 0 beyond the kernel, by loops",
-                  literal(c, kernel_asked(c, 0.0)), right(c), TOLERANCE, scale=scale),
+                  literal(c, kernel_asked(c, 0.0)), right, TOLERANCE, scale),
             Printed(Equal("the printed cases with a kernel that goes on with ones",
-                          literal(c, kernel_asked(c, 1.0)), right(c), CLEAR, scale=scale))]
+                          literal(c, kernel_asked(c, 1.0)), right, CLEAR, scale))]
 
 
 def largest_index(c):
     """How far the conditions of (54) and (57) let i + 1 - sigma s and j + 1 - tau t run."""
-    places = np.argwhere(np.isfinite(kernel_asked(c, 1.0)))
+    places = np.argwhere(kernel_asked(c, 1.0))
     rows, columns = (places[:, 2 + axis] + 1 - c.strides[axis] * places[:, axis]
                      for axis in (0, 1))
     return int(rows.max()), int(columns.max())
@@ -294,7 +272,7 @@ def kernel_asked(c, beyond):
     """w at (i + 1 - sigma s, j + 1 - tau t), counted from 1, where both are positive, and `beyond`
     where the kernel has no such entry; 0 elsewhere; indices s, t, i, j from 0.
     """
-    result = np.zeros((*c.v.shape, *c.x.shape))
+    result = np.zeros((*c.slope.shape, *c.x.shape))
     for s, t, i, j in np.ndindex(result.shape):
         m, r = i + 1 - c.strides[0] * s, j + 1 - c.strides[1] * t
         if m > 0 and r > 0:
@@ -310,13 +288,15 @@ def kernel_asked(c, beyond):
           implements=(eq.eq_56_dw_dx, eq.eq_56_as_printed),
           uses=("48", "51"))
 def equation_56(rng):
-    claims = against_convolutions(rng, lambda c: eq.eq_56_dw_dx(
-        c.slope, c.bend, c.z, on_image(c), *c.strides), lambda c: c.second("w", "x"))
-    c = convolution_case(rng)
-    printed = eq.eq_56_as_printed(c.slope, c.bend, c.z, on_image(c), *c.strides)
-    right, (s, t, p, q, i, j) = c.second("w", "x"), np.indices(printed.shape)
+    def arguments(c):
+        return c.slope, c.bend, c.z, c.on_x, *c.strides
+
+    case = convolution_case(rng)
+    printed, right = eq.eq_56_as_printed(*arguments(case.of)), case.d("w", "x")
+    s, t, p, q, i, j = np.indices(printed.shape)
     one_agrees = (i - STRIDES[0] * s == p) != (j - STRIDES[1] * t == q)
-    return [*claims, Printed(Equal("as printed, against jets", printed, right, CLEAR)),
+    return [*against(convolutions(rng), lambda c: eq.eq_56_dw_dx(*arguments(c)), "w", "x"),
+            Printed(Equal("as printed, against jets", printed, right, CLEAR)),
             Equal("as printed, where both indices agree or neither does", printed[~one_agrees],
                   right[~one_agrees], TOLERANCE)]
 
@@ -327,11 +307,9 @@ def equation_56(rng):
           kind="identity", verdict="erratum", weight="misprint",
           implements=eq.eq_57_dx_dx, uses=("48", "50"))
 def equation_57(rng):
-    claims = against_convolutions(rng, lambda c: eq.eq_57_dx_dx(
-        c.bend, on_image(c)), lambda c: c.second("x", "x"))
-    return [*claims, *without_bounds(
-        rng, lambda c, asked: np.einsum("st,stpq,stij->stpqij", c.bend, asked, asked),
-        lambda c: c.second("x", "x"))]
+    return [*against(convolutions(rng), lambda c: eq.eq_57_dx_dx(c.bend, c.on_x), "x", "x"),
+            *without_bounds(rng, lambda c, asked: np.einsum("st,stpq,stij->stpqij", c.bend, asked,
+                                                            asked), "x", "x")]
 
 
 @equation(PAPER, "extension-channels",
@@ -345,8 +323,8 @@ def equation_57(rng):
           uses=("46",))
 def extension_channels(rng):
     x, w, b = rng.normal(size=(2, 5, 6)), rng.normal(size=(3, 2, 2, 3)), rng.normal(size=3)
-    by_channel = np.array([sum(reference.values(by_loops(x[c], w[o, c], (2, 1))) for c in range(2))
-                           + b[o] for o in range(3)])
+    by_channel = np.array([sum(loops(x[c], w[o, c], (2, 1)) for c in range(2)) + b[o]
+                           for o in range(3)])
     layer = Conv2d(2, 3, (2, 3), (2, 1))
     layer.weight, layer.bias = w, b
     return [Equal("against loops, channel by channel", eq.many_channels(x, w, b, 2, 1), by_channel,

@@ -1,65 +1,16 @@
 """The recurrent layer, a network whose layers share their weights, (58)-(65)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, Property, equation
-from ....nets.layers.activation_functions import activation_function
+from ....ledger import Counterexample, Equal, Printed, PrintedShape, Property, equation
 from .. import PAPER
 from .. import eq_58_65_recurrence as eq
-from ..eq_10_26_network import Sample, eq_23_eta
+from ..eq_10_26_network import eq_23_eta
 from ..eq_29_33_second_derivatives import eq_32_deta
-from . import layer_cases, reference
-from .cases import CLEAR, TOLERANCE, tolerance
+from . import reference
+from .cases import CLEAR, TOLERANCE
 from .conditions import STRAIGHT
-
-
-STEPS = 4
-
-
-@dataclass(frozen=True)
-class RecurrenceCase(layer_cases.LayerCase):
-    """With the unrolled quantities."""
-
-    sample: Sample
-    classes = "Recurrent"
-
-    def of_layers(self):
-        return layer_cases.recurrence(self.x, self.w, self.sample.n, self.activation)
-
-    def live(self):
-        return Case(w=self.w, x=self.x, steps=self.sample.n, v=reference.values(self.v))
-
-
-def recurrence_case(rng, activation="relu", steps=STEPS, dtype="float64", d=3):
-    """A random case; with ReLU, some units are dead at some time and none is dead for ever."""
-    while True:
-        w, x = rng.normal(size=(d, d)).astype(dtype), (rng.normal(size=d) + 0.5).astype(dtype)
-        sample = eq.eq_58_59_unrolled(w, x, steps, activation_function(activation))
-        slopes = np.array(sample.slope[1:])
-        if activation != "relu" or (slopes.any(axis=1).all() and not slopes.all()
-                                    and slopes[-1].sum() > 1):
-            break
-    v, w_jets = reference.variables(x, w)
-    for _ in range(steps):
-        v = np.array([jet.through(*reference.ACTIVATIONS[activation])
-                      for jet in reference.affine(w_jets, v)], dtype=object)
-    return RecurrenceCase(x, w, v, activation, sample)
-
-
-def cases(rng, *activations):
-    """(name, case): every activation, one step, float32."""
-    first = activations[0]
-    return [*((activation, recurrence_case(rng, activation)) for activation in activations),
-            (f"{first}, one step", recurrence_case(rng, first, 1)),
-            (f"{first}, float32", recurrence_case(rng, first, dtype="float32"))]
-
-
-def against(rng, rule, right, activations=("relu",), what=""):
-    """Claims of :func:`layer_cases.against` on all cases: the rule for a sample's quantities."""
-    return layer_cases.against(cases(rng, *activations), lambda case: rule(case.sample), right,
-                               what)
+from .layer_cases import STEPS, against, recurrence_case, recurrences
 
 
 @equation(PAPER, "58", "59",
@@ -69,15 +20,17 @@ def against(rng, rule, right, activations=("relu",), what=""):
           kind="definition", verdict="holds", implements=eq.eq_58_59_unrolled, uses=())
 def equations_58_and_59(rng):
     claims = []
-    for name, case in cases(rng, "relu", "tanh"):
-        last, allowed = case.sample.v[-1], tolerance(case.w.dtype)
+    for name, case in recurrences(rng, "relu", "tanh").items():
+        s = case.of
         # (58)
-        claims += [Equal("against loops", last, reference.values(case.v), allowed, case=name),
-                   Equal("against Recurrent", last, case.of_layers().value, allowed, case=name),
+        claims += [Equal("against loops", s.v[-1], reference.values(case.v), case.tolerance,
+                         case=name),
+                   Equal("against Recurrent", s.v[-1], case.by_classes(), case.tolerance,
+                         case=name),
                    # (59)
-                   Equal("v_(0) against x", case.sample.v[0], case.x.copy(), 1e-15, case=name),
+                   Equal("v_(0) against x", s.v[0], case.x.copy(), 1e-15, case=name),
                    Property("all copies of the weights are one",
-                            all(w is case.w for w in case.sample.w[1:]), case=name)]
+                            all(w is case.w for w in s.w[1:]), case=name)]
     return [*claims, case.live()]
 
 
@@ -88,18 +41,18 @@ def equations_58_and_59(rng):
           implements=eq.eq_60_sum, uses=("58",))
 def equation_60(rng):
     case = recurrence_case(rng, "tanh")
-    ws = reference.variables(*[case.w] * STEPS)
-    constant = [reference.Jet(value, np.zeros(STEPS * case.w.size),
-                              np.zeros(2 * (STEPS * case.w.size,))) for value in case.x]
-    untied = reference.firsts(reference.layers(ws, constant, "tanh")[1][-1]).reshape(3, STEPS, 3, 3)
-    left, right = eq.eq_60_sum(untied[:, k] for k in range(STEPS)), case.first("w")
+    copies = reference.Variables({("w", k): case.w for k in range(1, STEPS + 1)}
+                                 | reference.shifts([3] * (STEPS + 1)))
+    v = reference.layers(copies, [copies["w", k] for k in range(1, STEPS + 1)], case.x,
+                         [["tanh"]] * STEPS)[1][-1]
+    untied = [copies.of(v, ("w", k)) for k in range(1, STEPS + 1)]
+    left, right = eq.eq_60_sum(untied), case.d("w")
     # d w_b^(k),a / d w_d^c = 1 where a = c and b = d, indices a, b, c, d
     of_a_copy = np.einsum("ac,bd->abcd", np.eye(3), np.eye(3))
-    middle = sum(np.einsum("xmp,mpij->xij", untied[:, k], of_a_copy) for k in range(STEPS))
+    middle = sum(np.einsum("xmp,mpij->xij", one, of_a_copy) for one in untied)
     repeated = left * np.einsum("ijij->", of_a_copy)  # m and p are left over
     return [Equal("sum over copies against the shared weights, by jets", left, right, TOLERANCE),
-            Equal("sum over copies against Recurrent", left, case.of_layers().first("w"),
-                  TOLERANCE),
+            Equal("sum over copies against Recurrent", left, case.by_classes("w"), TOLERANCE),
             Equal("middle member, corrected", middle, right, TOLERANCE),
             PrintedShape("free indices of the left side, and of the middle member", ("i", "j"),
                          ("m", "p")),
@@ -118,15 +71,13 @@ def equation_60(rng):
           kind="identity", verdict="erratum", weight="misprint",
           implements=(eq.eq_61_dv_dw, eq.eq_61_as_printed), uses=("24", "60"))
 def equation_61(rng):
-    claims = against(rng, eq.eq_61_dv_dw, lambda of: of.first("w"), ("relu", "tanh"))
     case = recurrence_case(rng, "tanh")
-    s, printed = case.sample, eq.eq_61_as_printed(case.sample)
-    etas = sum(reference.eta(s.w, case.x, "tanh", STEPS, k) for k in range(1, STEPS + 1))
-    return [*claims,
+    printed = eq.eq_61_as_printed(case.of)
+    etas = sum(case.d(("z", k)) for k in range(1, STEPS + 1))
+    return [*against(recurrences(rng, "relu", "tanh"), eq.eq_61_dv_dw, "w"),
             Equal("the printed form is what it says", printed,
-                  etas[:, :, None] * s.v[STEPS - 1], TOLERANCE),
-            Printed(Equal("as printed, against jets", printed, case.first("w"), CLEAR)),
-            case.live()]
+                  etas[:, :, None] * case.of.v[STEPS - 1], TOLERANCE),
+            Printed(Equal("as printed, against jets", printed, case.d("w"), CLEAR))]
 
 
 @equation(PAPER, "62",
@@ -135,8 +86,7 @@ def equation_61(rng):
           kind="identity", verdict="holds", implements=eq.eq_62_dv_dx,
           uses=("20", "21", "23", "58"))
 def equation_62(rng):
-    claims = against(rng, eq.eq_62_dv_dx, lambda of: of.first("x"), ("relu", "softplus"))
-    return [*claims, recurrence_case(rng).live()]
+    return against(recurrences(rng, "relu", "softplus"), eq.eq_62_dv_dx, "x")
 
 
 @equation(PAPER, "63",
@@ -146,21 +96,16 @@ def equation_62(rng):
           kind="identity", verdict="erratum", weight="substance",
           implements=(eq.eq_63_relu, eq.eq_63_as_printed, eq.eq_63_dw_dw), uses=("33", "60", "61"))
 def equation_63(rng):
-    def right(of):
-        return of.second("w", "w")
-
-    claims = against(rng, eq.eq_63_relu, right)
-    claims += against(rng, eq.eq_63_dw_dw, right, what="sum over copies, ")
     case, curved = recurrence_case(rng), recurrence_case(rng, "tanh")
-    printed, direction = eq.eq_63_as_printed(case.sample), rng.normal(size=(3, 3))
-    twice = [np.einsum("mijqr,ij,qr->m", of, direction, direction)
-             for of in (printed, right(case))]
-    return [*claims,
-            Printed(Equal("as printed, against jets", printed, right(case), CLEAR)),
+    printed, right = eq.eq_63_as_printed(case.of), case.d("w", "w")
+    direction = rng.normal(size=(3, 3))
+    twice = [np.einsum("mijqr,ij,qr->m", of, direction, direction) for of in (printed, right)]
+    return [*against(recurrences(rng, "relu"), eq.eq_63_relu, "w", "w"),
+            *against(recurrences(rng, "relu"), eq.eq_63_dw_dw, "w", "w",
+                     what="sum over copies, "),
+            Printed(Equal("as printed, against jets", printed, right, CLEAR)),
             Equal("as printed, along one direction twice", *twice, TOLERANCE),
-            Counterexample(Equal("tanh", eq.eq_63_relu(curved.sample), right(curved),
-                                 CLEAR)),
-            case.live()]
+            Counterexample(Equal("tanh", eq.eq_63_relu(curved.of), curved.d("w", "w"), CLEAR))]
 
 
 @equation(PAPER, "64",
@@ -171,19 +116,10 @@ def equation_63(rng):
           kind="identity", verdict="conditional", implements=eq.eq_64_dx_dx,
           uses=("29", "62"))
 def equation_64(rng):
-    def right(of):
-        return of.second("x", "x")
-
     curved = recurrence_case(rng, "tanh")
-    return [*against(rng, eq.eq_64_dx_dx, right),
-            *against(rng, eq.eq_64_dx_dx, right, ("tanh",), "any activation, "),
-            Counterexample(Equal("tanh", right(curved), np.zeros((3, 3, 3)), CLEAR)),
-            recurrence_case(rng).live()]
-
-
-def straightened(s):
-    """A sample as if A'' were 0."""
-    return s._replace(bend=[None, *map(np.zeros_like, s.bend[1:])])
+    return [*against(recurrences(rng, "relu"), eq.eq_64_dx_dx, "x", "x"),
+            *against(recurrences(rng, "tanh"), eq.eq_64_dx_dx, "x", "x", what="any activation, "),
+            Counterexample(Equal("tanh", curved.d("x", "x"), np.zeros((3, 3, 3)), CLEAR))]
 
 
 @equation(PAPER, "65",
@@ -193,26 +129,21 @@ def straightened(s):
           kind="identity", verdict="erratum", weight="misprint",
           implements=(eq.eq_65_dw_dx, eq_32_deta), uses=("32", "60", "62"))
 def equation_65(rng):
-    def right(of):
-        return of.second("w", "x")
+    def first_line(s):
+        return np.einsum("mq,ri->mqri", eq_23_eta(s, s.n, 1), np.eye(3)) + sum(
+            np.einsum("msqr,si->mqri", eq_32_deta(s, s.n, 1, k), s.w[1])
+            for k in range(1, s.n + 1))
 
-    def first_line(sample):
-        n, eta, identity = sample.n, eq_23_eta(sample, sample.n, 1), np.eye(3)
-        return np.einsum("mq,ri->mqri", eta, identity) + sum(
-            np.einsum("msqr,si->mqri", eq_32_deta(sample, n, 1, k), sample.w[1])
-            for k in range(1, n + 1))
-
-    claims = against(rng, eq.eq_65_dw_dx, right)
-    claims += against(rng, first_line, right, what="first line, corrected, ")
     case, curved = recurrence_case(rng), recurrence_case(rng, "tanh")
-    eta = reference.eta(case.sample.w, case.x, "relu", STEPS, 1)
-    lost = (right(case) - np.einsum("mq,ri->mqri", eta, np.eye(3)) + eta[:, None, None, :])
-    return [*claims,
-            Printed(Equal("as printed, its free j read as m", lost, right(case), CLEAR)),
+    right, eta = case.d("w", "x"), case.d(("z", 1))
+    lost = right - np.einsum("mq,ri->mqri", eta, np.eye(3)) + eta[:, None, None, :]
+    as_if_straight = curved.of._replace(bend=[None, *map(np.zeros_like, curved.of.bend[1:])])
+    return [*against(recurrences(rng, "relu"), eq.eq_65_dw_dx, "w", "x"),
+            *against(recurrences(rng, "relu"), first_line, "w", "x",
+                     what="first line, corrected, "),
+            Printed(Equal("as printed, its free j read as m", lost, right, CLEAR)),
             Counterexample(Equal("tanh, without its second derivatives",
-                                 eq.eq_65_dw_dx(straightened(curved.sample)), right(curved),
-                                 CLEAR)),
-            case.live()]
+                                 eq.eq_65_dw_dx(as_if_straight), curved.d("w", "x"), CLEAR))]
 
 
 @equation(PAPER, "u-recurrent-curved",
@@ -229,9 +160,8 @@ def equation_65(rng):
           uses=("60", "61", "62", "72", "77"))
 def u_recurrent_curved(rng):
     claims = []
-    for what, rule, of in (("weights twice, ", eq.eq_63_dw_dw, ("w", "w")),
-                           ("weights and inputs, ", eq.eq_65_dw_dx, ("w", "x")),
-                           ("inputs twice, ", eq.eq_64_dx_dx, ("x", "x"))):
-        claims += against(rng, rule, lambda side, of=of: side.second(*of),
-                          ("tanh", "softplus", "relu"), what)
-    return [*claims, recurrence_case(rng, "tanh").live()]
+    for what, rule, names in (("weights twice, ", eq.eq_63_dw_dw, ("w", "w")),
+                              ("weights and inputs, ", eq.eq_65_dw_dx, ("w", "x")),
+                              ("inputs twice, ", eq.eq_64_dx_dx, ("x", "x"))):
+        claims += against(recurrences(rng, "relu", "softplus", "tanh"), rule, *names, what=what)
+    return claims

@@ -2,28 +2,23 @@
 
 import numpy as np
 
-from ....ledger import Case, Counterexample, Equal, Printed, PrintedShape, equation
+from ....ledger import Counterexample, Equal, Printed, PrintedShape, equation
 from .. import PAPER
 from .. import eq_66_80_any_activation as eq
 from ..eq_01_07_low_rank import eq_3_uu, eq_4_uw
 from ..eq_10_26_network import eq_21_alpha
 from ..layers import sample
 from . import reference
-from .cases import (ACTIVATIONS, CLEAR, CURVED, all_layers, compared, kinds, network_case, outside,
-                    pairs, scale_of_outputs, second_of_objective, stacked)
+from .cases import (CLEAR, CURVED, NetworkCase, all_layers, compared, network_case, once, pairs,
+                    scale_of_outputs, stacked)
 from .conditions import INSIDE, ONE_SAMPLE
+from .eq_10_26_network import in_a_chain
+from .eq_29_33_second_derivatives import from_the_top
 
 
-def by_complex_steps(rng, rules, function, layers):
-    """Claims: the rules, by name, against complex steps of
-    ``function(ws, x, activation, *layers)``; the last layer is that of the weights.
-    """
-    cases, claims = list(kinds(rng, *CURVED)), []
-    for what, rule in rules.items():
-        claims += compared(f"{what}, against complex steps", rule,
-                           lambda case, *at: case.by_complex_steps(function, at[-1], *at[:-1]),
-                           layers, cases)
-    return [*claims, cases[0][1].live()]
+def curved(rng, rule, right, places):
+    """Claims on a rule for curved activations."""
+    return compared(rng, ("all layers, against jets", rule, right, places), activations=CURVED)
 
 
 @equation(PAPER, "66",
@@ -37,7 +32,11 @@ def by_complex_steps(rng, rules, function, layers):
                       w_a^{(l),m} \eta_s^{(l-1,q),a} v^{(q-1),t} & l > q \end{cases}""",
           kind="identity", verdict="holds", implements=eq.eq_66_dgamma, uses=("19", "24"))
 def equation_66(rng):
-    return by_complex_steps(rng, {"all layers": eq.eq_66_dgamma}, reference.gamma, pairs)
+    return curved(rng, eq.eq_66_dgamma, dgamma, pairs)
+
+
+def dgamma(case, l, q):
+    return case.d(case.v[l], ("z", l), ("w", q))
 
 
 @equation(PAPER, "68",
@@ -49,7 +48,7 @@ def equation_66(rng):
                       \end{cases}""",
           kind="identity", verdict="holds", implements=eq.eq_68_dgamma, uses=("66", "67"))
 def equation_68(rng):
-    return by_complex_steps(rng, {"all layers": eq.eq_68_dgamma}, reference.gamma, pairs)
+    return curved(rng, eq.eq_68_dgamma, dgamma, pairs)
 
 
 @equation(PAPER, "67",
@@ -58,17 +57,7 @@ def equation_68(rng):
                       \mathcal{A}''(w_j^{(l),m} v^{(l-1),j})""",
           kind="definition", verdict="holds", implements=eq.eq_67_lambda, uses=())
 def equation_67(rng):
-    def right(case, k):
-        z = reference.values(case.z[k])
-        bend = np.imag(reference.entries(z + 1e-30j, case.activation, k, 1)) / 1e-30
-        full = np.zeros(3 * (len(z),))  # only where all three indices agree
-        for m in range(len(z)):
-            full[m, m, m] = bend[m]
-        return full
-
-    claims = compared("against a complex step of the slope", eq.eq_67_lambda, right, all_layers,
-                      kinds(rng, *CURVED))
-    return [*claims, Case(v=network_case(rng).sample.v[1])]
+    return curved(rng, eq.eq_67_lambda, lambda c, l: c.d(c.v[l], ("z", l), ("z", l)), all_layers)
 
 
 @equation(PAPER, "69",
@@ -80,26 +69,11 @@ def equation_67(rng):
           implements=(eq.eq_69_split, eq_21_alpha),
           uses=("22",))
 def equation_69(rng):
-    case = network_case(rng, "tanh")
-    triples = [(k, l, r) for k, l in pairs(3, 0) for r in range(1, 4)]
-    inside = [(k, l, r) for k, l, r in triples if l < r <= k]
-    others = [(k, l, r) for k, l, r in triples if k >= l and not l < r <= k]
-
-    def product(sample, k, l, r):
-        return eq.eq_69_split(sample, k, r, l)
-
-    def right(case, k, l, r):
-        return reference.alpha(case.ws, case.sample.v[0], case.activation, k, l)
-
-    claims = compared("l < r <= k, against plain products", product, right,
-                      lambda n: inside, kinds(rng, *ACTIVATIONS))
-    return [*claims,
-            Equal("l < r <= k, alpha on both sides",
-                  stacked(product(case.sample, *at) for at in inside),
-                  stacked(eq_21_alpha(case.sample, k, l) for k, l, _ in inside),
-                  case.tolerance),
-            outside("k >= l but r not between", product, right, others, case),
-            Case(x=case.sample.v[0])]
+    triples = [(k, r + 1, l) for k, r, l in np.ndindex(4, 3, 4)]
+    return in_a_chain(rng, eq.eq_69_split, "l < r <= k",
+                      [(k, r, l) for k, r, l in triples if l < r <= k],
+                      "k >= l but r not between",
+                      [(k, r, l) for k, r, l in triples if k >= l and not l < r <= k])
 
 
 @equation(PAPER, "71",
@@ -112,10 +86,7 @@ def equation_69(rng):
                       v^{(q-1),t} & r > q \end{cases}""",
           kind="identity", verdict="holds", implements=eq.eq_71_dbeta, uses=("19", "68"))
 def equation_71(rng):
-    def beta(ws, x, activation, r):
-        return reference.alpha(ws, x, activation, r, r - 1)
-
-    return by_complex_steps(rng, {"all layers": eq.eq_71_dbeta}, beta, pairs)
+    return curved(rng, eq.eq_71_dbeta, lambda c, r, q: c.d(c.v[r], ("v", r - 1), ("w", q)), pairs)
 
 
 @equation(PAPER, "72",
@@ -124,14 +95,8 @@ def equation_71(rng):
           kind="identity", verdict="holds",
           implements=eq.eq_72_dalpha, uses=("21", "69", "71"))
 def equation_72(rng):
-    def layers(n):
-        return [(k, l, q) for k, l in pairs(n, 0) for q in range(1, n + 1)]
-
-    return by_complex_steps(rng, {"all layers": eq.eq_72_dalpha}, reference.alpha, layers)
-
-
-def from_the_top(n):
-    return [(n, k, q) for k, q in pairs(n)]
+    return curved(rng, eq.eq_72_dalpha, lambda c, k, l, q: c.d(c.v[k], ("v", l), ("w", q)),
+                  lambda n: [(k, l, q) for k, l in pairs(n, 0) for q in range(1, n + 1)])
 
 
 @equation(PAPER, "73",
@@ -142,8 +107,11 @@ def from_the_top(n):
                       w_t^{(q),s}}""",
           kind="identity", verdict="holds", implements=eq.eq_73_deta, uses=("23",))
 def equation_73(rng):
-    return by_complex_steps(rng, {"all layers": eq.eq_73_deta}, reference.eta,
-                            from_the_top)
+    return curved(rng, eq.eq_73_deta, deta, from_the_top)
+
+
+def deta(case, n, k, q):
+    return case.d(case.v[n], ("z", k), ("w", q))
 
 
 @equation(PAPER, "74", "75",
@@ -153,27 +121,22 @@ def equation_73(rng):
           implements=(eq.eq_74_75_deta, eq.eq_74_75_as_printed),
           uses=("23", "68", "72", "73"))
 def equations_74_and_75(rng):
-    def right(case, k, q):
-        return case.by_complex_steps(reference.eta, q, case.sample.n, k)
-
     def printed(sample, k, q):
         return eq.eq_74_75_as_printed(sample, sample.n, k, q)
 
     # (74), (75)
-    return [*by_complex_steps(rng, {"all layers": eq.eq_74_75_deta}, reference.eta, from_the_top),
-            *as_printed(rng, printed, right, too_much)]
+    return [*curved(rng, eq.eq_74_75_deta, deta, from_the_top),
+            *as_printed(rng, printed, lambda c, k, q: deta(c, c.sample.n, k, q), too_much)]
 
 
 def too_much(case, k, q):
-    """What the printed sum over r has too much, indices j, l, s, t, from plain products."""
-    at = case.ws, case.sample.v[0], case.activation
+    """What the printed sum over r has too much, indices j, l, s, t."""
     n, v, total = case.sample.n, [reference.values(v) for v in case.v], 0
     for r in range(k + 1, n + 1):
-        bend = reference.entries(reference.values(case.z[r]), case.activation, r, 2)
-        above = reference.alpha(*at, n, r) * bend
-        own, lower = (case.ws[r] @ reference.eta(*at, r - 1, below) for below in (k, q))
-        total = (total + np.einsum("jb,bs,bl,t->jlst", above, own, own, v[k - 1])
-                 - np.einsum("jb,bs,bl,t->jlst", above, lower, own, v[q - 1]))
+        bent = case.alpha(n, r) * np.einsum("bbb->b", case.d(case.v[r], ("z", r), ("z", r)))
+        own, lower = (case.d(case.z[r], ("z", below)) for below in (k, q))
+        total = (total + np.einsum("jb,bs,bl,t->jlst", bent, own, own, v[k - 1])
+                 - np.einsum("jb,bs,bl,t->jlst", bent, lower, own, v[q - 1]))
     return total
 
 
@@ -181,17 +144,15 @@ def as_printed(rng, rule, right, extra):
     """Claims on the third case as printed: its value for layers of one width, k < n, is the
     derivative and `extra`; for other widths its shape is wrong.
     """
-    square, uneven = (network_case(rng, "tanh", sizes=sizes)
-                      for sizes in ((3, 3, 3, 3, 2), (3, 4, 3, 4, 3)))
+    square, uneven = network_case(rng, sizes=(3, 3, 3, 3, 2)), network_case(rng).sample
     below = [(k, q) for k, q in pairs(square.sample.n - 1) if q < k]
     printed = stacked(rule(square.sample, k, q) for k, q in below)
     expected = stacked(right(square, k, q) for k, q in below)
-    s = uneven.sample
     return [Equal("the printed form is what it says", printed,
                   expected + stacked(extra(square, k, q) for k, q in below), square.tolerance),
             Printed(Equal("q < k < n, layers of one width, as printed", printed, expected, CLEAR)),
             PrintedShape("s and t of the printed sum, k = 2, and of the derivative in w^(1)",
-                         (len(s.v[2]), len(s.v[1])), s.w[1].shape)]
+                         (len(uneven.v[2]), len(uneven.v[1])), uneven.w[1].shape)]
 
 
 @equation(PAPER, "76",
@@ -208,15 +169,12 @@ def equation_76(rng):
     return second_derivatives(rng, eq.eq_76_d2v)
 
 
-def second_of_outputs(case, k, q):
-    """d2 v^(n) in the weights of layers k and q, by jets."""
-    return case.second(case.v[case.sample.n], k, q)
+def d2v(case, k, q):
+    return case.d(case.v[case.sample.n], ("w", k), ("w", q))
 
 
 def second_derivatives(rng, rule):
-    """Claims: second derivatives of the outputs for all pairs of layers, against jets."""
-    return [*compared("all pairs of layers, against jets", rule, second_of_outputs, pairs,
-                      kinds(rng, *ACTIVATIONS)), network_case(rng).live()]
+    return compared(rng, ("all pairs of layers, against jets", rule, d2v, pairs))
 
 
 @equation(PAPER, "77",
@@ -228,29 +186,28 @@ def equation_77(rng):
         return np.einsum("jlst,i->jlist", too_much(case, k, q), case.sample.v[k - 1])
 
     return [*second_derivatives(rng, eq.eq_77_d2v),
-            *as_printed(rng, eq.eq_77_as_printed, second_of_outputs, extra)]
+            *as_printed(rng, eq.eq_77_as_printed, d2v, extra)]
 
 
-# -- the objective
+# -- the objective ---------------------------------------------------------------------------------
 
 
-def blocks_of(rng, rule, layers):
+def blocks_of(rng, rule, places):
     """Blocks of one sample against jets; and from averages over two samples, which is not the mean
     of the blocks.
     """
     def mean(samples):
-        return np.mean([stacked(rule(s, *at) for at in layers(3)) for s in samples], axis=0)
+        return np.mean([stacked(rule(s, *at) for at in places(3)) for s in samples], axis=0)
 
-    two = network_case(rng, "tanh", samples=2)
-    samples = [sample(two.evaluation, b) for b in range(2)]
+    at = network_case(rng, samples=2).evaluation
+    samples = [sample(at, b) for b in range(2)]
     f_p, f_pp = (np.mean([getattr(s, name) for s in samples], axis=0) for name in ("f_p", "f_pp"))
     mixed = [s._replace(f_p=f_p, f_pp=f_pp) for s in samples]
-    return [*compared("one sample, against jets", rule, second_of_objective, layers,
-                      kinds(rng, *ACTIVATIONS), scale_of_outputs),
+    return [*compared(rng, ("one sample, against jets", rule, NetworkCase.block, places),
+                      scale=scale_of_outputs),
             Counterexample(Equal("derivatives of F = E[f] in front of each of two samples' "
                                  "outputs, against the mean of the blocks", mean(mixed),
-                                 mean(samples), CLEAR)),
-            Case(x=two.evaluation.x)]
+                                 mean(samples), CLEAR))]
 
 
 @equation(PAPER, "78",
@@ -262,7 +219,7 @@ def blocks_of(rng, rule, layers):
           condition=ONE_SAMPLE,
           kind="identity", verdict="conditional", implements=eq_3_uu, uses=("25",))
 def equation_78(rng):
-    return blocks_of(rng, eq_3_uu, lambda n: [()])
+    return blocks_of(rng, eq_3_uu, once)
 
 
 @equation(PAPER, "79",

@@ -2,61 +2,23 @@
 loops.
 
 Nothing here comes from the room. A `Jet` is a scalar with its gradient and Hessian in N variables;
-a network written with jets gives every first and second derivative to rounding.
+a network written with jets gives every first and second derivative to rounding. A Jacobian between
+layers is a derivative in a shift of the lower layer, so that second derivatives in a shift and a
+weight tell how the Jacobian changes.
 """
 
 import numpy as np
 
-from ....exact.finite_differences import complex_step
-
-# value, first and second derivative; the first two take complex arguments
+# value, first and second derivative
 ACTIVATIONS = {
-    "relu": (lambda z: z * (np.real(z) > 0), lambda z: 1.0 * (np.real(z) > 0), lambda z: 0.0 * z),
+    "relu": (lambda z: max(z, 0.0), lambda z: float(z > 0), lambda z: 0.0),
     "tanh": (np.tanh, lambda z: 1 / np.cosh(z) ** 2, lambda z: -2 * np.tanh(z) / np.cosh(z) ** 2),
     "softplus": (lambda z: np.log(1 + np.exp(z)), lambda z: 1 / (1 + np.exp(-z)),
-                 lambda z: np.exp(-z) / (1 + np.exp(-z)) ** 2),
-    "identity": (lambda z: z, lambda z: 1.0 + 0.0 * z, lambda z: 0.0 * z)}
-
-
-def of_layer(activation, k):
-    """Value, slope and second derivative in layer k, for one name or a list of names by layer.
-
-    Two names with a blank between them are one function of the other; the word "unit" before them,
-    that the last unit of the layer is always 1, is for :func:`entries` and :func:`through`.
-    """
-    inner, *outer = _name(activation, k).removeprefix("unit ").split()
-    return composed(ACTIVATIONS[inner], ACTIVATIONS[outer[0]]) if outer else ACTIVATIONS[inner]
-
-
-def _name(activation, k):
-    return activation if isinstance(activation, str) else activation[k]
-
-
-def entries(z, activation, k, which):
-    """Value (`which` 0), slope (1) or second derivative (2) in layer k, of arguments z (d_k,)."""
-    function = of_layer(activation, k)[which]
-    if _name(activation, k).startswith("unit "):
-        return np.append(function(z[:-1]), (z[-1], 1, 0)[which])
-    return function(z)
-
-
-def through(z, activation, k):
-    """Layer k's activation of arguments z that are jets."""
-    unit = _name(activation, k).startswith("unit ")
-    moved = [jet.through(*of_layer(activation, k)) for jet in z[:len(z) - unit]]
-    return np.array([*moved, *z[len(z) - unit:]], dtype=object)
-
-
-def composed(inner, outer):
-    """Value and two derivatives of outer(inner(z)) by the chain rule."""
-    (f, f_1, f_2), (g, g_1, g_2) = inner, outer
-    return (lambda z: g(f(z)),
-            lambda z: g_1(f(z)) * f_1(z),
-            lambda z: g_2(f(z)) * f_1(z) ** 2 + g_1(f(z)) * f_2(z))
+                 lambda z: np.exp(-z) / (1 + np.exp(-z)) ** 2)}
 
 
 class Jet:
-    """A number with first (N,) and second (N, N) derivatives."""
+    """A number with first (N,) and second derivatives, (N, N) or 0 where there are none."""
 
     def __init__(self, value, first, second):
         self.value, self.first, self.second = value, first, second
@@ -82,40 +44,35 @@ class Jet:
                    first(z) * self.second + second(z) * np.outer(self.first, self.first))
 
 
-def variables(*arrays):
-    """The entries of arrays as jets, object arrays of the same shapes; N counts all of them in
-    order.
-    """
-    size, start, result = sum(np.size(a) for a in arrays), 0, []
-    for array in arrays:
-        jets = np.empty(np.shape(array), dtype=object)
-        for k, index in enumerate(np.ndindex(jets.shape)):
-            jets[index] = Jet(float(array[index]), np.eye(size)[start + k], np.zeros((size, size)))
-        start += jets.size
-        result.append(jets)
-    return result
+class Variables(dict):
+    """Arrays of variables by name, as jets; `of` gives derivatives in them."""
+
+    def __init__(self, arrays):
+        ends = np.cumsum([0, *map(np.size, arrays.values())])
+        self.size, self.where, self.shapes = ends[-1], {}, {k: a.shape for k, a in arrays.items()}
+        for (name, array), start, end in zip(arrays.items(), ends, ends[1:]):
+            self.where[name] = slice(start, end)
+            self[name] = np.empty(np.shape(array), dtype=object)
+            self[name].flat = [Jet(float(value), np.eye(1, self.size, start + k)[0], 0.0)
+                               for k, value in enumerate(np.ravel(array))]
+
+    def of(self, jets, *names):
+        """First derivatives of jets in the variables of one name, or second derivatives in those of
+        two: the axes of the jets, then theirs.
+        """
+        full, where = len(names) * (self.size,), tuple(map(self.where.get, names))
+        rows = [np.broadcast_to((jet.first, jet.second)[len(names) - 1], full)[where]
+                for jet in np.ravel(jets)]
+        return np.reshape(rows, np.shape(jets) + sum(map(self.shapes.get, names), ()))
+
+    def part(self, rows, *names):
+        """Of rows of derivatives in all variables those in the variables of these names."""
+        return rows[(slice(None), *map(self.where.get, names))]
 
 
 def values(jets):
+    """The numbers themselves."""
     return np.array([jet.value for jet in np.ravel(jets)]).reshape(np.shape(jets))
-
-
-def firsts(jets):
-    """First derivatives, one more axis (N)."""
-    return np.array([jet.first for jet in np.ravel(jets)]).reshape(*np.shape(jets), -1)
-
-
-def seconds(jets):
-    """Second derivatives, two more axes (N, N)."""
-    result = np.array([jet.second for jet in np.ravel(jets)])
-    return result.reshape(*np.shape(jets), *result.shape[1:])
-
-
-def part(array, axis, where, shape):
-    """The entries `where`, a slice, of an axis counted from the end, in the form `shape`."""
-    axis += array.ndim
-    taken = np.take(array, range(*where.indices(array.shape[axis])), axis)
-    return taken.reshape(*array.shape[:axis], *shape, *array.shape[axis + 1 :])
 
 
 def affine(w, v):
@@ -129,21 +86,31 @@ def affine(w, v):
     return np.array(result, dtype=object)
 
 
-def layers(ws, x, activation, start=0):
-    """Pre-activations z^(1), ..., z^(n) and outputs v^(0), ..., v^(n) as lists of object arrays.
+def layers(variables, ws, x, activations, unit=False):
+    """Arguments z^(1), ..., z^(n) and outputs v^(0), ..., v^(n) of the layers with weights `ws`;
+    shifts of them are the variables ("z", k) and ("v", k).
 
-    `ws` begins with the weights of layer `start` + 1.
+    Behind layer k the functions named in ``activations[k - 1]`` are applied, one after the other;
+    with `unit` not to the last unit, which is 1.
     """
-    z, v = [None], [np.array(x, dtype=object)]
-    for k, w in enumerate(ws, start=start + 1):
-        z.append(affine(w, v[-1]))
-        v.append(through(z[-1], activation, k))
+    z, v = [None], [x + variables["v", 0]]
+    for k, (w, names) in enumerate(zip(ws, activations), start=1):
+        z.append(affine(w, v[-1]) + variables["z", k])
+        moved = list(z[-1])
+        for name in names:
+            moved[:len(moved) - unit] = [jet.through(*ACTIVATIONS[name])
+                                         for jet in moved[:len(moved) - unit]]
+        v.append(np.array(moved, dtype=object) + variables["v", k])
     return z, v
 
 
+def shifts(widths):
+    """Zeros for the shifts of v^(0), z^(1), v^(1), ..."""
+    return {(letter, k): np.zeros(d) for k, d in enumerate(widths) for letter in "vz"[:1 + (k > 0)]}
+
+
 def by_loops(x, w, strides):
-    """Arguments of the activation, output by output, as jets in all entries of x and w."""
-    x, w = variables(x, w)
+    """Arguments of a convolution's activation, output by output."""
     counts = [(n - k) // stride + 1 for n, k, stride in zip(x.shape, w.shape, strides)]
     result = np.empty(counts, dtype=object)
     for s, t in np.ndindex(*counts):
@@ -158,8 +125,7 @@ def cross_entropy(p, y):
     total = 0.0
     for entry in p:
         total = entry.through(np.exp, np.exp, np.exp) + total
-    log = total.through(np.log, lambda z: 1 / z, lambda z: -1 / z**2)
-    result = log * float(sum(y))
+    result = total.through(np.log, lambda z: 1 / z, lambda z: -1 / z**2) * float(sum(y))
     for entry, weight in zip(p, y):
         result = result + entry * -float(weight)
     return result
@@ -174,48 +140,11 @@ def squared_error(p, y):
     return total
 
 
-# -- Jacobians as functions of all weights, for complex steps
+def larger_root(a, h, length, sigma):
+    """The larger stationary point of a s + h s^2 / 2 + sigma |s length|^3 / 6 for s > 0."""
+    return np.roots([sigma * length**3 / 2, h, a]).real.max()
 
 
-def weights_and_slopes(ws, x, activation, k):
-    """(W^(r), A'(z^(r))) of the layers r = 1, ..., k."""
-    v, result = x, []
-    for r in range(1, k + 1):
-        z = ws[r] @ v
-        result.append((ws[r], entries(z, activation, r, 1)))
-        v = entries(z, activation, r, 0)
-    return result
-
-
-def alpha(ws, x, activation, k, l):
-    """d v^(k) / d v^(l) by multiplying one layer's Jacobians; ws[0] is None."""
-    product = np.eye(len(x) if l == 0 else len(ws[l]))
-    if k < l:
-        return np.zeros((len(x) if k == 0 else len(ws[k]), len(product)))
-    for w, slope in weights_and_slopes(ws, x, activation, k)[l:]:
-        product = slope[:, None] * (w @ product)
-    return product
-
-
-def gamma(ws, x, activation, k):
-    """diag A'(z^(k))."""
-    return np.diag(weights_and_slopes(ws, x, activation, k)[-1][1])
-
-
-def eta(ws, x, activation, k, l):
-    """d v^(k) / d z^(l)."""
-    return alpha(ws, x, activation, k, l) @ gamma(ws, x, activation, l)
-
-
-def derivative(function, ws, q):
-    """Derivative of ``function(ws)``, an array, in W^(q) by complex steps.
-
-    Its axes, then those of W^(q).
-    """
-    shape = ws[q].shape
-
-    def at(theta):
-        return function([*ws[:q], theta.reshape(shape), *ws[q + 1 :]]) + 0j
-
-    result = complex_step(at, ws[q].ravel())
-    return result.reshape(*result.shape[:-1], *shape)
+def model(a, h, length, sigma, s):
+    """The cubic model along the ray, from its three terms."""
+    return a * s + h * s**2 / 2 + sigma * abs(s * length) ** 3 / 6

@@ -1,17 +1,18 @@
 """All blocks at once, biases, and ranks: what goes further than the paper."""
 
+from itertools import product
+
 import numpy as np
 
 from .... import exact
 from ....ledger import AtMost, Case, Equal, equation
-from ....nets import SoftmaxCrossEntropy, mlp
+from ....nets import Linear, SoftmaxCrossEntropy, mlp
 from .. import PAPER, whole_hessian
 from ..eq_01_07_low_rank import eq_3_uu, eq_4_uw
 from ..eq_66_80_any_activation import eq_80_ww
 from ..layers import sample
 from ..whole_hessian import SampleHessian, generic_rank
-from .batch_cases import IN_PARTS, ROWS, rows, with_dense
-from .cases import ACTIVATIONS, compared, kinds, network_case, pairs, second_of_objective
+from .cases import IN_PARTS, RELU, ROWS, at_each, kinds, pairs, rows, with_dense
 
 
 @equation(PAPER, "extension-biases",
@@ -24,17 +25,19 @@ from .cases import ACTIVATIONS, compared, kinds, network_case, pairs, second_of_
           implements=(sample, eq_80_ww, eq_4_uw, eq_3_uu),
           uses=("78", "79", "80"))
 def extension_biases(rng):
-    cases = [(name, case) for name, case in kinds(rng, *ACTIVATIONS)
-             if any("bias" in layer.parameters for layer in case.evaluation.network.layers)]
-    claims = compared("all blocks against jets", block, second_of_objective,
-                      lambda n: pairs(n + 1), cases)
-    for name, case in cases:
+    claims = []
+    for name, case in kinds(rng):
+        network = case.evaluation.network
+        if not any("bias" in layer.parameters for layer in network.layers):
+            continue
+        claims.append(Equal("all blocks against jets", at_each(block, case.sample, pairs(4)),
+                            at_each(type(case).block, case, pairs(4)), case.tolerance, case=name))
         if case.evaluation.samples == 1:
-            claims.append(Equal("the network's own weights and biases among them, against "
-                                "Hessian-vector products", assembled(case),
-                                with_dense(name, case.evaluation, case.evaluation.gradient).H,
-                                case.tolerance, case=name))
-    return [*claims, network_case(rng, bias=True).live()]
+            row = with_dense(name, case.evaluation, case.evaluation.gradient)
+            claims.append(row.equal("the network's own weights and biases among them, against "
+                                    "Hessian-vector products", assembled(case.sample, network),
+                                    row.H))
+    return [*claims, case.live()]
 
 
 def block(s, k, r):
@@ -48,22 +51,17 @@ def block(s, k, r):
     return eq_80_ww(s, k, r)
 
 
-def assembled(case):
+def assembled(s, network):
     """All blocks as a matrix, in the order of theta: a layer's weights, then its biases."""
-    affine = [layer for layer in case.evaluation.network.layers if "weight" in layer.parameters]
-
-    def flat(block, axis, layer):
-        d, m = layer.weight.shape
-        own = np.moveaxis(block, (axis, axis + 1), (0, 1))[:d]
-        parts = [own[:, :m].reshape(d * m, *own.shape[2:])]
-        return np.concatenate(parts + [own[:, m]] * (layer.bias is not None))
-
-    rows = []
-    for k, above in enumerate(affine, start=1):
-        rows.append(np.hstack([
-            flat(flat(block(case.sample, k, r), 2, below), 1, above)
-            for r, below in enumerate(affine, start=1)]))
-    return np.vstack(rows)
+    H, places = np.empty(2 * (network.size,)), []
+    for own, where in zip(network.layers, network.slices):
+        if isinstance(own, Linear):
+            weights, *biases = own.split(np.arange(where.start, where.stop))
+            places.append(np.column_stack([weights, *biases]))
+    for (k, above), (r, below) in product(enumerate(places, 1), repeat=2):
+        own = block(s, k, r)[:len(above), :above.shape[1], :len(below), :below.shape[1]]
+        H[np.ix_(above.ravel(), below.ravel())] = own.reshape(above.size, below.size)
+    return H
 
 
 @equation(PAPER, "extension-blocks",
@@ -82,19 +80,18 @@ def assembled(case):
           uses=("78", "79", "80"))
 def extension_blocks(rng):
     claims = []
-    for row in [*rows(rng), *rows(rng, IN_PARTS), *rows(rng, {"ReLU": {"activation": "relu"}})]:
-        claims += [Equal("against Hessian-vector products", whole_hessian.hessian(*row.model),
-                         row.H, row.tolerance, case=row.name),
-                   Equal("with a penalty", whole_hessian.hessian(*row.model, l2=0.3),
-                         row.H + 0.3 * np.eye(len(row.H)), row.tolerance, case=row.name)]
+    for row in [*rows(rng), *rows(rng, IN_PARTS), *rows(rng, RELU)]:
+        claims += [row.equal("against Hessian-vector products", whole_hessian.hessian(*row.model),
+                             row.H),
+                   row.equal("with a penalty", whole_hessian.hessian(*row.model, l2=0.3),
+                             row.H + 0.3 * np.eye(len(row.H)))]
     for row in rows(rng, {name: ROWS[name] | {"samples": 1} for name in (
             "middle layer frozen", "biases in some layers", "float32")}):
         alone = SampleHessian(*row.model)
-        claims += [Equal("one sample's, never formed: a product", alone @ row.direction,
-                         row.H @ row.direction, row.tolerance, scale=row.curvature[1],
-                         case=row.name),
-                   Equal("its diagonal", alone.diagonal(), np.diag(row.H), row.tolerance,
-                         scale=np.abs(row.H).max(), case=row.name)]
+        claims += [row.equal("one sample's, never formed: a product", alone @ row.direction,
+                             row.H @ row.direction, row.curvature[1]),
+                   row.equal("its diagonal", alone.diagonal(), np.diag(row.H),
+                             np.abs(row.H).max())]
     return [*claims, Case(x=row.at.x, H=row.H)]
 
 
