@@ -15,8 +15,8 @@ SHORT = 100  # iterations with (39) as printed: enough where none leaves with Ad
        claims={"a": "Adam alone leaves the plateau before Adagrad and Adadelta alone",
                "b": "cubic steps on Adam gain nothing: they leave at most 10 % earlier (sigma "
                     "1000)",
-               "b-end": "nor do they end more than 10 % lower, without a plateau (sigma 1000)",
-               "c": "the two rates do not interfere: at the best of four sigmas cubic steps on "
+               "b-end": "without a plateau cubic steps on Adam end at most 10 % lower (sigma 1000)",
+               "c": "at the best of four sigmas the two rates do not interfere: cubic steps on "
                     "Adam leave within 1.1 times its iterations"},
        full=plateau.TEN, quick=plateau.QUICK, seconds=(1100, 4), needs=("mnist",),
        ours=("b-end", "c"), smaller=plateau.SMALLER,
@@ -43,8 +43,9 @@ class AdamClaim:
             return results.by_seed(base=base, half_width=half, curvature=curvature, sigma=sigma)
 
         def late(sigma, form="exact"):
+            last = 2001 if form == "exact" else SHORT
             return plateau.ratios(of(curvature=form, sigma=sigma), of(),
-                                  lambda one: min(plateau.leave(one), 2001 if form == "exact" else SHORT))
+                                  lambda one: min(plateau.leave(one), last))
 
         def high(sigma):
             return plateau.ratios(of(0.2, curvature="exact", sigma=sigma), of(0.2), plateau.end)
@@ -55,7 +56,8 @@ class AdamClaim:
         return {"a": counted([one < min(two) for one, *two in zip(left, *others)], left,
                              "iterations to leave"),
                 "b": plateau.both_forms(lambda form: plateau.within(
-                    late(1000.0, form), "leaving over Adam's", 0.9)),
+                    late(1000.0, form), "leaving over Adam's" if form == "exact" else
+                    "leaving over Adam's, at least", 0.9)),
                 "b-end": readings({"corrected": ends, "as printed": undecided("not run")},
                                   because="only (39) corrected was run"),
                 "c": plateau.both_forms(lambda form: as_good(

@@ -75,15 +75,15 @@ def variation(values):
 
 @study(PAPER, "claim-averaging",
        shows="Three ways to a rate for a batch: how noisy they are, and how training goes by them",
-       claims={"a-step": "E[α g] is noisier than the batch-mean model: its step varies more over "
-                         "batches",
-               "a-rate": "E[α] E[g] is noisier than the batch-mean model",
+       claims={"a-step": "the mean of the samples' own steps, E[α g], is noisier than the step of "
+                         "the batch-mean model",
+               "a-rate": "the samples' mean rate, E[α] E[g], is noisier than the batch-mean model",
                "b-leave": "by the batch-mean model the plateau is left first",
                "b-end": "by the batch-mean model the end is lowest, without a plateau"},
        full=plateau.FULL | {"batches": 60}, quick=plateau.QUICK | {"batches": 5},
        seconds=(600, 6), needs=("mnist",),
        smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + "; (39) is the corrected form. Noise is the variation over 60 "
+       deviation=plateau.DEVIATION + ". It was run corrected. Noise is the variation over 60 "
        "batches, as a geometric mean over four points of training; of a step it is taken along the "
        "mean step")
 class Averaging:

@@ -10,7 +10,7 @@ import numpy as np
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay, Wrapper
 from secondorder.optimizers.norms import norm
-from secondorder.studies import chosen, headline, legend_under, study, undecided
+from secondorder.studies import chosen, finished, headline, legend_under, study, undecided
 
 from .. import PAPER
 from ..eq_37_43_step_length import step_length
@@ -90,8 +90,10 @@ def best(results, settings, method):
        shows="A plateau (weights within 0.1): cubic steps beside steps without a second derivative",
        claims={"h-0": "without curvature (h = 0) cubic steps leave the plateau as fast (1.1 times "
                       "the iterations), sigma 100 in both",
-               "h-0-best": "so they do where each has its best sigma",
-               "normalised": "so do steps of one length along the gradient, at the best length"},
+               "h-0-best": "where each has its best sigma, cubic steps leave as fast without "
+                           "curvature",
+               "normalised": "steps of one length along the gradient leave as fast, at the best "
+                             "length"},
        full=plateau.FULL | {"choosing": (10, 11), "grids": GRIDS},
        quick=plateau.QUICK | {"choosing": (10,), "grids": {
            method: grid[1:3] for method, grid in GRIDS.items()}},
@@ -138,22 +140,24 @@ class Normalisation:
             style = ("-", "--", "-.", ":")[k]
             winner = best(results, settings, method)
             if winner:
-                plateau.draw_losses(losses, [results.by_seed(**winner)[seed]
-                                             for seed in settings["seeds"]], f"C{k}", style,
-                                    f"{name}: {said(winner)}")
+                runs = finished(map(results.by_seed(**winner).get, settings["seeds"]))
+                middle = np.median([run["loss"] for run in runs], axis=0)
+                losses.plot(plateau.EVERY * np.arange(len(middle)), middle, color=f"C{k}",
+                            linestyle=style, label=f"{name}: {said(winner)}")
             points = [(one["amount"], plateau.leave(run)) for one, run in zip(
                 results.arguments(method=method), results.of(method=method))
                 if one["seed"] in settings["choosing"] and method != "normalised"]
             if points:
-                sweep.plot(*zip(*points), "os^"[k], color=f"C{k}", label=name)
+                sweep.plot(*zip(*points), "os^"[k], color=f"C{k}", alpha=0.6, label=name)
         losses.axhline(np.log(10), color="0.7", linewidth=0.8)
-        losses.set(xlabel="iteration", ylabel=plateau.LOSS, title="each at its best setting")
+        losses.set(xlabel="iteration", ylabel=plateau.LOSS, title="each at its best setting",
+                   ylim=(0, 3.5))  # bold ones leap higher
         sweep.set(xscale="log", yscale="log", xlabel="sigma", ylabel="iterations to leave",
-                  title="seeds for choosing (2001: never)")
+                  title="the two seeds for choosing (2001: never)")
         legend_under(losses, fontsize=7)
         legend_under(sweep, fontsize=7)
-        headline(figure, "With and without a second derivative: "
-                 f"{plateau.title_of(settings)}, weights within ±0.1", settings)
+        headline(figure, "With and without a second derivative\n"
+                 f"{plateau.title_of(settings)}, weights within ±0.1", settings, "median")
 
 
 def said(winner):

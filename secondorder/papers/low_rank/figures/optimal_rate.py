@@ -36,7 +36,7 @@ def best(results, settings, letter):
        shows="Cubic steps with sigma 100 beside gradient descent at the best of many rates",
        claims={"usual": "without a plateau cubic steps end within 1.1 times the loss of gradient "
                         "descent at its best rate",
-               "plateau": "they leave a plateau within 1.1 times the iterations of gradient "
+               "plateau": "cubic steps leave a plateau within 1.1 times the iterations of gradient "
                           "descent at its best rate"},
        full=plateau.FULL | {"choosing": (10, 11)},
        quick=plateau.QUICK | {"choosing": (10,)}, seconds=(900, 10), needs=("mnist",),

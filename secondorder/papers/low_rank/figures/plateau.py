@@ -31,10 +31,11 @@ QUICK = {"data": "digits", "layers": 6, "width": 64, "iterations": 300, "watched
          "seeds": (2,)}
 SMALLER = "8000 images of MNIST, 2000 iterations"
 DEVIATION = ("8000 images of the MNIST test set instead of the training set, 2000 iterations. "
-             "Iterations, seeds and the scale of the inputs are not in print")
+             "Iterations, seeds and the scale of the inputs are not in print. The curvature along "
+             "the step, (39), lacks a part in print; *corrected* has it")
 #: A reading of (39) -> what records of runs call it. The print lacks a part of the curvature.
 FORMS = {"corrected": "exact", "as printed": "printed"}
-OPEN = "the two forms of (39) differ, and which one the authors ran is not known"
+OPEN = "the two forms of the misprinted (39) differ; which one the authors ran is not known"
 
 
 def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, iterations, watched,

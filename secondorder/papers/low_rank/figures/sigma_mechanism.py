@@ -56,7 +56,7 @@ def most_curved_share(result):
                "curved": "where the objective is curved the curvature has the larger part"},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(70, 1), needs=("mnist",),
        smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + ". (39) is the corrected form. (flat) and (curved) are judged "
+       deviation=plateau.DEVIATION + ". It was run corrected. (flat) and (curved) are judged "
        "by 95 % of the iterations")
 class SigmaMechanism:
     def runs(self, settings, results):

@@ -39,10 +39,10 @@ def start(seed, data, half_width, curvature, layers, width, iterations, watched)
 @study(PAPER, "claim-start-scale",
        shows="Loss, gradient and curvature at the start, and the loss after 500 iterations, over "
              "the half-width of the initial weights",
-       claims={"flat": "near the origin the objective is flat: within 0.1 the gradient is below 0.01, "
-                       "and gradient descent stuck for 1000 iterations",
-               "far": "far from it values are huge (a thousandfold from 0.2 to 0.6) and cubic steps "
-                      "fail from 1"},
+       claims={"flat": "near the origin the objective is flat: within 0.1 the gradient is below "
+                       "0.01, and gradient descent stuck for 1000 iterations",
+               "far": "far from the origin values are huge (a thousandfold from 0.2 to 0.6) and "
+                      "cubic steps fail from 1"},
        full=plateau.FULL | {"steps": 500}, quick=plateau.QUICK | {"steps": 20}, seconds=(800, 4),
        needs=("mnist",), smaller=plateau.SMALLER,
        deviation=plateau.DEVIATION + "; float64, (39) corrected")
