@@ -31,7 +31,7 @@ def rates_by_group(result):
        full=plateau.FULL, quick=plateau.QUICK, seconds=(140, 2), needs=("mnist",),
        smaller=plateau.SMALLER,
        deviation=plateau.DEVIATION + ". The rate is the mean of 100 iterations. Stuck: the loss is "
-       "above 2.29; converged: the last 200 iterations of runs that end below 0.2 (Figures 1 and 2)")
+       "above 2.29. Converged: last 200 iterations of runs that end below 0.2 (Figures 1 and 2)")
 class ConvergedOrStuck:
     packed = staticmethod(plateau.packed)
 
