@@ -3,10 +3,10 @@
 import re
 from types import SimpleNamespace
 
-from ..formulas.terminal import drawable
-from ..ledger.labels import heading, short
+from ..ledger.labels import short
 from ..ledger.pages import counts
-from ..ledger.pages.own_lines import plain
+from ..ledger.pages.own_lines import displays_among, plain
+from ..ledger.pages.page import page as page_of
 from ..ledger.pages.source import check_and_helpers
 from ..ledger.registry import REGISTRY
 from .parts import code, formulas, numbered
@@ -44,24 +44,27 @@ def article(entry, evaluated, symbols, blocks):
     explains, `blocks` what code the page shows where. FormulaError for a formula that cannot be
     set.
     """
-    where = f"[{entry.paper}] {heading(entry.labels)}"
-    printed, corrected = numbered.shown(entry, symbols, where, blocks)
-    glyph, _ = GLYPHS[entry.verdict]
-    foreign = REGISTRY.papers[entry.paper] is None  # it may have what cannot be drawn
-    latex = [text for text in (entry.formula, entry.corrected)
-             if text and (not foreign or drawable(text))]
+    page = page_of(entry)
+    printed, corrected = numbered.shown(page, symbols, blocks)
+    drawn = [one.text for one in (page.printed, page.corrected) if one and one.nodes]
     return SimpleNamespace(
-        entry=entry, anchor=anchor(entry.labels[0]), heading=heading(entry.labels),
-        short=short(entry.labels), glyph=glyph, word=counts.verdict_of(entry),
-        statement=typeset(entry.statement), marks=counts.marks(entry),
+        entry=entry, anchor=anchor(entry.labels[0]), heading=page.heading,
+        short=short(entry.labels), glyph=GLYPHS[entry.verdict][0], word=page.verdict,
+        statement=typeset(entry.statement), marks=page.marks,
         conditions=[(getattr(one, "name", ""), typeset(getattr(one, "text", str(one))))
                     for one in entry.conditions],
-        printed=printed, corrected=corrected, wide=any(map(formulas.is_wide, latex)),
+        printed=printed, corrected=corrected, wide=any(map(formulas.is_wide, drawn)),
         rows=[row | {"text": typeset(row["text"])} for row in evaluated.rows],
         ok=evaluated.ok, both=evaluated.both, live=evaluated.live,
         code=blocks.here(entry), elsewhere=blocks.elsewhere(entry),
-        other=blocks.other_side(entry), seeds=evaluated.seeds,
+        other=blocks.other_side(entry), seeds=evaluated.seeds, snippet=_coloured(evaluated.snippet),
         topic=entry.check.__module__.rpartition(".")[2].replace("_", " "))
+
+
+def _coloured(text):
+    """Lines of Python for the template, one a line of text."""
+    lines = code.coloured(text.rstrip().splitlines(), {})
+    return re.sub(r"<b class=m>(.*?)</b>", r"\1", "\n".join(lines))  # numbers stay plain
 
 
 class Blocks:
@@ -71,7 +74,7 @@ class Blocks:
         self.paper, self.links, self.home, self.named = paper, {}, {}, set()
         self.foreign = REGISTRY.papers[paper] is None
         for entry in entries:  # the first is the formula
-            for value in entry.implements[:1]:
+            for value in _code(entry)[:1]:
                 name = getattr(plain(value), "__name__", "")
                 self.links.setdefault(name, f"#{anchor(entry.labels[0])}")
                 self.home.setdefault(plain(value), entry)
@@ -93,12 +96,12 @@ class Blocks:
         own = numbered.ids(entry)
         return [code.block(value, self.paper, self.links, own=own,
                            named=self._at_home(value, entry) and plain(value) in self.named)
-                for k, value in enumerate(entry.implements) if not k or self._at_home(value, entry)]
+                for k, value in enumerate(_code(entry)) if not k or self._at_home(value, entry)]
 
     def elsewhere(self, entry):
         """What else implements it: names and addresses of blocks that other articles show."""
         return [(code.short_name(self.paper, code.qualified_name(value)), f"#{code.address(value)}")
-                for value in entry.implements[1:] if not self._at_home(value, entry)]
+                for value in _code(entry)[1:] if not self._at_home(value, entry)]
 
     def _at_home(self, value, entry):
         return self.home[plain(value)] is entry
@@ -117,7 +120,7 @@ class Blocks:
     def address_of(self, entry, line, word, label):
         """Where on the page a line stands that is a display's own: it, or the block that has it."""
         function = plain(line.function)
-        here = [plain(value) for k, value in enumerate(entry.implements)
+        here = [plain(value) for k, value in enumerate(_code(entry))
                 if not k or self._at_home(value, entry)]
         others = [one for one in self._check(entry) if one not in self.shared]
         return f"#{word}-eq-{label}" if function in here + others else f"#{code.address(function)}"
@@ -126,3 +129,9 @@ class Blocks:
         """What several checks call, once."""
         return [code.block(function, self.paper, self.shared_links, named=True)
                 for function in self.shared]
+
+
+def _code(entry):
+    """What implements a display, the function that is it first."""
+    first = displays_among(entry)[:1]
+    return first + [value for value in entry.implements if value not in first]

@@ -2,7 +2,10 @@
 
 import contextlib
 import importlib.resources
+import os
 import re
+import shutil
+from pathlib import Path
 
 from .. import files
 
@@ -13,11 +16,15 @@ _FIRST = "Written by secondorder book, which may write these files again or remo
 
 
 def opened(out, overwrite):
-    """A folder that can be written to: new, empty, or with `overwrite` that of an earlier book.
+    """A folder that can be written to: new, empty, or with `overwrite` that of an earlier book; a
+    new one is made by `fill` only.
 
     FileExistsError names what else is in it.
     """
-    place = files.output_directory(out)
+    place = Path(out)
+    if not os.path.lexists(place) and place.parent.is_dir() and os.access(place.parent, os.W_OK):
+        return place
+    place = files.output_directory(place)
     earlier = listed(place)
     there = sorted(path.relative_to(place).as_posix() for path in place.rglob("*")
                    if not path.is_dir() and not path.name.startswith("."))
@@ -32,21 +39,30 @@ def opened(out, overwrite):
 
 
 def fill(place, contents):
-    """Write a book, `contents` by file name, in place of an earlier one; the index comes last, so
-    that a book that was broken off has none.
+    """Write a book, `contents` by file name, in place of an earlier one: into a hidden folder
+    beside, whose files are moved when all are there, the index last.
     """
-    earlier = listed(place)
-    _write_list(place, {*earlier, *contents})
-    for name in earlier:
-        (place / name).unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # a folder that is not empty yet
-            if "/" in name:
-                (place / name).parent.rmdir()
-    for name in sorted(contents, key=lambda name: name == INDEX):
-        content = contents[name]
-        (place / name).parent.mkdir(exist_ok=True)
-        files.write_bytes(place / name, content if isinstance(content, bytes) else content.encode())
-    _write_list(place, contents)
+    made = files.hidden_neighbour(Path(os.path.realpath(place)))
+    try:
+        with files.naming(place):
+            for name, content in contents.items():
+                (made / name).parent.mkdir(parents=True, exist_ok=True)
+                (made / name).write_bytes(content if isinstance(content, bytes)
+                                          else content.encode())
+        files.output_directory(place)
+        earlier = listed(place)
+        _write_list(place, {*earlier, *contents})
+        for name in earlier:
+            (place / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a folder that is not empty yet
+                if "/" in name:
+                    (place / name).parent.rmdir()
+        for name in sorted(contents, key=lambda name: name == INDEX):
+            (place / name).parent.mkdir(exist_ok=True)
+            os.replace(made / name, place / name)
+        _write_list(place, contents)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def listed(place):

@@ -1,5 +1,6 @@
 """Writing the book: a page a paper, an index, errata, claims, letters; all in one folder."""
 
+import concurrent.futures
 import importlib.util
 import json
 import os
@@ -10,7 +11,8 @@ from ..ledger.labels import short
 from ..ledger.pages import counts, reading_path
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import articles, bibliography, evaluating, folder, graph, moving, reported, trees
+from . import (articles, bibliography, evaluating, folder, graph, moving, reported, search, trees,
+               tutorials)
 from .parts import docstrings, evidence, symbols
 
 NEEDED = ("math_core", "jinja2", "pygments")
@@ -53,7 +55,11 @@ def write(out, paper=None, seeds=None, say=print, jobs=None, overwrite=False):
     place, contents = folder.opened(out, overwrite), folder.static()
     claims = reported.studies(papers)
     pages = gathered(papers, claims, seeds, jobs, say)
-    folder.fill(place, contents | rendered(pages, claims) | reported.figures(claims))
+    lessons = run_tutorials(jobs, say) if paper is None else []
+    contents |= rendered(pages, claims, lessons) | reported.figures(claims)
+    for lesson in lessons:
+        contents |= lesson["figures"]
+    folder.fill(place, contents)
     return place / ("index.html" if paper is None else f"{papers[0]}.html")
 
 
@@ -75,6 +81,15 @@ def gathered(papers, claims, seeds=None, jobs=None, say=print):
             say(f"{name}: {len(pages[name]['articles'])} articles "
                 f"({time.monotonic() - began:.0f} s)")
     return pages
+
+
+def run_tutorials(jobs=None, say=print):
+    """What the pages of the tutorials show; each runs in a process of its own."""
+    began, paths = time.monotonic(), tutorials.names()
+    with concurrent.futures.ThreadPoolExecutor(jobs or min(os.cpu_count() or 1, 4)) as pool:
+        outputs = list(pool.map(tutorials.ran, paths))
+    say(f"tutorials: {len(paths)} ({time.monotonic() - began:.0f} s)")
+    return [tutorials.page(*pair) for pair in zip(paths, outputs)]
 
 
 def require_extra():
@@ -150,7 +165,7 @@ def join(pages):
     return neighbours
 
 
-def rendered(pages, claims, single=False):
+def rendered(pages, claims, lessons=(), single=False):
     """File name -> text of every page; of a `single` paper its own page alone, without links."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -160,32 +175,29 @@ def rendered(pages, claims, single=False):
         joined=join(pages), caption=short, glyphs=articles.GLYPHS,
         meanings=articles.MEANINGS, noun=counts.noun,
         symbol=docstrings.symbol, typeset=docstrings.typeset,
-        anchor=articles.anchor, axis=evidence.axis, axis_again=evidence.axis_again,
-        rulers=evidence.samples(), panel=reported.panel, source=reported.source,
+        spoken=symbols.name, anchor=articles.anchor, axis=evidence.axis,
+        axis_again=evidence.axis_again,
+        rulers=evidence.samples(), source=reported.source, lessons=lessons,
+        named=tutorials.by_display(lessons), cited=bibliography.bibtex,
         open="#study-{1}".format if single else reported.source, single=single)
     papers = list(pages.values())
+    found = [] if single else reported.findings(papers)
     asked = {f"{paper['key']}.html": ("paper", {"paper": paper}) for paper in papers}
     if not single:
         asked |= {f"claims-{paper['key']}.html": ("claims_of_paper", {"paper": paper})
                   for paper in papers if paper["studies"]}
         asked |= {f"{name}.html": (name, {}) for name in ("index", "errata", "claims")}
-        asked["findings.html"] = "findings", {"findings": reported.findings(papers)}
+        if lessons:
+            asked["tutorials.html"] = "tutorials", {}
+        asked |= {lesson["file"]: ("tutorial", {"lesson": lesson}) for lesson in lessons}
+        asked["findings.html"] = "findings", {"findings": found}
         asked["letters.html"] = "letters", {"letters": symbols.collected(),
                                             "names": symbols.papers(),
                                             "cell": symbols.cell}
     texts = {file: environment.get_template(f"{name}.html").render(papers=papers, **facts)
              for file, (name, facts) in asked.items()}
-    texts["search.js"] = "const INDEX = " + json.dumps(search_index(papers, single),
-                                                       ensure_ascii=False) + ";\n"
+    texts["search.js"] = "const INDEX = " + json.dumps(
+        search.rows(papers, lessons, found, single), ensure_ascii=False,
+        separators=(",", ":")) + ";\n"
     return texts
 
-
-def search_index(papers, single):
-    """One row a label: what is shown, where it stands, what it states."""
-    page = {paper["key"]: "" if single else f"{paper['key']}.html" for paper in papers}
-    rows = [{"label": label, "page": f"{page[paper['key']]}#{one.anchor}", "paper": paper["key"],
-             "glyph": one.glyph, "text": one.entry.statement}
-            for paper in papers for one in paper["articles"] for label in one.entry.labels]
-    return rows + [{"label": study["key"], "page": f"{page[paper['key']]}#{study['anchor']}",
-                    "paper": paper["key"], "glyph": "▦", "text": study["shows"]}
-                   for paper in papers for study in paper["studies"]]

@@ -58,23 +58,20 @@ def related(entries, some):
 
 
 def findings(papers):
-    """What was found in some papers, the firmest first; see `studies.pages.findings`."""
+    """What was found in some papers, the firmest first, with an address each; see
+    `studies.pages.findings`.
+    """
     keys = {paper["key"] for paper in papers}
-    return [one for one in pages.findings() if one["row"]["paper"] in keys]
+    return [one | {"anchor": "-".join(one["row"][name] for name in ("paper", "key", "claim"))}
+            for one in pages.findings() if one["row"]["paper"] in keys]
 
 
 def source(paper, key):
     """Where the figure of a study stands beside the pages."""
-    return f"figures/{paper}-{key}.png"
-
-
-def panel(picture):
-    """The first panel of a picture, or all of it: what is seen of it when it is small."""
-    whole = 0, 0, picture.width, picture.height
-    return next((part for part in picture.parts if part[3] > 0.4 * picture.height), whole)
+    return f"figures/{paper}-{key}.{pictures.KIND}"
 
 
 def figures(some):
     """File name -> bytes of the figures of recorded studies, by paper."""
-    return {source(paper, study["key"]): study["picture"].png
+    return {source(paper, study["key"]): study["picture"].raw
             for paper, ones in some.items() for study in ones if study["picture"] is not None}

@@ -9,7 +9,7 @@ from .. import files
 from ..ledger.registry import REGISTRY
 from . import folder, pages, reported
 
-_TYPES = {"png": "image/png", "woff2": "font/woff2"}
+_TYPES = {"png": "image/png", "webp": "image/webp", "woff2": "font/woff2"}
 
 
 def write(out, paper, seeds=None, say=print, jobs=None, overwrite=False):

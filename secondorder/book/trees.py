@@ -45,8 +45,8 @@ def drawn(top, known, stops, entries):
         marks.append(
             f'<a class="node {entry.verdict}{own}" href="#{articles.anchor(label)}" '
             f'data-label="{html.escape(label)}" data-needs="{needs}">'
-            f'<rect x="{x - wide / 2:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{TALL}" rx="4"/>'
-            f'<text x="{x:.1f}" y="{y + 17:.1f}">{html.escape(texts[label])}</text></a>')
+            f'<rect x="{x - wide / 2:.0f}" y="{y:.0f}" width="{wide:.0f}" height="{TALL}" rx="4"/>'
+            f'<text x="{x:.0f}" y="{y + 17:.0f}">{html.escape(texts[label])}</text></a>')
     depth = graph.depths(top, part)
     steps = [(entries[label], [entries[used] for used in known[label]])
              for label in sorted(part, key=depth.get) if label not in set(stops) - {top}]
@@ -94,11 +94,11 @@ def _path(points):
     """A smooth line from below the first box to above the last one."""
     (x, y), path = points[0], ""
     y += TALL
-    path = f"M{x:.1f},{y:.1f}"
+    path = f"M{x:.0f},{y:.0f}"
     for x_next, y_next in points[1:]:
         half = (y + y_next) / 2
-        path += f" C{x:.1f},{half:.1f} {x_next:.1f},{half:.1f} {x_next:.1f},{y_next:.1f}"
+        path += f" C{x:.0f},{half:.0f} {x_next:.0f},{half:.0f} {x_next:.0f},{y_next:.0f}"
         if (x_next, y_next) != points[-1]:
-            path += f" V{y_next + TALL:.1f}"
+            path += f" V{y_next + TALL:.0f}"
         x, y = x_next, y_next + TALL
     return path

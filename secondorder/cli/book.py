@@ -20,8 +20,8 @@ def add(commands):
         description="Write the edition as static pages: every equation's formula, the code that "
         "computes it,\nits evidence and its verdict. The pages need no network. The command needs "
         "the extra:\npip install 'secondorder[book]'.\n\n"
-        "All papers take about 40 seconds of one core and 9 MB; most of the time goes into the "
-        "checks.\nWith --single-file one paper becomes one file below 4 MB, with its fonts and "
+        "All papers with the tutorials, which run too, take about two minutes of one core and "
+        "10 MB.\nWith --single-file one paper becomes one file below 4 MB, with its fonts and "
         "figures inside.", examples=EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="one paper (default: all)")
     parser.add_argument("--out", type=not_empty, metavar="DIR", help="a new folder, or the folder "

@@ -18,7 +18,8 @@ what to do then:
   secondorder verify my-paper --strict         fail while a display is unchecked
   secondorder book my-paper --out book         write the edition as pages
 
-These commands find the folder in the working directory, or where --load FOLDER says. An edition has
+These commands find the folder in the working directory, or that one itself, or where --load FOLDER
+says. An edition has
 equations only. Studies, which reproduce and claims run and judge, belong to papers of the package.
 """
 NEW = """\

@@ -63,12 +63,18 @@ def load_here(name):
     names an edition whose name is nearly the given one.
     """
     from secondorder.checks import close_matches
+    from secondorder.ledger.labels import papers_named
     from secondorder.ledger.registry import REGISTRY, paper_meant
 
     if not name or name in REGISTRY.papers or "/" in name or "\\" in name:
         return
     from secondorder.edition import loading
 
+    if loading.is_edition("."):  # the working directory is one itself
+        key = loading.key_of(".")
+        if key not in REGISTRY.papers and papers_named(name, {key: ""}):
+            loading.load(".")
+            return
     editions = [folder.name for folder in sorted(Path().iterdir()) if loading.is_edition(folder)]
     if not editions:
         return

@@ -3,7 +3,8 @@ r"""What stands in a display: its lines, their numbers, tags and names, as far a
 import re
 from dataclasses import dataclass, field
 
-from .tex.stream import PARAGRAPH, written
+from ..formulas.tokens import written
+from .tex.stream import PARAGRAPH
 
 #: Environments that bear one number, and those that bear one a line.
 SINGLE = {"equation", "multline", "dmath", "displaymath"}

@@ -7,6 +7,7 @@ could not read either is refused with its line; what is only unknown here is lis
 import re
 from dataclasses import dataclass, field
 
+from ..formulas.tokens import written
 from .displays import (BY_LINE, DEEPEST, SINGLE, Display, bearing, formula_of, group, read_lines,
                        shown)
 from .tex.commands import common, preamble_command, text_command
@@ -14,7 +15,7 @@ from .tex.counters import Counters, Endless
 from .tex.files import Files, Outside
 from .tex.macros import Macros
 from .tex.prose import Prose
-from .tex.stream import PARAGRAPH, ReadingError, Stream, written
+from .tex.stream import PARAGRAPH, ReadingError, Stream
 from .theorems import Theorems
 
 _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "filecontents",

@@ -42,11 +42,13 @@ A check draws a small random case from `rng`, computes both sides in different w
 what it claims, as in::
 
     @paper.equation("1", statement="The gradient of the loss.", formula=PRINTED["1"],
-                    kind="identity", verdict="holds", implements=formulas.gradient)
+                    kind="identity", verdict="holds", implements=formulas.gradient,
+                    names="eq:gradient")
     def equation_1(rng):
         w = rng.normal(size=4)
         return [Derivative(of=formulas.loss, is_=formulas.gradient, at=w)]
 
+`names` has what the paper's source calls a display: `show` takes it as well as the number.
 Verdicts are "holds", "conditional" (with `condition` and a `Counterexample`), "erratum" (with
 `corrected`, `weight` and a `Printed`), "definition"; help(secondorder.ledger.equation) has the
 rest.

@@ -2,7 +2,7 @@ r"""Theorem-like environments: declared by `\newtheorem`, or known by their usua
 
 from dataclasses import dataclass
 
-from .tex.stream import written
+from ..formulas.tokens import written
 
 USUAL = {"theorem": "Theorem", "lemma": "Lemma", "proposition": "Proposition",
          "corollary": "Corollary", "definition": "Definition", "assumption": "Assumption",

@@ -7,7 +7,7 @@ accents, text, and the environments `aligned`, `cases`, `pmatrix` and `array`.
 import re
 from dataclasses import dataclass, field
 
-_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\s+|.", re.S)
+from .tokens import signs
 
 #: Commands with one argument that set a mark on it.
 ACCENTS = ("dot", "ddot", "tilde", "widetilde", "hat", "widehat", "bar", "underbrace", "vec")
@@ -52,7 +52,7 @@ class Branch:
 
 def parse(text):
     """The nodes of a formula; ValueError for braces or environments that do not close."""
-    tokens = [token for token in _TOKEN.findall(re.sub(r"\s+", " ", text.strip()))]
+    tokens = signs(text)
     nodes, rest = _sequence(tokens, 0, ())
     if rest < len(tokens):
         raise ValueError(f"a formula has {tokens[rest]!r} that nothing opened: {text!r}")

@@ -41,12 +41,10 @@ class Stated:
     implementation : callable
     *outputs : str
         Names of fields of what it returns, or positions in a tuple as text ("0", "1").
-    bears : tuple of str
-        Numbers whose code it is, where it stands outside the paper's room and so cannot name them.
     """
 
-    def __init__(self, implementation, *outputs, bears=()):
-        self.implementation, self.outputs, self.bears = implementation, outputs, bears
+    def __init__(self, implementation, *outputs):
+        self.implementation, self.outputs = implementation, outputs
 
 
 @dataclass(frozen=True)
@@ -55,8 +53,7 @@ class Equation:
 
     The fields are the arguments of :func:`equation`; `conditions` is a tuple of `Condition` or str,
     `stated` has, for each implementation, the names of the outputs that the label states (empty
-    where it does not say), `bears` the numbers that are its own by registration, and `unnumbered`
-    is the tuple of those labels without a display.
+    where it does not say), and `unnumbered` is the tuple of those labels without a display.
     """
 
     paper: str
@@ -75,7 +72,6 @@ class Equation:
     ours: bool = False
     unnumbered: tuple = ()
     uses: tuple | None = None
-    bears: tuple = ()
     names: tuple = ()
 
     @property
@@ -159,8 +155,7 @@ def equation(paper, *labels, statement, kind, verdict, formula=None, corrected=N
                          tuple(one.implementation for one in named),
                          tuple(one.outputs for one in named), check, weight, ours,
                          tuple(labels) if unnumbered is True else _as_tuple(unnumbered),
-                         None if uses is None else _as_tuple(uses),
-                         tuple(_as_tuple(one.bears) for one in named), _as_tuple(names))
+                         None if uses is None else _as_tuple(uses), _as_tuple(names))
         _validate(entry)
         registry.REGISTRY.add(entry)
         return check

@@ -71,6 +71,8 @@ class Registry:
         """The paper that a name means: its key in any spelling, or a part of its title; else
         ValueError that names the papers.
         """
+        if not isinstance(name, str):
+            raise TypeError(f"paper must be the key of a paper, a text, got {shown(name)}")
         if name in self.papers:
             return name
         return paper_meant(name, {paper: self.titles[paper] for paper in self.rooms()})

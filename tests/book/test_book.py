@@ -15,6 +15,7 @@ from secondorder.formulas.latex import parse, to_latex
 from secondorder.ledger import Equal, Property
 from secondorder.ledger.claims import Printed
 from secondorder.ledger.displays import displays
+from secondorder.ledger.pages.page import page as page_of
 from secondorder.ledger.registration import Equation
 from secondorder.ledger.registry import REGISTRY
 
@@ -42,7 +43,7 @@ def test_a_formula_is_mathml_with_its_letters_named():
 
 def test_what_changed_is_marked_on_both_sides():
     one = replace(entry("1", bottom), formula="a_i + b", corrected="a_j + b")
-    (printed,), (corrected,) = numbered.shown(one, (), "", articles.Blocks("low-rank", [one]))
+    (printed,), (corrected,) = numbered.shown(page_of(one), (), articles.Blocks("low-rank", [one]))
     for side, letter in ((printed.math, "i"), (corrected.math, "j")):
         (marked,) = [element for element in ElementTree.fromstring(side).iter()
                      if element.get("class") == "changed"]
@@ -163,8 +164,7 @@ def test_of_a_long_block_the_beginning_is_seen():
 
 def test_texts_over_several_lines_keep_their_colour_and_signs_are_escaped():
     assert code.coloured(["x = \"\"\"a", "<b>\"\"\" < y"], {}) == [
-        'x = <b class=s>"""</b><b class=s>a</b>',
-        '<b class=s>&lt;b&gt;</b><b class=s>"""</b> &lt; y']
+        'x = <b class=s>"""a</b>', '<b class=s>&lt;b&gt;"""</b> &lt; y']
 
 
 def shared(x):
@@ -239,8 +239,8 @@ def test_recorded_figures_and_claims_stand_in_articles_and_on_the_page_of_claims
         assert "it is faster" in shown and "fewer steps" in shown
     assert "figure-1" not in second.partition('id="reported"')[0]
     assert "It is far from faster." in page.with_name("findings.html").read_text("utf-8")
-    assert 'href="figures/low-rank-figure-1.png"' in text
-    image = Image.open(page.parent / "figures" / "low-rank-figure-1.png")
+    assert 'href="figures/low-rank-figure-1.webp"' in text
+    image = Image.open(page.parent / "figures" / "low-rank-figure-1.webp")
     assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
     assert 'href="claims-low-rank.html#study-figure-1"' in table and "<use" not in table
     assert "low-rank.html#study-figure-1" in (page.with_name("search.js")).read_text("utf-8")

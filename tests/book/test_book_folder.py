@@ -2,7 +2,6 @@
 
 import pytest
 
-from secondorder import files
 from secondorder.book import folder
 
 
@@ -37,20 +36,12 @@ def test_a_list_that_was_tampered_with_removes_nothing_outside(tmp_path):
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
-def test_a_book_that_is_broken_off_has_no_index_and_can_be_written_again(tmp_path, monkeypatch):
-    earlier = {"index.html": "old", "a.html": "old a", "b.html": "old b"}
-    later = {"index.html": b"new", "a.html": b"new a", "c.html": b"new c"}
-    folder.fill(tmp_path, earlier)
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "write_bytes", lambda path, raw: write(path, raw))
-
-        def write(path, raw):
-            if path.name == "c.html":
-                raise KeyboardInterrupt
-            path.write_bytes(raw)
-
-        with pytest.raises(KeyboardInterrupt):
-            folder.fill(tmp_path, later)
-    assert contents(tmp_path) == {"a.html": b"new a"}
-    folder.fill(folder.opened(tmp_path, True), later)
-    assert contents(tmp_path) == later
+def test_a_book_that_is_broken_off_leaves_the_earlier_one_and_no_new_folder(tmp_path):
+    earlier = {"index.html": "old", "a.html": "old a"}
+    for place in (tmp_path / "book", tmp_path / "new"):
+        if place.name == "book":
+            folder.fill(folder.opened(place, False), earlier)
+        with pytest.raises(AttributeError):  # no text and no bytes
+            folder.fill(folder.opened(place, True), {"c.html": "new", "d.html": None})
+    assert contents(tmp_path / "book") == {"index.html": b"old", "a.html": b"old a"}
+    assert [path.name for path in tmp_path.iterdir()] == ["book"]

@@ -8,6 +8,7 @@ it, what is missing is a failure.
 
 import io
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -37,10 +38,13 @@ def left_out(why):
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    from secondorder.book import write
+    from secondorder.book import tutorials, write
 
-    out = tmp_path_factory.mktemp("book") / "out"
-    write(out, seeds=1, say=lambda line: None)
+    out, every = tmp_path_factory.mktemp("book") / "out", tutorials.names()
+    with pytest.MonkeyPatch.context() as patch:  # two of them: the others are made alike
+        patch.setattr(tutorials, "names", lambda: [one for one in every
+                                                   if one.name.startswith(("00", "10"))])
+        write(out, seeds=1, say=lambda line: None)
     return out
 
 
@@ -119,6 +123,80 @@ def test_a_label_is_found_by_its_address(page, book, label):
     open_page(page, book, anchor=f"#{label}")
     page.wait_for_function("scrollY > 0")
     assert seen_at_the_top(page, label)
+
+
+PLACES = """header => [...document.querySelectorAll("a.number")].map(link => {
+    location.hash = link.hash;
+    const box = document.getElementById(link.hash.slice(1)).parentElement.querySelector(".display")
+        .getBoundingClientRect();
+    return [link.hash, box.top, box.bottom]; })"""
+
+
+@pytest.mark.parametrize("name", ["residual-partitioning", "low-rank", "ea-cg",
+                                  "reversible-gauss-newton"])
+def test_the_link_of_a_number_shows_the_whole_display(page, book, name):
+    open_page(page, book, f"{name}.html")
+    header = page.evaluate("document.querySelector('.bar').getBoundingClientRect().bottom")
+    places = page.evaluate(PLACES, header)
+    assert len(places) >= 20
+    cut = [(link, top, bottom) for link, top, bottom in places if top < header or bottom > 900]
+    assert not cut
+
+
+#: What people ask for, and a part of the first row that they get.
+ASKED = {"39": " 39", "low-rank 39": "low-rank 39", "theorem 4.3": "theorem-4.3",
+         "CKA": "CKA", "NTK": "extension-moore-penrose", "KFAC": "ea-cg u-kfac",
+         "KFRA": "ea-cg u-kfra", "pos-eig": "ea-cg pos-eig", "equal": "equal",
+         "eq_39_curvature": "low-rank 39", "Lemma 3": "lemma-3", "η": "letter η",
+         "Pencil": "tutorial 00 Pencil", "softmax": "softmax", "algorithm 1": "algorithm-1"}
+
+
+def test_search_finds_words(page, book):
+    open_page(page, book, "index.html")
+    page.keyboard.press("/")
+    for asked, first in ASKED.items():
+        page.fill("#search-input", asked)
+        rows = page.locator("#search-results li").all_inner_texts()
+        assert rows and first.lower() in rows[0].lower(), (asked, rows[:3])
+    page.fill("#search-input", "equal")  # as a word: neither "equation" nor a part of "unequal"
+    rows = page.locator("#search-results li").all_inner_texts()
+    assert rows and all("equal" in re.findall(r"[a-z]+", row.lower()) for row in rows)
+
+
+def test_a_tutorial_and_the_displays_that_it_names_lead_to_each_other(page, book):
+    open_page(page, book, "tutorials.html")
+    page.click("text=10 ")
+    assert page.locator(".lesson .output").count() > 3 and page.locator(".lesson math").count()
+    page.locator(".lesson a[href^='residual-partitioning.html#22']").first.click()
+    page.wait_for_url("**/residual-partitioning.html#22")
+    back = page.locator("article[id='22'] footer a[href^='tutorial-10']")
+    assert back.is_visible()
+    back.click()
+    page.wait_for_url("**/tutorial-10-errata.html#*")
+
+
+def test_code_and_latex_can_be_copied(page, book):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_page(page, book, anchor="#22")
+    article = page.locator("article[id='22']")
+    article.locator(".copy.tex").first.click()
+    assert "\\frac" in page.evaluate("navigator.clipboard.readText()")
+    article.locator(".right-side .code .copy").first.click()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("def eq_22")
+    article.locator(".own-numbers summary").click()
+    article.locator(".own-numbers .copy").click()
+    assert "eq_22_gradient(" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_the_table_of_claims_fits(page, book):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    open_page(page, book, "claims.html")
+    inner, outer = page.evaluate("""(() => { const one = document.querySelector(".sideways");
+        return [one.scrollWidth, one.clientWidth]; })()""")
+    assert inner <= outer
+    heights = page.evaluate("""[...document.querySelectorAll(".brief tbody tr")].map(
+        one => one.getBoundingClientRect().height)""")
+    assert sorted(heights)[len(heights) // 2] < 130
 
 
 def test_keys_go_from_article_to_article(page, book):

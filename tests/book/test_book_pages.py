@@ -1,9 +1,7 @@
 """What a reader sees first: titles, counts, the table of claims; docstrings; one file to send."""
 
 import re
-import subprocess
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +16,6 @@ for needed in ("math_core", "jinja2", "pygments"):
 from secondorder.book import (articles, bibliography, evaluating, pages, reported, single)  # noqa: E402
 from secondorder.book.parts import docstrings, evidence, symbols  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
 PAPER = "bridges"
 
 
@@ -212,13 +209,3 @@ def test_what_is_inside_a_file_is_what_stood_beside_it():
 def test_what_is_missing_is_one_line(words, told, tmp_path, run):
     status, _, err = run("book", *words)
     assert status == 2 and told in err and err.count("\n") == 1 and not list(tmp_path.iterdir())
-
-
-def test_the_names_of_outputs_are_ignored_by_git():
-    names = ["book/index.html", "secondorder-reproduce/low-rank/figure-1.json"]
-    kept = "secondorder/book/parts/code.py"
-    done = subprocess.run(["git", "check-ignore", "--no-index", *names, kept],
-                          cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode > 1:
-        pytest.skip("no git here")
-    assert done.stdout.split() == names

@@ -6,6 +6,7 @@ import pytest
 
 from harness.everyday import all_but
 from secondorder.ledger.labels import is_number
+from secondorder.ledger.pages.page import page as page_of
 from secondorder.ledger.registry import REGISTRY
 
 for needed in ("math_core", "jinja2", "pygments"):
@@ -22,6 +23,7 @@ def html_of(parts, linked):
 
     templates = Environment(loader=PackageLoader("secondorder.book"), trim_blocks=True,
                             lstrip_blocks=True, autoescape=True)
+    templates.globals["spoken"] = str
     macro = templates.get_template("macros.html").module.displays
     return str(macro(parts, "formula", linked))
 
@@ -32,7 +34,7 @@ def page(request):
     entries = REGISTRY.select(request.param)
     blocks, found = articles.Blocks(request.param, entries), []
     for entry in entries:
-        printed, corrected = numbered.shown(entry, (), entry.labels[0], blocks)
+        printed, corrected = numbered.shown(page_of(entry), (), blocks)
         shown = blocks.here(entry) + blocks.other_side(entry)
         found.append((entry, printed, corrected, html_of(printed, True),
                       "".join(block["lines"] + block["rest"] for block in shown)))

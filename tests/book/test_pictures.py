@@ -32,7 +32,7 @@ def drawn(rows, columns, legend=False, title="a title over all panels"):
 @pytest.mark.parametrize("legend", [False, True])
 def test_panels_are_cut_with_their_titles_and_axes(columns, legend):
     picture = pictures.prepared(drawn(1, columns, legend))
-    grey = np.asarray(Image.open(io.BytesIO(picture.png)).convert("L"))
+    grey = np.asarray(Image.open(io.BytesIO(picture.raw)).convert("L"))
     assert len(picture.parts) == 1 + columns + legend
     panels = picture.parts[1:1 + columns]
     assert sum(part[2] for part in panels) == picture.width == 990
@@ -55,4 +55,4 @@ def test_without_transparency_or_ink_it_is_still_a_picture():
     Image.new("RGBA", (40, 20), (0, 0, 0, 0)).save(stream, "png")
     picture = pictures.prepared(stream.getvalue())
     assert picture.parts == [(0, 0, 40, 20)]
-    assert Image.open(io.BytesIO(picture.png)).convert("RGB").getpixel((3, 3)) == (255,) * 3
+    assert Image.open(io.BytesIO(picture.raw)).convert("RGB").getpixel((3, 3)) == (255,) * 3

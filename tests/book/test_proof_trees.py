@@ -114,5 +114,5 @@ def test_a_line_leaves_below_a_box_and_arrives_above_the_next():
     """By way of the middle between them; past a row on the way it goes straight down."""
     tall = trees.TALL
     assert trees._path([(10, 0), (30, 100), (30, 200)]) == (
-        f"M10.0,{tall:.1f} C10.0,{(100 + tall) / 2:.1f} 30.0,{(100 + tall) / 2:.1f} 30.0,100.0 "
-        f"V{100 + tall:.1f} C30.0,{150 + tall / 2:.1f} 30.0,{150 + tall / 2:.1f} 30.0,200.0")
+        f"M10,{tall:.0f} C10,{(100 + tall) / 2:.0f} 30,{(100 + tall) / 2:.0f} 30,100 "
+        f"V{100 + tall:.0f} C30,{150 + tall / 2:.0f} 30,{150 + tall / 2:.0f} 30,200")

@@ -97,6 +97,11 @@ def test_an_edition_is_found_where_load_says(desk, run, monkeypatch):
     assert run("show", "my-halves", "1")[0] == 2
     status, out, _ = run("show", "my-halves", "1", "--load", "../my-halves")
     assert status == 0 and "h(x) = x/2" in out
+    monkeypatch.chdir(desk / "my-halves")  # in its own folder
+    loading.unload("my-halves")
+    assert run("verify", "my-halves")[0] == 0
+    monkeypatch.chdir(desk / "else")
+    loading.unload("my-halves")
     status, _, err = run("show", "my-halves", "1", "--load", "../none")
     assert status == 2 and "--load: no such file or folder: ../none" in err
     status, _, err = run("show", "my-halves", "1", "--load", desk / "else")

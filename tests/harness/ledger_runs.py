@@ -5,7 +5,6 @@ gives the same (`tests/ledger/test_ledger.py` has the test), and takes as long.
 """
 
 import contextlib
-import time
 from unittest import mock
 
 from harness.everyday import all_but
@@ -15,28 +14,20 @@ from secondorder.ledger.pages import equations_page, show
 #: For `parametrize`: one seed by default, two more in the slow tests.
 SEEDS = all_but([0, 1, 2], 1, 2)
 
-_results, _seconds = {}, {}
+_results = {}
 
 
 def equation(entry, seed=0):
     """What `run_equation` gives, from the first time that it was asked for."""
     key = (entry.check, seed)
     if key not in _results:
-        began = time.process_time()
         _results[key] = runner.run_equation(entry, seed)
-        _seconds[key] = time.process_time() - began
     return _results[key]
 
 
 def results(paper, seed=0, label=None):
     """What `verify.run(paper, label, seed)` gives."""
     return [equation(entry, seed) for entry in registry.REGISTRY.select(paper, label)]
-
-
-def seconds(paper, seed=0):
-    """Processor time that all checks of a paper took when they were run."""
-    results(paper, seed)
-    return sum(_seconds[entry.check, seed] for entry in registry.REGISTRY.select(paper))
 
 
 def failures(paper, seed=0):

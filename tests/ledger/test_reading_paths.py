@@ -1,4 +1,4 @@
-"""Reading paths: ten stations a paper that exist, with minutes and one sentence each."""
+"""Reading paths: stations that exist, in an order in which nothing is used before it is read."""
 
 import pytest
 
@@ -15,15 +15,9 @@ def test_the_four_papers_have_a_path():
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_a_path_has_ten_stations_that_exist(paper):
+def test_the_stations_of_a_path_exist(paper):
     stops = reading_path.stations(paper)
-    known = {*REGISTRY.labels(paper), *STUDIES.of(paper)}
-    assert len(stops) == 10 and len({stop.at for stop in stops}) == 10
-    assert {stop.at for stop in stops} <= known
-    assert any(stop.at.startswith("figure") for stop in stops)
-    for stop in stops:
-        assert isinstance(stop.minutes, int) and 2 <= stop.minutes <= 15, stop
-        assert len(stop.why.split()) <= 25 and stop.why.endswith(".") and ". " not in stop.why, stop
+    assert stops and {stop.at for stop in stops} <= {*REGISTRY.labels(paper), *STUDIES.of(paper)}
 
 
 @pytest.mark.parametrize("paper", PAPERS)

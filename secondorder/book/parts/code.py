@@ -62,7 +62,7 @@ def numbered(rows, links, own="", addresses=None):
 def coloured(lines, links, own=""):
     """Lines of Python as HTML; a name in `links` other than `own` is a link."""
     out = [""]
-    for kind, text in _lexer().get_tokens("\n".join(lines)):
+    for kind, text in _joined(_lexer().get_tokens("\n".join(lines))):
         name, is_name = _class_of(kind)
         linked = is_name and text in links and text != own
         for k, part in enumerate(text.split("\n")):
@@ -73,6 +73,21 @@ def coloured(lines, links, own=""):
                 shown = f"<b class={name}>{shown}</b>"
             out[-1] += f'<a class=ref href="{links[text]}">{shown}</a>' if linked else shown
     return out[:len(lines)]
+
+
+def _joined(tokens):
+    """Tokens of which neighbours that look alike are one: quotes and what stands in them."""
+    before, texts = None, []
+    for kind, text in tokens:
+        alike = before is not None and _class_of(kind) == _class_of(before) \
+            and not _class_of(kind)[1]
+        if texts and not alike:
+            yield before, "".join(texts)
+            texts = []
+        before = kind
+        texts.append(text)
+    if texts:
+        yield before, "".join(texts)
 
 
 @functools.cache

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 
 from ...ledger.claims import Case, Printed, PrintedShape, Property
-from ...ledger.comparisons import CLEAR_MARGIN, Comparison, named
-from ...ledger.pages import both_sides, folding
+from ...ledger.comparisons import CLEAR_MARGIN, Comparison
+from ...ledger.pages import both_sides, folding, snippet
 from ...ledger.registry import REGISTRY
 from ...ledger.runner import run_equation
 
@@ -23,7 +23,7 @@ class Evidence:
 
     `rows` has a dict a claim; `ok` says whether no seed came out otherwise than the verdict says.
     `both` is what is compared with both sides' numbers, and `live` the arrays, of the first of the
-    `seeds`.
+    `seeds`; `snippet` runs the display with other numbers.
     """
 
     rows: list
@@ -31,6 +31,7 @@ class Evidence:
     both: list
     live: list
     seeds: int
+    snippet: str
 
 
 def gathered(paper, label, seeds=None):
@@ -46,7 +47,8 @@ def gathered(paper, label, seeds=None):
             break
         results.append(run_equation(entry, seed))
     return Evidence(rows(results), not any(result.failed for result in results),
-                    numbers_of(results[0]), live_case(results[0]), len(results))
+                    both_sides.shown(results[0].claims), live_case(results[0]), len(results),
+                    snippet.snippet(entry))
 
 
 def samples():
@@ -57,19 +59,6 @@ def samples():
             (ruler([3e-3, 2e-2, 6e-2, 3e-1, 9e-1], 1e-10, True),
              "What must fail, a printed slip or a case outside the condition: every dot is right "
              "of the tick, with a clear distance.")]
-
-
-def numbers_of(result):
-    """Lines of the comparison that tells most, and of the printed form."""
-    blocks = []
-    claim = both_sides.featured(result.claims)
-    if claim is not None:
-        blocks.append((named(claim), both_sides.table(claim)))
-    failure = both_sides.featured_failure(result.claims, Printed)
-    if failure is not None:
-        blocks.append((f"as printed, fails: {named(failure)}",
-                       both_sides.table(failure, ("printed", "check"), 2)))
-    return blocks
 
 
 def rows(results):

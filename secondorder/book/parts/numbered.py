@@ -2,66 +2,66 @@
 
 from dataclasses import dataclass
 
-from ...formulas import marks
-from ...formulas.latex import leaves, parse, to_latex, told
-from ...ledger.displays import anchors, displays, printed_numbers
+from ...formulas.latex import to_latex, told
+from ...ledger.displays import printed_numbers
 from ...ledger.pages import own_lines
 from . import formulas
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One display: MathML, the text of its number, the addresses that lead to it, and for code and
-    check the word, the line and the address of the line.
+    """One display: MathML, LaTeX, the text of its number, the addresses that lead to it, and for
+    code and check the word, the line and the address of the line.
     """
 
     math: str
+    latex: str
     number: str
     anchors: tuple
     lines: tuple
 
 
-def shown(entry, symbols, where, blocks):
+def shown(page, symbols, blocks):
     """The displays as printed, and those as corrected or None, as lists of `Shown`.
 
     `symbols` has the letters that the paper's table explains, `blocks` what code the page shows
-    where. FormulaError, which names `where`, for a formula of a room that cannot be set.
+    where. FormulaError, which names the place, for a formula of a room that cannot be set.
     """
-    if blocks.foreign:
-        try:
-            return _shown(entry, symbols, where, blocks)
-        except ValueError:  # an author's own, which may have anything in it: its LaTeX
-            return [Shown(formulas.mathml_or_source(entry.formula, symbols),
-                          told(printed_numbers(entry)), (), _lines(entry, blocks))], None
-    return _shown(entry, symbols, where, blocks)
+    try:
+        printed = _displays(page, page.printed, symbols, blocks)
+        return printed, page.corrected and _displays(page, page.corrected, symbols)
+    except ValueError:
+        if not blocks.foreign:
+            raise
+    # an author's own, which may have anything in it: its LaTeX
+    text = page.printed.text
+    label = page.entry.labels[0]
+    return [Shown(formulas.mathml_or_source(text, symbols), text, told(page.numbers), (), _lines(
+        page, own_lines.of_both(page.entry, label), label, blocks))], None
 
 
-def _shown(entry, symbols, where, blocks):
-    if not entry.corrected:
-        return [_display(entry, part, symbols, where, blocks)
-                for part in displays(entry, parse(entry.formula))], None
-    (printed, corrected), _ = marks.marked_pair(entry.formula, entry.corrected)
-    return tuple([_display(entry, part, symbols, where, blocks, is_printed)
-                  for part in displays(entry, nodes)]
-                 for nodes, is_printed in ((printed, True), (corrected, False)))
+def _displays(page, formula, symbols, blocks=None):
+    """The displays of one formula; with `blocks`, where they stand as printed, with addresses."""
+    if formula.nodes is None:
+        raise ValueError(formula.text)
+    where = f"[{page.entry.paper}] {page.heading}"
+    found = []
+    for part in formula.parts:
+        latex = to_latex(part.nodes, None)
+        colour = "red" if formula.marked else None
+        math = formulas.mathml(to_latex(part.nodes, colour), symbols, where)
+        linked = blocks is not None and (part.numbers or not page.numbers)
+        label = (part.numbers or page.entry.labels)[0]
+        found.append(Shown(math, latex, told(part.numbers), *(
+            (tuple(f"eq-{number}" for number in part.anchors),
+             _lines(page, part.lines, label, blocks)) if linked else ((), ()))))
+    return found
 
 
-def _display(entry, part, symbols, where, blocks, is_printed=True):
-    marked = any(leaf.marked for leaf in leaves(part.nodes))
-    math = formulas.mathml(to_latex(part.nodes, "red" if marked else None), symbols, where)
-    if not is_printed:
-        return Shown(math, told(part.numbers), (), ())
-    ids_of = tuple(f"eq-{number}" for number in anchors(entry, part.numbers))
-    if not part.numbers and printed_numbers(entry):  # what stands beside the numbered ones
-        return Shown(math, "", (), ())
-    return Shown(math, told(part.numbers), ids_of, _lines(entry, blocks, part.numbers))
-
-
-def _lines(entry, blocks, numbers=()):
+def _lines(page, lines, label, blocks):
     """Word, line and address of the code's and of the check's own line."""
-    label = numbers[0] if numbers else entry.labels[0]
-    return tuple((word, line.number, blocks.address_of(entry, line, word, label))
-                 for word, line in own_lines.of_both(entry, label))
+    return tuple((word, line.number, blocks.address_of(page.entry, line, word, label))
+                 for word, line in lines)
 
 
 def ids(entry):

@@ -4,6 +4,7 @@ import importlib
 import re
 
 from ...formulas import terminal
+from ...ledger.labels import canonical
 from ...ledger.pages.equations_page import table_of
 from ...ledger.registry import REGISTRY
 from .formulas import CAPITALS, GREEK
@@ -29,6 +30,12 @@ def title(paper):
     if REGISTRY.papers[paper] is None:
         return REGISTRY.titles[paper] or paper
     return (room(paper).__doc__ or paper).strip().splitlines()[0].rstrip(".")
+
+
+def name(paper):
+    """A paper's key as one says it, in the spelling of its title: `EA-CG`, `low-rank`."""
+    short = REGISTRY.titles[paper].partition(":")[0].partition(";")[0]
+    return short if canonical(short) == canonical(paper) else paper.replace("-", " ")
 
 
 def table(paper):
@@ -115,7 +122,7 @@ def _with_letters(text):
 def markdown():
     """The list of letters as a table in Markdown, as `PAGE` has it."""
     names = papers()
-    lines = ["| letter | " + " | ".join(name.replace("-", " ") for name in names) + " |",
+    lines = ["| letter | " + " | ".join(map(name, names)) + " |",
              "|---" * (len(names) + 1) + "|"]
     for letter, rows in collected().items():
         cells = [cell(rows[name]).replace("|", "\\|") for name in names]

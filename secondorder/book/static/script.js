@@ -16,25 +16,42 @@
   // search
   const dialog = $("search"), input = $("search-input"), list = $("search-results");
   let chosen = 0;
-  const clean = text => text.toLowerCase().replace(/equations?|eqs?\.?|[()]/g, " ").trim();
-  const rank = (row, words) => {
-    const label = row.label.toLowerCase(), all = `${label} ${row.paper} ${row.text}`.toLowerCase();
-    if (!words.every(word => all.includes(word))) return -1;
-    if (words.includes(label) || words.join("-") === label) return 3;
-    return words.some(word => label.startsWith(word)) ? 2 : 1;
+  // words: a whole one counts more than the beginning of one, a label more than what a row says
+  const words = text => text.toLowerCase().match(/[\p{L}\p{N}.⊣]+(?:['’]\p{L}+)?/gu) || [];
+  const FIELDS = [["label", 12], ["called", 10], ["code", 7], ["also", 6.5], ["text", 6], ["paper", 4], ["more", 3]];
+  const prepared = row => row.words ||= FIELDS.map(([name, weight]) => [weight, new Set(words((row[name] || "").replace(/[_-]/g, " ")))]);
+  const rank = (row, asked, whole) => {
+    const label = row.label.toLowerCase().replace(/[_-]/g, " "), paper = row.paper.split("-");
+    const rest = paper.every(word => asked.includes(word)) ? asked.filter(word => !paper.includes(word)) : asked;
+    let hidden = false, total = label === asked.join(" ") || label === rest.join(" ") ? 40 : 0;
+    for (const word of asked) {
+      let best = 0;
+      for (const [weight, known] of prepared(row)) {
+        if (known.has(word)) best = Math.max(best, weight);
+        else if (!whole.has(word)) for (const one of known) if (one.startsWith(word)) best = Math.max(best, weight / 3);
+      }
+      if (!best) return [0];
+      total += best;
+      hidden ||= best <= 3;  // nothing that the row shows has it
+    }
+    return [total, hidden];
   };
   const show = () => {
-    const words = clean(input.value).split(/\s+/).filter(Boolean);
+    const asked = words(input.value.replace(/[()_-]/g, " ")).filter((word, k, all) => all.length === 1 || !/^(equations?|eqs?\.?)$/.test(word));
+    // the beginning of a word is looked for only where nothing has it as a whole one
+    const whole = new Set(asked.filter(word => INDEX.some(row => prepared(row).some(([, known]) => known.has(word)))));
     const here = location.pathname.split("/").pop();
-    const rows = words.length ? INDEX.map(row => [rank(row, words) + (row.page.startsWith(here) ? .5 : 0), row])
-      .filter(([value]) => value >= 1).sort((a, b) => b[0] - a[0]).slice(0, 30) : [];
+    const all = asked.length ? INDEX.map(row => [row, ...rank(row, asked, whole)]).filter(([, value]) => value) : [];
+    const seen = all.filter(([, , hidden]) => !hidden), near = row => row.page.startsWith(here) ? .5 : 0;
+    const rows = (seen.length ? seen : all).sort((a, b) => b[1] + near(b[0]) - a[1] - near(a[0])).slice(0, 30);
     chosen = 0;
-    list.replaceChildren(...rows.map(([, row], k) => {
+    list.replaceChildren(...rows.map(([row], k) => {
       const item = document.createElement("li"), link = document.createElement("a"), small = document.createElement("small");
       item.setAttribute("aria-selected", k === 0);
       link.href = row.page;
       link.textContent = `${row.glyph} ${row.paper} ${row.label}  `;
-      small.textContent = row.text;
+      const names = (row.code || "").split(" ").filter(name => asked.some(word => name.toLowerCase().split("_").includes(word)));
+      small.textContent = [row.text, ...names].join(" · ");
       link.append(small); item.append(link);
       link.addEventListener("click", () => dialog.close());
       return item;
@@ -155,6 +172,24 @@
   for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, event => { if (!hover(event.target)) clear(); });
   addEventListener("scroll", clear, { passive: true });
 
+  // copying: the code of a block, the LaTeX of a display
+  const put = async text => {
+    try { await navigator.clipboard.writeText(text); } catch {
+      const area = document.createElement("textarea");
+      area.value = text; document.body.append(area); area.select();
+      document.execCommand("copy"); area.remove();
+    }
+  };
+  document.addEventListener("click", event => {
+    const button = event.target.closest && event.target.closest(".copy");
+    if (!button) return;
+    const block = button.closest("figure");
+    put(button.dataset.copy || [...block.querySelectorAll("pre")].map(one => one.textContent).join("").trimEnd() + "\n");
+    const before = button.textContent;
+    button.textContent = "copied"; button.classList.add("done");
+    setTimeout(() => { button.textContent = before; button.classList.remove("done"); }, 1200);
+  });
+
   // a figure opens large; without script the link leads to its file
   const large = $("large");
   document.addEventListener("click", event => {
@@ -162,7 +197,7 @@
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const part = link.querySelector("svg").cloneNode(true), use = part.querySelector("use");
-    part.setAttribute("viewBox", `0 0 ${use.getAttribute("width")} ${use.getAttribute("height")}`);
+    if (use) part.setAttribute("viewBox", `0 0 ${use.getAttribute("width")} ${use.getAttribute("height")}`);
     part.removeAttribute("class");
     large.replaceChildren(part);
     large.showModal();

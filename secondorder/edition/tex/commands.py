@@ -1,8 +1,9 @@
 r"""What the commands of a text do while it is read: headings, counters, files, conditions."""
 
+from ...formulas.tokens import written
 from .macros import DEFINING
 from .prose import Prose
-from .stream import RAW_ARGUMENT, written
+from .stream import RAW_ARGUMENT
 
 _HEADINGS = {r"\part", r"\chapter", r"\section", r"\subsection", r"\subsubsection"}
 _CITING = {r"\cite", r"\citep", r"\citet", r"\citealp", r"\parencite", r"\textcite"}

@@ -1,6 +1,6 @@
 r"""Counters of LaTeX: what steps them, what sets them back, how they are printed."""
 
-from .stream import written
+from ...formulas.tokens import written
 
 MOST = 100  # counters in a printed number
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection")

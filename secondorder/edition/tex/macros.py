@@ -8,7 +8,8 @@ TeX's stays as it stands where it is used, and is listed there. Groups do not en
 import re
 from dataclasses import dataclass
 
-from .stream import Token, written
+from ...formulas.tokens import written
+from .stream import Token
 
 DEEPEST = 200  # macros inside each other
 MOST = 400_000  # expansions of one paper: text that doubles itself ends here

@@ -4,7 +4,29 @@ import math
 
 import numpy as np
 
-from ..comparisons import AtMost, Comparison, Equal, Rate
+from ..claims import Counterexample, Printed, PrintedShape
+from ..comparisons import AtMost, Comparison, Equal, Rate, named
+
+#: What must fail, and what is said where it does.
+FAILING = {Printed: "printed form fails, as expected",
+           Counterexample: "fails outside the condition, as expected"}
+
+
+def shown(claims):
+    """Pairs of what is compared and lines of numbers: of the comparison that tells most, of the
+    printed form, of what is outside the condition; of shapes that differ there are no lines.
+    """
+    first, blocks = featured(claims), []
+    if first is not None:
+        blocks.append((named(first), table(first)))
+    for kind, name, left in ((Printed, FAILING[Printed], "printed"),
+                             (Counterexample, FAILING[Counterexample], "outside")):
+        for claim in [one for one in claims if isinstance(one, kind)][:1]:
+            blocks.append((f"{name}: {named(claim)}", table(claim, (left, "check"), 2)))
+    for claim in [one for one in claims if isinstance(one, PrintedShape)][:1]:
+        blocks.append((f"as printed, {claim.what}: {claim.left_shape} against {claim.right_shape}",
+                       []))
+    return blocks
 
 
 def featured(claims):
@@ -18,11 +40,6 @@ def featured(claims):
         if mine:
             return next((claim for claim in mine if claim.left.any() or claim.right.any()), mine[0])
     return None
-
-
-def featured_failure(claims, kind):
-    """The first claim of a kind that must fail, or None."""
-    return next((claim for claim in claims if isinstance(claim, kind)), None)
 
 
 def table(claim, names=("code", "check"), limit=3):

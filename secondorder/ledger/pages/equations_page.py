@@ -10,17 +10,17 @@ import re
 import sys
 from pathlib import Path
 
-from ...formulas import latex, marks, terminal
+from ...formulas import latex, terminal
 from .. import registry
 from ..claims import Case
 from ..comparisons import RELATIVE_TO, VerificationError
-from ..displays import anchors, displays
-from ..labels import heading, short
+from ..labels import short
 from ..registration import Condition
 from ..registry import qualified_name, short_name
 from ..runner import run_equation
 from ..tex_file import folder_of_checks
-from . import counts, folding, own_lines
+from . import counts, folding
+from .page import page
 from .source import place_of
 
 _WIDE = 105  # columns on one line from which a formula is broken at relations and signs
@@ -161,23 +161,23 @@ def _conditions(entries):
 # -- one display -----------------------------------------------------------------------------------
 
 def _display(entry, folder):
-    result = run_equation(entry)
+    shown, result = page(entry), run_equation(entry)
     if not result.claims and result.ok is not None:
         raise VerificationError(f"[{entry.paper}] {', '.join(entry.labels)} cannot be documented: "
                                 f"{result.message}")
-    anchors = "".join(f'<a id="label-{label}"></a>' for label in entry.labels)
-    lines = [f"## {heading(entry.labels)}", "", f"{anchors}**{counts.verdict_of(entry)}**, "
-             f"{entry.kind}. {entry.statement}", "",
-             *(line for mark in counts.marks(entry) for line in (f"*{mark}*", "")),
-             *_formulas(entry, folder), ""]
+    places = "".join(f'<a id="label-{label}"></a>' for label in entry.labels)
+    lines = [f"## {shown.heading}", "",
+             f"{places}**{shown.verdict}**, {entry.kind}. {entry.statement}", "",
+             *(line for mark in shown.marks for line in (f"*{mark}*", "")),
+             *_formulas(shown, folder), ""]
     if entry.where:
         lines.append(f"- Where: {entry.where}")
     for one in entry.conditions:
         lines.append(f"- Condition: **{one.name}**." if isinstance(one, Condition)
                      else f"- Condition: {one}")
-    if entry.implements:
+    if shown.code:
         names = ", ".join(_linked(value, short_name(entry.paper, qualified_name(value)), folder)
-                          for value in entry.implements)
+                          for value in shown.code)
         lines.append(f"- Implemented by {names}.")
     check = _linked(entry.check, entry.check.__name__, folder)
     if result.ok is None:
@@ -186,46 +186,40 @@ def _display(entry, folder):
     return lines + _claims([claim for claim in result.claims if not isinstance(claim, Case)])
 
 
-def _formulas(entry, folder):
-    if not entry.corrected and not terminal.drawable(entry.formula):
-        return ["```math", inspect.cleandoc(entry.formula), "```"]
-    if not entry.corrected:
-        return _math(None, entry, entry.formula, latex.parse(entry.formula), folder)
-    (printed, corrected), marked = marks.marked_pair(entry.formula, entry.corrected)
-    if any(leaf.marked for leaf in latex.leaves(corrected)):
-        printed = latex.parse(entry.formula)  # as it stands: what is new below says enough
-    return [*_math("As printed:", entry, entry.formula, printed, folder), "",
-            *_math("Corrected, with what changed in red:" if marked else "Corrected:", entry,
-                   entry.corrected, corrected)]
+def _formulas(shown, folder):
+    printed, corrected = shown.printed, shown.corrected
+    if corrected is None:
+        return _math(None, printed, folder)
+    if corrected.nodes is None or corrected.marked:
+        printed = printed.unmarked()  # as it stands: what is new below says enough
+    return [*_math("As printed:", printed, folder), "",
+            *_math("Corrected, with what changed in red:" if shown.marked else "Corrected:",
+                   corrected)]
 
 
-def _math(caption, entry, text, nodes, folder=None):
+def _math(caption, formula, folder=None):
     """A fence for each display with the paper's number, and for the printed ones (those with a
     folder) a link to it and its own lines of code.
 
     A single one stands as it is registered, if nothing is marked and it is not broken.
     """
-    lines, parts = [caption, ""] if caption else [], displays(entry, nodes)
-    for part in parts:
+    lines = [caption, ""] if caption else []
+    if formula.nodes is None:
+        return [*lines, "```math", inspect.cleandoc(formula.text), "```"]
+    for part in formula.parts:
         broken = latex.broken(part.nodes, _WIDE, _columns)
-        as_it_is = len(parts) == 1 and broken is part.nodes \
-            and not any(leaf.marked for leaf in latex.leaves(part.nodes))
-        shown = inspect.cleandoc(text) if as_it_is else latex.to_latex(broken).strip()
+        as_it_is = len(formula.parts) == 1 and broken is part.nodes and not formula.marked
+        text = inspect.cleandoc(formula.text) if as_it_is else latex.to_latex(broken).strip()
         linked = part.numbers and folder is not None
         if linked:
-            lines += ["".join(f'<a id="eq-{one}"></a>' for one in anchors(entry, part.numbers)), ""]
+            lines += ["".join(f'<a id="eq-{one}"></a>' for one in part.anchors), ""]
         tag = rf" \tag{{{', '.join(part.numbers)}}}" if part.numbers else ""
-        lines += ["```math", shown + tag, "```", ""]
+        lines += ["```math", text + tag, "```", ""]
         if linked:
-            lines += [_own(entry, part.numbers, folder), ""]
+            links = "; ".join(_to_line(line.file, line.number, f"{word}, line {line.number}",
+                                       folder) for word, line in part.lines)
+            lines += [f"[{latex.told(part.numbers)}](#eq-{part.numbers[0]}): {links}.", ""]
     return lines[:-1]
-
-
-def _own(entry, numbers, folder):
-    """The numbers of a display as links to it, with links to their lines of code and check."""
-    links = [_to_line(line.file, line.number, f"{word}, line {line.number}", folder)
-             for word, line in own_lines.of_both(entry, numbers[0])]
-    return f"[{latex.told(numbers)}](#eq-{numbers[0]}): {'; '.join(links)}."
 
 
 def _columns(nodes):

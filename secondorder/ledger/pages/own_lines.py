@@ -1,10 +1,10 @@
 r"""Which line of the code, and which line of the check, is a display's own.
 
 A function that a room names by a number, `eq_36_by_output`, is that display: its line is the one
-that makes what it returns. Elsewhere a comment of nothing but numbers, at the end of a line or
-above it, says whose line it is: `# (36)` or `# (5), (36)`; in a check a text that names the number
-does, too. Where no line says so, the line of the code is the one that makes what a function returns
-that names the number, and the line of the check the first that claims something.
+that makes what it returns. Of a derivation a comment of nothing but numbers, at the end of a line
+or above it, says whose line it is: `# (36)` or `# (5), (36)`; in a check a text that names the
+number does, too. Elsewhere the line of the code is the one that makes what the first implementation
+returns, and the line of the check the first that claims something.
 """
 
 import ast
@@ -18,13 +18,11 @@ from pathlib import Path
 from ...formulas.latex import told as told_numbers
 from .. import claims, comparisons
 from ..displays import printed_numbers
-from ..labels import is_number
-from .source import check_and_helpers, doc_lines, doc_node, place_of, plain, tree_of
+from .source import PACKAGE, check_and_helpers, doc_node, place_of, plain, tree_of
 
-_PACKAGE = Path(__file__).resolve().parents[2]
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _HEAD = re.compile(r"Eq\. (\([\w.]+\)(?:(?:,| =) \([\w.]+\))*)")
-_NUMBER = re.compile(r"(?<![\w^_}])\(([\w.]+)\)")  # no superscript
+_NUMBER = re.compile(r"(?<![\w^_}])\((\d+[a-z]?|[A-Z]?[\d.]+)\)")  # no superscript
 _CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
            if inspect.isclass(kind) and name not in ("Case", "VerificationError")}
 
@@ -53,13 +51,9 @@ def code_line(entry, label):
         if label in displays_of(_room(entry)).get(function, ()):
             return _line(function, returned(function))
     for function in functions:
-        if _of_the_paper(function, entry) and label in marks(function):
-            return _line(function, marks(function)[label][0])
-    named = [function for function, numbers in zip(functions, entry.bears) if label in numbers]
-    named += [function for function in functions
-              if label in _NUMBER.findall(" ".join(doc_lines(function)))]
-    function = [*named, functions[0]][0]
-    return _line(function, returned(function))
+        if (function.__module__ or "").startswith(_room(entry)) and label in marks(function):
+            return _line(function, marks(function)[label])
+    return _line(functions[0], returned(functions[0]))
 
 
 @functools.cache
@@ -98,7 +92,7 @@ def check_line(entry, label):
     for lines_of in (marks, mentions):
         for function in functions:
             if label in lines_of(function):
-                return _line(function, lines_of(function)[label][0])
+                return _line(function, lines_of(function)[label])
     line = claimed(functions[0], functions[1:])
     return _line(functions[0], returned(functions[0]) if line is None else line)
 
@@ -106,25 +100,25 @@ def check_line(entry, label):
 def of_both(entry, label):
     """`code` and `check`, each with its line for a label; without what has no source."""
     lines = ("code", code_line(entry, label)), ("check", check_line(entry, label))
-    return [(word, line) for word, line in lines if line]
+    return tuple((word, line) for word, line in lines if line)
 
 
 def told(entry):
     """Own lines in words, one text for numbers that share theirs: `code rules.py:8, check ...`."""
     same, parts = {}, []
     for number in printed_numbers(entry) or entry.labels[:1]:
-        same.setdefault((code_line(entry, number), check_line(entry, number)), []).append(number)
+        same.setdefault(of_both(entry, number), []).append(number)
     for lines, mine in same.items():
-        code, check = (placed(line, entry) if line else "no source at hand" for line in lines)
+        places = ", ".join(f"{word} {placed(line, entry)}" for word, line in lines)
         parts.append((told_numbers(mine) + " " if len(same) > 1 else "")
-                     + f"code {code}, check {check}")
+                     + (places or "no source at hand"))
     return parts
 
 
 def placed(line, entry):
     """A line with its file: from the paper's own room on, or from the package on."""
     room = getattr(sys.modules.get(_room(entry)), "__file__", None)
-    for top in (room and Path(room).resolve().parent, _PACKAGE / "papers", _PACKAGE):
+    for top in (room and Path(room).resolve().parent, PACKAGE / "papers", PACKAGE):
         if top and line.file.is_relative_to(top):
             return f"{line.file.relative_to(top).as_posix()}:{line.number}"
     return str(line)
@@ -132,43 +126,39 @@ def placed(line, entry):
 
 @functools.cache
 def marks(function):
-    """Number -> the lines of a function that bear it as their own, counted from its first."""
-    lines_of, waiting = {}, ()
+    """Number -> the line of a function that a comment gives it, counted from its first."""
+    line_of, waiting = {}, ()
     for k, line in enumerate(_source(function).splitlines()):
         match = _MARK.search(line)
         numbers = re.findall(r"[\w.]+", match[1]) if match else []
         alone = match is not None and not line[:match.start()].strip()
         for number in waiting if alone or not match else [*waiting, *numbers]:
-            lines_of.setdefault(number, []).append(k)
+            line_of.setdefault(number, k)
         waiting = numbers if alone else ()
-    return lines_of
+    return line_of
 
 
 @functools.cache
 def mentions(function):
-    """Number -> the lines of a function on which a text begins that names it, like "(36): ..."."""
-    lines_of, tree = {}, _tree(function)
+    """Number -> the line of a function on which a text begins that names it, like "(36): ..."."""
+    tree = _tree(function)
     docs = [doc_node(node) for node in ast.walk(tree)]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docs:
-            for number in _NUMBER.findall(node.value):
-                lines_of.setdefault(number, []).append(node.lineno - 1)
-    return {number: sorted(lines) for number, lines in lines_of.items() if is_number(number)}
+    found = [(node.lineno - 1, number) for node in ast.walk(tree)
+             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docs
+             for number in _NUMBER.findall(node.value)]
+    return {number: line for line, number in sorted(found, reverse=True)}
 
 
 def returned(function):
     """The line that makes what a function (of a class: its last method) returns."""
-    tree = _tree(function)
-    returns = [node for node in ast.walk(tree)
-               if isinstance(node, ast.Return) and node.value is not None]
+    nodes = list(ast.walk(_tree(function)))
+    returns = [node for node in nodes if isinstance(node, ast.Return) and node.value is not None]
     if not returns:
-        return max((node.lineno - 1 for node in ast.walk(tree) if isinstance(node, ast.stmt)),
-                   default=0)
+        return max((node.lineno - 1 for node in nodes if isinstance(node, ast.stmt)), default=0)
     last = max(returns, key=lambda node: node.lineno)
-    if isinstance(last.value, ast.Name):  # made further up
-        lines = [node.lineno for node in ast.walk(tree) if last.value.id in _targets(node)]
-        return max(lines, default=last.lineno) - 1
-    return last.lineno - 1
+    made = [node.lineno for node in nodes  # the name that is returned is made further up
+            if isinstance(last.value, ast.Name) and last.value.id in _targets(node)]
+    return max(made, default=last.lineno) - 1
 
 
 def claimed(function, others=()):
@@ -192,16 +182,10 @@ def _says(call):
 
 def _targets(node):
     """The names that an assignment gives a value, or part of one."""
-    if not isinstance(node, (ast.Assign, ast.AugAssign)):
-        return []
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    names = [one.value if isinstance(one, ast.Subscript) else one for one in targets]
-    return [one.id for one in names if isinstance(one, ast.Name)]
-
-
-def _of_the_paper(function, entry):
-    """Whether a function stands in the paper's own room, where its numbers mean something."""
-    return (function.__module__ or "").startswith(_room(entry))
+    targets = node.targets if isinstance(node, ast.Assign) else \
+        [node.target] if isinstance(node, ast.AugAssign) else []
+    return [name.id for name in (getattr(one, "value", one) for one in targets)
+            if isinstance(name, ast.Name)]
 
 
 def _room(entry):

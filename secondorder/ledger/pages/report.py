@@ -9,8 +9,6 @@ from ..registry import short_name
 from ..runner import Result
 from . import counts
 
-_WIDE = 120  # columns from which a row of the table is one line
-
 
 def table(results, width=None):
     """Results as text: a table a paper, with a line that counts verdicts, and what failed.
@@ -19,8 +17,7 @@ def table(results, width=None):
     ----------
     results : list of Result
     width : int, optional
-        Columns to use; default: the terminal's (160 where there is none).  Below 120 columns
-        what a display states stands in a line of its own.
+        Columns to use; default: the terminal's (160 where there is none).
     """
     width = shutil.get_terminal_size((160, 24)).columns if width is None \
         else whole_number(width, "width", 1)
@@ -51,7 +48,7 @@ def _checked(results):
 
 
 def _rows(results, width):
-    """Header, rule and rows; each row starts with the outcome, the verdict and the label."""
+    """Header, rule, and two lines a check: outcome, verdict, label and numbers; what it states."""
     columns = {"": ["FAIL" if result.failed else "ok" if result.ok else "-" for result in results],
                "verdict": [result.verdict for result in results],
                "label": [_labels(result.labels) for result in results],
@@ -61,49 +58,26 @@ def _rows(results, width):
                            for result in results],
                "weight": [result.weight or "" for result in results],
                "kind": [result.kind for result in results]}
-    for name in ("printed", "weight"):
-        if not any(columns[name]):
-            del columns[name]
-    statements = [" ".join(result.statement.split()) for result in results]
-    places = [place(result.paper, result.implements) for result in results]
-    if width >= _WIDE:
-        columns["states"], columns["implemented"] = statements, places
-        return _lines(columns, width)
-    if width < 100:
-        for name in ("kind", "tol.", "weight"):
-            columns.pop(name, None)
-    columns["implemented"] = places
-    lines = _lines(columns, width)
-    rows = lines[2:]
-    indent = " " * 6
-    stated = [textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent,
-                            max_lines=2, placeholder=" ...") for text in statements]
-    return lines[:2] + [line for row, text in zip(rows, stated) for line in (row, *text)]
-
-
-def _lines(columns, width):
-    """Header, rule and one line a row; the last columns' texts share what the others leave."""
+    unseen = [name for name in ("printed", "weight") if not any(columns[name])]
+    for name in [*unseen, *(("kind", "tol.", "weight") if width < 100 else ())]:
+        columns.pop(name, None)
+    columns["implemented"] = [place(result.paper, result.implements) for result in results]
     sizes = {name: max([len(name), *map(len, cells)]) for name, cells in columns.items()}
     sizes["label"] = min(sizes["label"], 24)
-    shared = [name for name in ("states", "implemented") if name in columns]
-    left = width - sum(sizes[name] + 2 for name in columns
-                       if name not in shared) - 2 * (len(shared) - 1)
-    if "states" in shared:
-        sizes["implemented"] = min(sizes["implemented"], max(left // 3, left - sizes["states"]))
-        left -= sizes["implemented"]
-    sizes[shared[0]] = max(min(sizes[shared[0]], left), 0)
-    columns["implemented"] = [_fitting(name, sizes["implemented"])
+    left = width - sum(sizes[name] + 2 for name in sizes if name != "implemented")
+    sizes["implemented"] = max(min(sizes["implemented"], left), 0)
+    columns["implemented"] = [name if len(name) <= left else name.rpartition(".")[2]
                               for name in columns["implemented"]]
-    cells = [list(columns), *zip(*columns.values())]
-    widths = list(sizes.values())
-    text = ["  ".join(_clip(cell, size) for cell, size in zip(line, widths) if size).rstrip()
-            for line in cells]
-    return [text[0], "-" * min(width, max(map(len, text))), *text[1:]]
-
-
-def _fitting(name, size):
-    """A place with its module if there is room, else without it."""
-    return name if len(name) <= size else name.rpartition(".")[2]
+    head, *rows = ["  ".join(_clip(cell, size) for cell, size in zip(row, sizes.values())
+                             if size).rstrip()
+                   for row in [list(columns), *zip(*columns.values())]]
+    lines = [head, "-" * min(width, max(map(len, [head, *rows])))]
+    for row, result in zip(rows, results):
+        stated = textwrap.wrap(" ".join(result.statement.split()), width, max_lines=2,
+                               initial_indent=" " * 6, subsequent_indent=" " * 6,
+                               placeholder=" ...")
+        lines += [row, *stated]
+    return lines
 
 
 def _labels(labels):

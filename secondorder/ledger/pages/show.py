@@ -1,5 +1,4 @@
-"""One equation, on one screen where it fits: formula, the whole function that is the formula, both
-sides' numbers, verdict.
+"""A page in a terminal: on one screen where it fits.
 
 Behind `more` stands the rest: all that implements it, the check's own code, the live case and every
 claim.
@@ -9,24 +8,20 @@ import inspect
 import textwrap
 
 from ...checks import boolean, whole_number
-from ...formulas import marks, terminal
+from ...formulas import latex, terminal
 from .. import registry
 from ..claims import Case, Counterexample, Printed, PrintedShape, Property
-from ..comparisons import RELATIVE_TO, named
-from ..displays import printed_numbers
-from ..labels import heading
+from ..comparisons import RELATIVE_TO
 from ..registry import qualified_name, short_name
 from ..runner import run_equation
-from . import both_sides, counts, folding, own_lines
-from .source import code_of, doc_lines, reference_code
+from . import both_sides, folding, own_lines
+from .page import page
+from .source import code_of, doc_lines
 
 _WIDTH = 80
 #: Lines that a page keeps to, but for formulas, code and numbers, which stand there whole.
 SCREEN = 50
 _PAGES = 5  # more displays at once are a list
-#: What must fail, and what is said where it does.
-_FAILING = {Printed: "printed form fails, as expected",
-            Counterexample: "fails outside the condition, as expected"}
 
 
 def show(paper, label, seed=0, more=False, tex=False):
@@ -55,7 +50,7 @@ def show(paper, label, seed=0, more=False, tex=False):
     whole_number(seed, "seed", 0)
     if topic or len(entries) > _PAGES:
         return listed(entries)
-    return f"\n\n{'=' * _WIDTH}\n\n".join(_page(entry, seed, more, tex) for entry in entries)
+    return f"\n\n{'=' * _WIDTH}\n\n".join(_written(entry, seed, more, tex) for entry in entries)
 
 
 def listed(entries):
@@ -70,46 +65,43 @@ def listed(entries):
     return "\n".join(lines)
 
 
-def _page(entry, seed, more, tex):
-    result = run_equation(entry, int(seed))
-    head = [*_head(entry, result), "", *_paragraph(entry.statement), *_facts(entry), "",
-            *_with_lines(entry, _formulas(entry, tex))]
+def _written(entry, seed, more, tex):
+    """The page of one check as text."""
+    shown, result = page(entry), run_equation(entry, int(seed))
+    head = [*_head(shown, result), "", *_paragraph(entry.statement), *_facts(entry), "",
+            *_with_lines(entry, _formulas(shown, tex))]
     numbers = ["", *_numbers(result, seed)]
-    command = f"secondorder show {entry.paper} {_shell(entry.labels[0])} --more"
     if more:
-        body = [*head, "", *_all_code(entry), *numbers, "", *_rest(entry, result, seed)]
+        lines = [*head, "", *_all_code(shown), *numbers, "", *_rest(result, seed)]
     else:
-        code = ["", *_lead(entry)]
+        code = ["", *_lead(shown)]
         left = SCREEN - len(head) - len(numbers) - len(code) - 2
         claims = ["", *_claims(result.claims, left)] if result.claims else []
-        body = _without_gaps([*head, *code, *(numbers if claims else []), *claims,
-                              f"more: {command}"])
-    if result.failed:
-        body += ["", result.message]
-    return "\n".join(body)
+        label = f'"{entry.labels[0]}"' if " " in entry.labels[0] else entry.labels[0]
+        lines = _without_gaps([*head, *code, *(numbers if claims else []), *claims,
+                               f"more: secondorder show {entry.paper} {label} --more"])
+    return "\n".join([*lines, "", result.message] if result.failed else lines)
 
 
 def _without_gaps(lines):
     """The lines of a page that is longer than a screen without its last empty lines."""
-    lines = list(lines)
     for k in reversed(range(len(lines))):
         if len(lines) > SCREEN and not lines[k]:
             del lines[k]
     return lines
 
 
-def _shell(label):
-    return f'"{label}"' if " " in label else label
-
-
 def _paragraph(text, indent=""):
     return textwrap.wrap(" ".join(text.split()), _WIDTH, subsequent_indent=indent)
 
 
-def _head(entry, result):
+def _indented(lines):
+    return ["    " + line for line in lines]
+
+
+def _head(shown, result):
     """Label, verdict with its weight, error and tolerance, and what is not the paper's."""
-    outcome = "passes" if result.ok else "FAILS"
-    verdict = f"{counts.verdict_of(entry)}, {entry.kind}: {outcome}"
+    verdict = f"{shown.verdict}, {shown.entry.kind}: {'passes' if result.ok else 'FAILS'}"
     if result.ok is None:
         verdict = "unchecked: nobody has written its check yet"
     if result.error is not None:
@@ -118,39 +110,33 @@ def _head(entry, result):
         verdict += "; as printed the shapes differ"
     elif result.printed_error is not None:
         verdict += f"; as printed {result.printed_error:.1e}"
-    return [f"[{entry.paper}] {heading(entry.labels)}", *_paragraph(verdict, "  "),
-            *counts.marks(entry)]
+    return [f"[{shown.entry.paper}] {shown.heading}", *_paragraph(verdict, "  "), *shown.marks]
 
 
 def _facts(entry):
-    lines = []
-    if entry.where:
-        lines += _paragraph(f"where: {entry.where}", "  ")
-    for condition in entry.conditions:
-        lines += _paragraph(f"condition: {condition}", "  ")
-    return lines
+    facts = [f"where: {entry.where}"] if entry.where else []
+    return [line for text in (*facts, *(f"condition: {one}" for one in entry.conditions))
+            for line in _paragraph(text, "  ")]
 
 
-def _formulas(entry, tex):
-    """The formula, or both."""
-    if tex:
-        pairs = [("as printed:" if entry.corrected else "formula:", entry.formula)]
-        pairs += [("corrected:", entry.corrected)] if entry.corrected else []
-        return [line for caption, text in pairs
-                for line in (caption, *_indented(inspect.cleandoc(text).splitlines()))]
-    bears = printed_numbers(entry)
-    if not entry.corrected:
-        if not terminal.drawable(entry.formula):
-            return ["formula (in LaTeX):", *_indented(inspect.cleandoc(entry.formula).splitlines())]
-        lines = ["formula:", *_indented(terminal.draw(entry.formula, numbers=bears))]
-        unknown = terminal.unknown(entry.formula)
-        return lines + [f"(as in LaTeX: {', '.join(unknown)})"] * bool(unknown)
-    (printed, corrected), marked = marks.marked_pair(entry.formula, entry.corrected)
-    above, below = (terminal.draw(nodes, numbers=bears) for nodes in (printed, corrected))
-    if len(above) + len(below) > SCREEN // 3 and any("^" in line for line in below):
-        above = terminal.draw(entry.formula, numbers=bears)  # long: marked once, where it changed
+def _formulas(shown, tex):
+    """The formula, or both, each below its caption."""
+    bears, printed, corrected = shown.numbers, shown.printed, shown.corrected
+    if tex or printed.nodes is None:
+        captions = ["as printed:", "corrected:"] if corrected else \
+            ["formula:" if tex else "formula (in LaTeX):"]
+        return [line for caption, one in zip(captions, (printed, corrected))
+                for line in (caption, *_indented(inspect.cleandoc(one.text).splitlines()))]
+    above = terminal.draw(printed.nodes, numbers=bears)
+    if corrected is None:
+        unknown = terminal.unknown(printed.text)
+        return ["formula:", *_indented(above),
+                *[f"(as in LaTeX: {', '.join(unknown)})"] * bool(unknown)]
+    below = terminal.draw(corrected.nodes, numbers=bears)
+    if len(above) + len(below) > SCREEN // 3 and corrected.marked:
+        above = terminal.draw(latex.parse(printed.text), numbers=bears)  # marked once is enough
     return ["as printed:", *_indented(above),
-            "corrected (^ what changed):" if marked else "corrected:", *_indented(below)]
+            "corrected (^ what changed):" if shown.marked else "corrected:", *_indented(below)]
 
 
 def _with_lines(entry, formulas):
@@ -164,60 +150,44 @@ def _with_lines(entry, formulas):
     return [*formulas, *_paragraph(f"lines: {'; '.join(parts)}", "  ")]
 
 
-def _indented(lines):
-    return ["    " + line for line in lines]
-
-
 # -- code ------------------------------------------------------------------------------------------
 
-def _lead(entry):
-    """Lines of the functions that are the display, each whole: its place, its formula as the
-    docstring has it, its code. Where none is named by a number, of the first that implements it.
+def _lead(shown):
+    """The functions that are the display, each whole. Where none is named by a number, the first
+    that implements it.
     """
-    if not entry.implements:
-        what = "where its check belongs:" if entry.verdict == "unchecked" else "the check"
-        return code_of(entry.check, f"{what} {entry.check.__name__}")
-    functions = own_lines.displays_among(entry) or entry.implements[:1]
-    return [line for value in functions for line in ("", *_implementation(entry, value))][1:]
+    if not shown.code:
+        what = ("where its check belongs:" if shown.entry.verdict == "unchecked" else "the check")
+        return code_of(shown.entry.check, f"{what} {shown.entry.check.__name__}")
+    return _implementations(shown, shown.code[:shown.lead])
 
 
-def _implementation(entry, value):
-    name = qualified_name(value)
-    first, *code = code_of(value, short_name(entry.paper, name))
-    return [first, *("       " + line for line in doc_lines(value)), *code]
-
-
-def _all_code(entry):
+def _implementations(shown, values):
+    """Of each its place, its formula as the docstring has it, its code."""
     lines = []
-    for value in entry.implements:
-        lines += [*_implementation(entry, value), ""]
-    return [*lines, "the other side, in the check:", *reference_code(entry.check)]
+    for value in values:
+        first, *code = code_of(value, short_name(shown.entry.paper, qualified_name(value)))
+        lines += ["", first, *("       " + line for line in doc_lines(value)), *code]
+    return lines[1:]
 
 
-# -- numbers ---------------------------------------------------------------------------------------
+def _all_code(shown):
+    other = [line for function in shown.check
+             for line in ("", *code_of(function, function.__name__))]
+    return [*_implementations(shown, shown.code), *[""] * bool(shown.code),
+            "the other side, in the check:", *other[1:]]
+
+
+# -- numbers and claims ----------------------------------------------------------------------------
 
 def _numbers(result, seed):
     """Both sides of the comparison that tells most, and of the form that must fail."""
-    lines = []
-    claim = both_sides.featured(result.claims)
-    if claim is not None:
-        lines += _paragraph(f"both sides (seed {seed}): {named(claim)}", "  ")
-        lines += _indented(both_sides.table(claim))
-    for kind, name in _FAILING.items():
-        failure = both_sides.featured_failure(result.claims, kind)
-        if failure is not None:
-            lines += _paragraph(f"{name}: {named(failure)}", "  ")
-            names = ("printed" if kind is Printed else "outside", "check")
-            lines += _indented(both_sides.table(failure, names, 2))
-    for claim in result.claims:
-        if isinstance(claim, PrintedShape):
-            lines += _paragraph(f"as printed, {claim.what}: {claim.left_shape} against "
-                                f"{claim.right_shape}", "  ")
-            break
+    lines, first = [], both_sides.featured(result.claims)
+    for k, (what, numbers) in enumerate(both_sides.shown(result.claims)):
+        title = f"both sides (seed {seed}): {what}" if k == 0 and first is not None else what
+        lines += [*_paragraph(title, "  "), *_indented(numbers)]
     return lines
 
-
-# -- claims ----------------------------------------------------------------------------------------
 
 def _claims(claims, room):
     """One line that counts the claims, and as many of them as there is room for."""
@@ -234,30 +204,27 @@ def _claims(claims, room):
 
 
 def _claim_lines(same, more=False):
-    """The claim with its relation: of those that differ only in their case, the worst. Entries of
-    both sides follow where there is to be more, and where it fails.
+    """Outcome, relation, error and tolerance in columns, then the claim: of those that differ only
+    in their case, the worst. Entries of both sides follow where there is to be more, and where it
+    fails.
     """
     worst = same[0]
-    lines = _claim_line(worst, len(same))
-    if isinstance(worst, (Property, PrintedShape)) or worst.ok and not more:
+    compared = not isinstance(worst, (Property, PrintedShape))
+    error, tolerance = (f"{worst.error:.1e}", f"{worst.tolerance:.1e}") if compared else ("", "")
+    head = f"{'ok' if worst.ok else 'FAIL':<4} {worst.relation:<5} {error:<7} {tolerance:<7}  "
+    wrapped = textwrap.wrap(_claim_text(worst, len(same)), _WIDTH - len(head),
+                            break_long_words=False)
+    lines = [(" " * len(head) if k else head) + line for k, line in enumerate(wrapped)]
+    if not compared or worst.ok and not more:
         return lines
     return lines + [f"       {line}" for line in both_sides.table(worst, limit=4)]
-
-
-def _claim_line(claim, count):
-    """Outcome, relation, error, tolerance in columns, then the claim, wrapped under itself."""
-    error, tolerance = "", ""
-    if not isinstance(claim, (Property, PrintedShape)):
-        error, tolerance = f"{claim.error:.1e}", f"{claim.tolerance:.1e}"
-    head = f"{'ok' if claim.ok else 'FAIL':<4} {claim.relation:<5} {error:<7} {tolerance:<7}  "
-    lines = textwrap.wrap(_claim_text(claim, count), _WIDTH - len(head), break_long_words=False)
-    return [head + lines[0], *(" " * len(head) + line for line in lines[1:])]
 
 
 def _claim_text(claim, count):
     text, case = claim.what, claim.case
     if isinstance(claim, (Counterexample, Printed)):
-        text = f"{_FAILING[type(claim)] if claim.ok else f'{claim.label}, must fail'}: {text}"
+        failing = both_sides.FAILING[type(claim)]
+        text = f"{failing if claim.ok else f'{claim.label}, must fail'}: {text}"
     elif isinstance(claim, PrintedShape):
         text = f"as printed, {text}: {claim.left_shape} against {claim.right_shape}"
     elif isinstance(claim, Property) and (claim.expected is not True or not claim.ok):
@@ -267,14 +234,11 @@ def _claim_text(claim, count):
     return f"{text} ({case})" if case and not isinstance(claim, Property) else text
 
 
-def _rest(entry, result, seed):
+def _rest(result, seed):
     """The live case and all claims."""
-    lines, claims = [], []
-    for claim in result.claims:
-        if isinstance(claim, Case):
-            lines += claim.lines()
-        else:
-            claims += _claim_lines([claim], more=True)
-    if lines:
-        lines = [f"the live case (seed {seed})", *("  " + line for line in lines), ""]
-    return [*lines, "     claim error   allowed", *claims, "", *_paragraph(RELATIVE_TO)]
+    live = [f"  {line}" for claim in result.claims if isinstance(claim, Case)
+            for line in claim.lines()]
+    claims = [line for claim in result.claims if not isinstance(claim, Case)
+              for line in _claim_lines([claim], more=True)]
+    return [*([f"the live case (seed {seed})", *live, ""] if live else []),
+            "     claim error   allowed", *claims, "", *_paragraph(RELATIVE_TO)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..registry import underlying
 
-_PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
+PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def plain(implementation):
@@ -34,8 +34,8 @@ def located(implementation):
     if place is None:
         return None
     file, first = place
-    inside = file.is_relative_to(_PACKAGE_FOLDER)
-    told = file.relative_to(_PACKAGE_FOLDER.parent).as_posix() if inside else file.name
+    inside = file.is_relative_to(PACKAGE)
+    told = file.relative_to(PACKAGE.parent).as_posix() if inside else file.name
     code = numbered_code(inspect.getsourcelines(plain(implementation))[0], first)
     return f"{told}:{first}", code
 
@@ -96,18 +96,12 @@ def tree_of(text):
         return ast.Module([], [])
 
 
-def reference_code(check):
-    """The code of a check and of the helpers of its room's `equations` that it calls.
+@functools.cache
+def check_and_helpers(check):
+    """A check and the helpers of its room's `equations` that it calls, directly or not.
 
     Random cases (modules named `cases`) are left out: they are shown as the live case.
     """
-    codes = [code_of(function, function.__name__) for function in check_and_helpers(check)]
-    return [line for code in codes for line in ("", *code)][1:]
-
-
-@functools.cache
-def check_and_helpers(check):
-    """A check and the helpers of its room that it calls, directly or not."""
     functions, waiting = [], [inspect.unwrap(check)]
     while waiting:
         function = waiting.pop(0)
