@@ -50,8 +50,8 @@ on_record = {(key, letter): recorded(key, letter) for key, letter in [
 # %% [markdown]
 # Cubic steps leave the plateau, and none of seven constant rates leaves it as early. But three
 # lines should make us suspicious. Equation (39) as printed lacks terms of the curvature, and leaves
-# at the same iteration. On the plateau $\sigma$ alone sets the length of the step, to 2 %. And Adam, which
-# knows no curvature, leaves first.
+# at the same iteration. On the plateau $\sigma$ alone sets the length of the step, to 2 %. And
+# Adam, which knows no curvature, leaves first.
 #
 # **The control that is missing.** The step length (37) is
 #
