@@ -25,7 +25,7 @@ class WithoutCurvature(Wrapper):
         self.sigma = sigma
 
     def change(self, evaluation, direction, rate):
-        a = float(self.gradient(evaluation) @ direction)
+        a = float(np.dot(self.gradient(evaluation).astype(float), direction))  # of 1e36 as well
         s = step_length(a, 0.0, norm(direction), self.sigma)
         self.details["rate"] = s
         return s * direction
