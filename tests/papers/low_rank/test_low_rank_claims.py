@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from test_low_rank_studies import judged, training
 
+from harness import made_up
 from harness.made_up import verdicts
-from secondorder.papers.low_rank.figures import averaging, depth_cost, sigma_mechanism
-from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
+from secondorder.papers.low_rank.figures import averaging, costs, sigma_mechanism
+from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
 
 LOST = {"diverged": "iteration 3"}
 
@@ -38,7 +39,6 @@ def test_balance_of_curvature_and_sigma():
 def test_sigma_mechanism(bend, seeds, expected):
     found = judged("claim-sigma-mechanism", lambda **_: modelled(bend), seeds)
     assert (found["flat"], found["curved"]) == expected
-    assert found["quarter"] == found["curved"]
 
 
 def test_the_most_curved_quarter_is_judged_apart():
@@ -53,19 +53,19 @@ def test_the_most_curved_quarter_is_judged_apart():
     assert sigma_mechanism.most_curved_share(one) == 1
     found = judged("claim-sigma-mechanism", lambda **_: modelled(0.01) | {
         "curvature": modelled(0.01)["curvature"][:500] + [1.0, 0.01, 0.01, 0.01] * 375})
-    assert (found["curved"], found["quarter"]) == (DID_NOT_HOLD, HELD)
+    assert found["curved"] == UNDECIDED  # it hangs on the reading
 
 
 def test_sigma_mechanism_when_runs_diverge_or_are_curved_from_the_start():
     assert verdicts(judged("claim-sigma-mechanism", diverging)) == {DID_NOT_HOLD}
     found = judged("claim-sigma-mechanism", lambda **_: modelled(1.0, leave=0))
-    assert found == {"flat": DID_NOT_HOLD, "curved": HELD, "quarter": HELD}
+    assert found == {"flat": DID_NOT_HOLD, "curved": HELD}
 
 
 def best_rate(best, cubic):
     """Gradient descent is best at one rate; there it ends at .1 and leaves at 400."""
     def make(curvature, rate, seed, half_width, decay=0.95, **_):
-        if curvature == "exact":
+        if curvature != "none":
             return training(int(400 * cubic) if half_width == 0.1 else 0, end=0.1 * cubic)
         if rate == 0.5:
             return diverging()
@@ -81,7 +81,7 @@ def test_optimal_rate():
     assert verdicts(judged("claim-optimal-rate", best_rate(0.1, 1.0), seeds=2)) == {UNDECIDED}
 
     def lost(curvature, **rest):
-        return diverging() if curvature == "exact" else best_rate(0.1, 1)(curvature, **rest)
+        return diverging() if curvature != "none" else best_rate(0.1, 1)(curvature, **rest)
 
     assert verdicts(judged("claim-optimal-rate", lost)) == {DID_NOT_HOLD}
 
@@ -100,28 +100,23 @@ def test_less_tuning():
         fitting = {"digits": 10.0, "mnist": 100.0, "cifar-10": 1000.0}[data]
         return training(0, end=0.1 * (1.2 + abs(np.log10(sigma / fitting)) + 0.01 * seed))
 
-    assert judged("claim-less-tuning", hard_to_tune) == {"a": HELD, "b": DID_NOT_HOLD}
-    assert verdicts(judged("claim-less-tuning", easy_to_tune)) == {DID_NOT_HOLD}
-    assert verdicts(judged("claim-less-tuning", hard_to_tune, seeds=2)) == {UNDECIDED}
+    assert corrected(hard_to_tune) == HELD and corrected(easy_to_tune) == DID_NOT_HOLD
+    assert corrected(hard_to_tune, seeds=2) == UNDECIDED
+    assert judged("claim-less-tuning", hard_to_tune) == {"a": UNDECIDED}  # as printed: not run
 
     def lost(curvature, data, **rest):
         if curvature == "exact" and data == "mnist":
             return diverging()
         return hard_to_tune(curvature, data, **rest)
 
-    assert judged("claim-less-tuning", lost) == {"a": UNDECIDED, "b": DID_NOT_HOLD}
+    assert corrected(lost) == UNDECIDED
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("stuck, verdict", [("none", HELD), ("exact", DID_NOT_HOLD)])
-def test_problems_that_no_one_setting_trains(stuck, verdict):
-    """Each choice of the one side leaves one set of images untrained, the other side none."""
-    def make(curvature, data, rate, sigma, **_):
-        place = int(np.log10(1000 * (rate if curvature == "none" else sigma))) % 3
-        lost = curvature == stuck and data == ("digits", "mnist", "cifar-10")[place]
-        return training(0, end=2.3 if lost else 0.1 + 0.01 * rate + 1e-5 * sigma)
-
-    assert judged("claim-less-tuning", make)["b"] == verdict
+def corrected(make, seeds=None):
+    """The verdict of claim-less-tuning by (39) corrected."""
+    study = STUDIES.of("low-rank")["claim-less-tuning"]
+    found = study.judge(made_up.results(study, make, seeds), study.settings(seeds=seeds))
+    return found["a"].readings["corrected"].verdict
 
 
 def options(noisy, better):
@@ -145,7 +140,7 @@ def test_averaging():
         return LOST if batches is not None else options(2, 0.5)(**rest)
 
     found = judged("claim-averaging", lost)
-    assert {found[name] for name in ("a-step", "a-rate", "a-rate-step")} == {DID_NOT_HOLD}
+    assert found["a-step"] == found["a-rate"] == DID_NOT_HOLD
 
     def steady_rates(batches=None, **rest):
         made = options(2, 0.5)(batches=batches, **rest)
@@ -153,8 +148,7 @@ def test_averaging():
             made["rate"] = made["rate"] | {"variation": 0.1}
         return made
 
-    steady = judged("claim-averaging", steady_rates)
-    assert (steady["a-rate"], steady["a-rate-step"]) == (DID_NOT_HOLD, HELD)
+    assert judged("claim-averaging", steady_rates)["a-rate"] == UNDECIDED
     assert found["b-end"] == HELD
 
 
@@ -190,8 +184,8 @@ def test_depth_cost(powers, expected):
 
 def test_counted_multiplications():
     """Two hidden layers of 3 and ten outputs: pairs (0, 1), (0, 2), (1, 2) of 3 weight matrices."""
-    assert depth_cost.multiplications("eta", 2, 3) == 32 * (27 + 90 + 90)
-    assert depth_cost.multiplications("tangent", 2, 3) == 32 * 3 * (9 + 9 + 30)
+    assert costs.multiplications("eta", 2, 3) == 32 * (27 + 90 + 90)
+    assert costs.multiplications("tangent", 2, 3) == 32 * 3 * (9 + 9 + 30)
 
 
 def test_storage():
@@ -202,8 +196,7 @@ def test_storage():
         return make
 
     assert verdicts(judged("claim-storage", holding(1.4, 1.9))) == {HELD}
-    assert judged("claim-storage", holding(1.4, 33)) == {
-        "tangent": HELD, "eta-sample": HELD, "eta-batch": DID_NOT_HOLD}
+    assert judged("claim-storage", holding(1.4, 33)) == {"tangent": HELD, "eta": UNDECIDED}
     assert verdicts(judged("claim-storage", holding(2.1, 33))) == {DID_NOT_HOLD}
 
 
@@ -264,10 +257,10 @@ def test_layer_rates():
         return make
 
     found = judged("claim-layer-rates", rates(1.05, 0.5))
-    assert found == {"coupled": HELD, "separate": HELD, "variable": HELD}
+    assert found == {"coupled": UNDECIDED, "separate": HELD, "variable": HELD}
     for late, high in ((1.5, 0.9), (0.5, 1.2)):
         found = judged("claim-layer-rates", rates(late, high))
-        assert found["coupled"] == found["separate"] == DID_NOT_HOLD
+        assert found["separate"] == DID_NOT_HOLD
         assert found["variable"] == (HELD if high < 1 else DID_NOT_HOLD)  # the loss alone
     found = judged("claim-layer-rates", rates(1.0, 1.0), seeds=2)
     assert verdicts(found) == {UNDECIDED}
@@ -275,4 +268,4 @@ def test_layer_rates():
     def lost(options=None, **rest):
         return rates(1, 1)(**rest) if options is None else diverging()
 
-    assert judged("claim-layer-rates", lost)["coupled"] == DID_NOT_HOLD
+    assert judged("claim-layer-rates", lost)["separate"] == DID_NOT_HOLD

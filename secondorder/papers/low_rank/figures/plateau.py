@@ -11,8 +11,8 @@ import numpy as np
 
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay
-from secondorder.studies import (Run, diverged, finished, images, legend_below, mean_and_range,
-                                 over_seeds, smoothed)
+from secondorder.studies import (Run, counted, diverged, finished, images, legend_below,
+                                 mean_and_range, over_seeds, readings, smoothed)
 
 BATCH, EVERY = 32, 10  # samples an iteration; iterations between two looks at the watched samples
 LEAVE, EXIT = 2.25, 2.0  # losses below which the plateau is left, and behind; log 10 = 2.303
@@ -31,7 +31,11 @@ QUICK = {"data": "digits", "layers": 6, "width": 64, "iterations": 300, "watched
          "seeds": (2,)}
 SMALLER = "8000 images of MNIST, 2000 iterations"
 DEVIATION = ("8000 images of the MNIST test set instead of the training set, 2000 iterations. "
-             "Iterations, seeds and the scale of the inputs are not in print")
+             "Iterations, seeds and the scale of the inputs are not in print. The curvature along "
+             "the step, (39), lacks a part in print; *corrected* has it")
+#: A reading of (39) -> what records of runs call it. The print lacks a part of the curvature.
+FORMS = {"corrected": "exact", "as printed": "printed"}
+OPEN = "the two forms of the misprinted (39) differ; which one the authors ran is not known"
 
 
 def train(seed, data, base, rate, curvature, sigma, half_width, layers, width, iterations, watched,
@@ -139,6 +143,33 @@ def compared(settings, base, sigma, half_width, curvatures=("none", "exact", "pr
             for seed in settings["seeds"] for curvature in curvatures]
 
 
+# -- verdicts --------------------------------------------------------------------------------------
+
+
+def both_forms(judge):
+    """One claim by both forms of (39): `judge` takes a form's name in the records."""
+    return readings({reading: judge(form) for reading, form in FORMS.items()}, because=OPEN)
+
+
+def ratios(ours, theirs, number):
+    """A number of each of our runs over that of theirs with the same seed."""
+    return [number(one) / number(theirs[seed]) for seed, one in ours.items()]
+
+
+def within(values, measure, low=-np.inf, high=np.inf):
+    """Whether a number lies between two limits, in nearly every seed."""
+    return counted([low <= value <= high for value in values], values, measure)
+
+
+def leaves_first(results, form, thresholds=(LEAVE,), **base):
+    """Whether cubic steps come below all thresholds before the base alone does."""
+    cubic = results.by_seed(curvature=form, **base)
+    alone = results.by_seed(curvature="none", **base)
+    met = [all(first_below(one, loss) < first_below(alone[seed], loss) for loss in thresholds)
+           for seed, one in cubic.items()]
+    return counted(met, [leave(one) for one in cubic.values()], "iterations to leave")
+
+
 # -- what is read off a run ------------------------------------------------------------------------
 
 
@@ -205,40 +236,35 @@ def losses(result, arguments):
 
 # -- pictures --------------------------------------------------------------------------------------
 
-LINES = {"none": ("base alone", "C0", "-."), "exact": ("cubic, exact curvature", "C3", "-"),
-         "printed": ("cubic, curvature as printed", "C1", "--")}
+LOSS = "cross-entropy, mean of the watched samples"
+LINES = {"none": ("base alone", "C0", "-."), "exact": ("cubic, (39) corrected", "C3", "-"),
+         "printed": ("cubic, (39) as printed", "C1", "--")}
 
 
-def draw_errors_and_rates(results, figure, title, **wanted):
+def draw_errors_and_rates(results, figure, title, lines=None, **wanted):
     """Loss on the watched samples and rates (trailing mean of 100): the one seed, or mean and range
-    of several.
+    of several. Pale behind them: the first seed's, raw as the paper draws them.
+
+    `lines`, (label, arguments of its runs, colour, style), are the base alone and both forms of
+    (39) unless given; `wanted` are arguments of all their runs.
     """
-    lines = [(label, {"curvature": curvature, **wanted}, colour, style)
-             for curvature, (label, colour, style) in LINES.items()]
-    draw_lines(results, figure, lines, title)
-
-
-def draw_lines(results, figure, lines, title):
-    """Errors and rates of the runs of each line: (label, arguments of its runs, colour, style).
-
-    Pale behind them: the first seed's batch losses and its rates, raw as the paper draws them.
-    """
+    lines = lines or [(label, {"curvature": curvature}, colour, style)
+                      for curvature, (label, colour, style) in LINES.items()]
     left, right = figure.subplots(1, 2)
     seeds = set()
-    for label, wanted, colour, style in lines:
-        runs = finished(results.of(**wanted))
+    for label, own, colour, style in lines:
+        runs = finished(results.of(**own, **wanted))
         if not runs:
             continue
-        seeds |= {one["seed"] for one in results.arguments(**wanted)}
+        seeds |= {one["seed"] for one in results.arguments(**own, **wanted)}
         for panel, raw in ((left, runs[0].get("batch_loss", ())), (right, runs[0]["rate"])):
             panel.plot(raw, color=colour, linewidth=0.4, alpha=0.25)
         draw_losses(left, runs, colour, style, label)
-        draw_rates(right, runs, colour, style, label)
+        mean_and_range(right, [smoothed(run["rate"], MEAN) for run in runs], colour,
+                       linestyle=style)
     left.axhline(np.log(10), color="0.7", linewidth=0.8)
-    left.set(xlabel="iteration", ylabel="cross-entropy, mean of the watched samples",
-             title="training error (grey line: log 10)")
-    right.set(xlabel="iteration", ylabel="rate, mean of the last 100", yscale="log",
-              title="rate")
+    left.set(xlabel="iteration", ylabel=LOSS, title="training error (grey line: log 10)")
+    right.set(xlabel="iteration", ylabel="rate, mean of the last 100", yscale="log", title="rate")
     legend_below(figure, left)
     figure.suptitle(f"{title}\n{over_seeds(seeds)}; pale: one seed, batch by batch", fontsize=10)
 
@@ -246,12 +272,6 @@ def draw_lines(results, figure, lines, title):
 def draw_losses(panel, runs, colour, style, label):
     """Losses on the watched samples of the runs that are finite, mean and range."""
     mean_and_range(panel, [run["loss"] for run in finished(runs)], colour, step=EVERY,
-                   linestyle=style, label=label)
-
-
-def draw_rates(panel, runs, colour, style, label):
-    """Their rates, trailing means, likewise."""
-    mean_and_range(panel, [smoothed(run["rate"], MEAN) for run in finished(runs)], colour,
                    linestyle=style, label=label)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secondorder.studies import counted, finished, study
+from secondorder.studies import finished, readings, study
 
 from .. import PAPER
 from . import plateau
@@ -52,26 +52,25 @@ def most_curved_share(result):
 
 @study(PAPER, "claim-sigma-mechanism",
        shows="The balance of curvature and sigma along the runs of Figure 2",
-       claims={"flat": "on the plateau (iterations 0 to 99) sigma alone sets the step, to 2 %, in "
-                       "95 % of the iterations",
-               "curved": "from 100 iterations after leaving on the curvature has the larger part "
-                         "in 95 % of the iterations",
-               "quarter": "the same in the most curved quarter of these iterations"},
+       claims={"flat": "on the plateau (iterations 0 to 99) sigma alone sets the step, to 2 %",
+               "curved": "where the objective is curved the curvature has the larger part"},
        full=plateau.FULL, quick=plateau.QUICK, seconds=(70, 1), needs=("mnist",),
        smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION)
+       deviation=plateau.DEVIATION + ". It was run corrected. (flat) and (curved) are judged "
+       "by 95 % of the iterations")
 class SigmaMechanism:
     def runs(self, settings, results):
         return plateau.compared(settings, "sgd", SIGMA, 0.1, ("exact",))
 
     def judge(self, results, settings):
-        verdicts = {}
-        for letter, share in (("flat", flat_share), ("curved", curved_share),
-                              ("quarter", most_curved_share)):
-            values = [share(one) for one in results.of(curvature="exact")]
-            verdicts[letter] = counted([value >= 0.95 for value in values], values,
-                                       "share of the iterations")
-        return verdicts
+        def nearly_always(share):
+            return plateau.within([share(one) for one in results.of(curvature="exact")],
+                                  "share of the iterations", 0.95)
+
+        return {"flat": nearly_always(flat_share),
+                "curved": readings({"everywhere behind the plateau": nearly_always(curved_share),
+                                    "in the most curved quarter": nearly_always(most_curved_share)
+                                    }, because="it hangs on what counts as curved")}
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
@@ -81,7 +80,7 @@ class SigmaMechanism:
         axes.axhline(1, color="0.3", linewidth=0.8)
         axes.axhline(0.01, color="0.3", linewidth=0.8, linestyle="--")
         axes.set(xlabel="iteration (dotted: the plateau is left; a colour a seed)",
-                 ylabel="h² / (2 |a| c)",
+                 ylabel="h² / (2 |a| c), with (39) corrected",
                  title="below 0.01 sigma decides, above 1 the curvature")
         figure.suptitle(f"What sets the step: {plateau.title_of(settings)}, weights within ±0.1",
                         fontsize=10)
