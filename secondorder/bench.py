@@ -275,13 +275,13 @@ def _module(torch, net):
 # -- time and memory -------------------------------------------------------------------------------
 
 
-def contest(contenders, blocks=9, seconds=0.1, pause=0.06, clock=time.perf_counter,
-            sleep=time.sleep):
+def contest(contenders, blocks=9, seconds=0.1):
     """Time functions in turn: name -> seconds of a call, one number a block.
 
     In every block each contender has its turn: one call that is not counted, then calls for
     `seconds`, of which the median counts, then a pause. Every other block goes the other way round.
     """
+    clock = time.perf_counter
     times = {name: [] for name in contenders}
     for block in range(blocks):
         for name in list(contenders)[:: 1 if block % 2 == 0 else -1]:
@@ -292,7 +292,7 @@ def contest(contenders, blocks=9, seconds=0.1, pause=0.06, clock=time.perf_count
                 contenders[name]()
                 calls.append(clock() - start)
             times[name].append(statistics.median(calls))
-            sleep(pause)
+            time.sleep(0.06)
     return times
 
 
@@ -307,8 +307,7 @@ def peak(function):
         tracemalloc.stop()
 
 
-def measure(network, work, dtype="float64", against=None, blocks=9, seconds=0.1, pause=0.06,
-            clock=time.perf_counter):
+def measure(network, work, dtype="float64", against=None, blocks=9, seconds=0.1):
     """Time one piece of work on one network.
 
     Parameters
@@ -317,8 +316,8 @@ def measure(network, work, dtype="float64", against=None, blocks=9, seconds=0.1,
         Names in `NETWORKS` and `WORK`.
     dtype : "float64" or "float32"
     against : None or "torch"
-    blocks, seconds, pause, clock
-        As for :func:`contest`; ``time.process_time`` counts where the machine is busy.
+    blocks, seconds
+        As for :func:`contest`.
 
     Returns
     -------
@@ -336,7 +335,7 @@ def measure(network, work, dtype="float64", against=None, blocks=9, seconds=0.1,
         twin = in_torch(net, x, y, work)
         if twin is not None:
             contenders["torch"] = twin
-    times = contest(contenders, blocks, seconds, pause, clock)
+    times = contest(contenders, blocks, seconds)
     ratios = {name: statistics.median(a / b for a, b in zip(times["ours"], times[name]))
               for name in times if name != "ours"}
     return {"network": network, "work": work, "dtype": dtype, "parameters": net.size,

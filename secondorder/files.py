@@ -6,13 +6,11 @@ only where that is asked for (`outputs`).
 """
 
 import contextlib
-import glob
 import gzip
 import io
 import json
 import os
 import platform
-import shutil
 import sys
 import uuid
 import zipfile
@@ -56,29 +54,8 @@ def write_bytes(path, raw):
 
 
 def hidden_neighbour(target):
-    """A new hidden path beside `target`, for a file or folder that is renamed when it is whole.
-
-    What killed processes of this machine left there is removed: its name has the process in it.
-    """
-    start = f".{target.name[:60]}."
-    for left in target.parent.glob(f"{glob.escape(start)}*-{'[0-9a-f]' * 32}.tmp"):
-        process = left.name[len(start):].partition("-")[0]
-        if process.isdigit() and not _runs(int(process)):
-            with contextlib.suppress(OSError):
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-    return target.with_name(f"{start}{os.getpid()}-{uuid.uuid4().hex}.tmp")
-
-
-def _runs(process):
-    """Whether there is a process of this number; where the system is not asked so, True."""
-    try:
-        if os.name == "posix":
-            os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:  # it belongs to someone else
-        pass
-    return True
+    """A new hidden path beside `target`, for a file or folder that is renamed when it is whole."""
+    return target.with_name(f".{target.name[:60]}.{uuid.uuid4().hex}.tmp")
 
 
 @contextlib.contextmanager
@@ -103,12 +80,7 @@ def write_json(path, data):
 def write_arrays(path, **arrays):
     """Write named arrays as ``.npz``, whole or not at all."""
     stream = io.BytesIO()
-    try:
-        np.savez_compressed(stream, **arrays)
-    except ValueError as error:  # what an interrupt left open cannot be closed
-        if isinstance(error.__context__, KeyboardInterrupt):
-            raise error.__context__ from None
-        raise
+    np.savez_compressed(stream, **arrays)
     write_bytes(path, stream.getvalue())
 
 
@@ -247,8 +219,7 @@ def read_bytes(path):
     not opened.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        kind = IsADirectoryError if os.path.isdir(path) else FileExistsError
-        raise kind(f"{path} is not a file")
+        raise FileExistsError(f"{path} is not a file")
     return Path(path).read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""`secondorder bench`: contenders take turns, and do the same work. Nothing is timed here."""
+"""`secondorder bench`: contenders do the same work. Nothing is timed here."""
 
 import json
 
@@ -7,27 +7,6 @@ import pytest
 
 import secondorder as so
 from secondorder import bench
-
-
-def test_contenders_take_turns_and_a_turn_is_the_median_of_its_calls():
-    now, record = [0.0], []
-
-    def contender(name, *durations):
-        calls = []
-
-        def run():
-            now[0] += durations[len(calls) % len(durations)]
-            calls.append(name)
-            record.append(name)
-        return run
-
-    times = bench.contest({"a": contender("a", 0.875, 0.125, 0.5, 0.375), "b": contender("b", 2.0)},
-                          blocks=2, seconds=1.0, pause=0.25, clock=lambda: now[0],
-                          sleep=lambda pause: record.append(pause))
-    assert record[:4] == ["a", "a", "a", "a"] and record[4] == 0.25
-    assert times["a"][0] == 0.375 and times["b"] == [2.0, 2.0]
-    order = [name for name, before in zip(record, [None, *record]) if name != before]
-    assert order == ["a", 0.25, "b", 0.25, "b", 0.25, "a", 0.25]
 
 
 def test_the_products_of_a_gradient():
@@ -51,7 +30,7 @@ def test_pytorch_computes_the_same_gradient(network):
 
 @pytest.mark.parametrize("work", bench.WORK)
 def test_all_work_runs_once(work):
-    result = bench.measure("small", work, blocks=1, seconds=0, pause=0)
+    result = bench.measure("small", work, blocks=1, seconds=0)
     assert result["seconds"] > 0 and result["peak_bytes"] > 0
     assert np.isfinite(list(result["ratios"].values())).all()
 

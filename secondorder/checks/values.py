@@ -45,17 +45,17 @@ def non_negative(value, name):
     return number_in(value, name, 0, np.inf)
 
 
-def positive_weights(value, name, largest):
+def positive_weights(value, name):
     """Return `value`, a number or one for each output, as a float or an array (C,); TypeError or
-    ValueError unless all are real, above 0 and at most `largest`.
+    ValueError unless all are real and above 0.
     """
     if np.ndim(value) == 0:
-        return positive_number(plain(value), name, largest)
+        return positive_number(plain(value), name)
     value = real_array(value, name).astype(float)
     if value.ndim != 1 or not value.size:
         raise ValueError(f"{name} must be a number or an array (C,), got shape {value.shape}")
     for entry in value:
-        positive_number(float(entry), name, largest)
+        positive_number(float(entry), name)
     return value
 
 

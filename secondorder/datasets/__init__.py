@@ -12,14 +12,12 @@ then in the current directory, then where `download` puts the public sets that i
 ((1400, 64), (397,))
 """
 
-from ..checks import close_names
-from ..checks import one_of
+from ..checks import close_names, one_of
 from .dataset import Dataset
 from .downloads import download
-from .embedded import load_diabetes, load_digits, load_wine
 from .places import DATA_VARIABLE, find_directory
 from .preparation import Standardisation, scale, split
-from .readers import load_cifar10, load_csv, load_idx
+from .readers import load_cifar10, load_csv, load_diabetes, load_digits, load_idx, load_wine
 
 __all__ = ["DATA_VARIABLE", "Dataset", "Standardisation", "download", "find_directory", "load",
            "load_cifar10", "load_csv", "load_diabetes", "load_digits", "load_idx", "load_wine",
@@ -38,7 +36,7 @@ def load(name, part="train", **options):
     part : {"train", "test"}
         Which part of an IDX or CIFAR-10 folder; the others have no parts.
     **options
-        For a CSV file: `target`, `classification` and `header` as `load_csv` takes them.
+        For a CSV file: `target` and `classification` as `load_csv` takes them.
 
     Returns
     -------
@@ -54,18 +52,13 @@ def load(name, part="train", **options):
     """
     one_of(("train", "test"), part, "part")
     kind, _, place = name.partition(":") if isinstance(name, str) else ("", "", "")
-    known = ("target", "classification", "header") if kind == "csv" else ()
-    unknown = [option for option in options if option not in known]
-    if unknown:
-        raise TypeError(f"data set {name!r} takes no {', '.join(unknown)}; csv:FILE takes target, "
-                        "classification, header")
     if place and kind in ("idx", "cifar-10"):
-        return {"idx": load_idx, "cifar-10": load_cifar10}[kind](place, part)
-    table = bool(place) and kind == "csv"
-    if not table:
-        one_of([*EMBEDDED, *FORMS], name, "data set")
+        return {"idx": load_idx, "cifar-10": load_cifar10}[kind](place, part, **options)
     if part != "train":
         raise ValueError(f"part: data set {name!r} has no parts; use split")
-    return load_csv(place, **options) if table else EMBEDDED[name]()
+    if place and kind == "csv":
+        return load_csv(place, **options)
+    return EMBEDDED[one_of([*EMBEDDED, *FORMS], name, "data set")](**options)
+
 
 __getattr__ = close_names.names(__name__)

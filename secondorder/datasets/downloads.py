@@ -3,6 +3,7 @@
 import hashlib
 import http.client
 import io
+import shutil
 import tarfile
 import urllib.request
 from dataclasses import dataclass
@@ -50,18 +51,14 @@ SOURCES = {
 }
 
 
-def download(name, timeout=30.0, say=print, sources=None):
+def download(name, say=print):
     """Fetch a public data set into the cache, where `load` finds it, if it is not there yet.
 
     Parameters
     ----------
     name : {"mnist", "fashion-mnist", "cifar-10"}
-    timeout : float
-        Seconds that a server may be silent.
     say : callable
         Takes a line of text for every file.
-    sources : dict of str to Source, optional
-        Other places than the published ones.
 
     Returns
     -------
@@ -73,34 +70,35 @@ def download(name, timeout=30.0, say=print, sources=None):
     ValueError
         For an unknown name; for a file whose bytes are not the published ones.
     ConnectionError
-        If a server refuses, ends early or stays silent. Files that are complete are kept for the
-        next attempt.
+        If a server refuses, ends early or stays silent.
     """
-    source = lookup(SOURCES if sources is None else sources, name, "data set")
-    folder, begun = cache() / name, cache() / f"{name}.begun"
+    source, folder = lookup(SOURCES, name, "data set"), cache() / name
     if not folder.is_dir():
-        begun.mkdir(parents=True, exist_ok=True)
-        for file, digest in source.digests.items():
-            if (begun / file).exists():
-                continue
-            content = fetch(source.address + file, digest, timeout)
-            if file.endswith(".tar.gz"):
-                unpack(content, begun)
-            else:
-                files.write_bytes(begun / file, content)
-            say(f"{file}: fetched")
-        begun.rename(folder)  # whole, or not at all
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        begun = files.hidden_neighbour(folder)
+        begun.mkdir()
+        try:
+            for file, digest in source.digests.items():
+                content = fetch(source.address + file, digest)
+                if file.endswith(".tar.gz"):
+                    unpack(content, begun)
+                else:
+                    (begun / file).write_bytes(content)
+                say(f"{file}: fetched")
+            begun.rename(folder)  # whole, or not at all
+        finally:
+            shutil.rmtree(begun, ignore_errors=True)
     say(f"{name}: there")
     return f"{source.form}:{name}"
 
 
-def fetch(address, digest, timeout=30.0):
+def fetch(address, digest):
     """The bytes of a published file, which have the SHA-256 `digest`."""
     try:
-        with urllib.request.urlopen(address, timeout=timeout) as answer:
+        with urllib.request.urlopen(address, timeout=30) as answer:
             content = answer.read()
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise ConnectionError(f"{address}: {' '.join(str(error).split())[:80]}") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise ConnectionError(f"{address}: {error}") from error
     found = hashlib.sha256(content).hexdigest()
     if found != digest:
         raise ValueError(f"{address} is not the published file: SHA-256 {found} instead of "
@@ -113,5 +111,4 @@ def unpack(content, folder):
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive:
             if member.isfile() and member.name.endswith(".bin"):
-                files.write_bytes(folder / Path(member.name).name,
-                                  archive.extractfile(member).read())
+                (folder / Path(member.name).name).write_bytes(archive.extractfile(member).read())

@@ -26,8 +26,7 @@ def locate(name):
     for candidate in candidates:
         if candidate.exists():
             return candidate
-    # a full name stands for itself, below whatever folder: it is told once
-    tried = ", ".join(dict.fromkeys(str(candidate) for candidate in candidates[:-1]))
+    tried = ", ".join(map(str, candidates[:-1]))
     hint = "" if root else f" (the environment variable {DATA_VARIABLE} is not set)"
     raise FileNotFoundError(f"no such data file or directory: tried {tried}{hint}")
 

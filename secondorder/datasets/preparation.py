@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import checks
-from ..checks import instance_of, plain_array, real_array
+from ..checks import instance_of, real_array
 from ..checks.randomness import generator
 from .dataset import Dataset
 
@@ -16,7 +16,7 @@ def split(data, validation=0.2, rng=None):
 
     Parameters
     ----------
-    data : Dataset, array or tuple of arrays
+    data : Dataset or tuple of arrays
         Arrays share their first axis, e.g. ``(x, y)``.
     validation : float or int
         Fraction of the rows, strictly between 0 and 1, or a number of rows.
@@ -33,26 +33,20 @@ def split(data, validation=0.2, rng=None):
         If the lengths differ or a part would be empty.
     """
     if isinstance(data, Dataset):
-        arrays = data.inputs, data.targets
-    elif isinstance(data, (tuple, list)):
-        arrays = tuple(plain_array(a, "data") for a in data)
-    elif isinstance(data, np.ndarray):
-        arrays = (plain_array(data, "data"),)
-    else:
-        raise TypeError("data must be a Dataset, an array or a tuple of arrays, got "
-                        f"{type(data).__name__}")
-    rows = len(arrays[0]) if arrays and arrays[0].ndim else 0
-    if any(a.ndim == 0 or len(a) != rows for a in arrays):
-        raise ValueError("data: arrays must share their first axis, given shapes "
-                         f"{[a.shape for a in arrays]}")
-    held_out = _held_out(validation, rows)
-    order = generator(rng).permutation(rows)
-    parts = [[a[chosen] for a in arrays] for chosen in (order[held_out:], order[:held_out])]
-    if isinstance(data, Dataset):
+        parts = split((data.inputs, data.targets), validation, rng)
         return tuple(replace(data, inputs=x, targets=y) for x, y in parts)
-    if isinstance(data, np.ndarray):
-        return tuple(part for (part,) in parts)
-    return tuple(tuple(part) for part in parts)
+    arrays = [np.asarray(array) for array in instance_of(data, (tuple, list), "data")]
+    rows = len(arrays[0])
+    if any(len(array) != rows for array in arrays):
+        raise ValueError("data: arrays must share their first axis, got shapes "
+                         f"{[array.shape for array in arrays]}")
+    count = checks.real_number(validation, "validation")
+    count = round(count * rows) if isinstance(validation, (float, np.floating)) else int(count)
+    if not 0 < count < rows:
+        raise ValueError(f"validation must leave rows in both parts, got {validation} of {rows} "
+                         "rows")
+    order = generator(rng).permutation(rows)
+    return tuple(tuple(array[part] for array in arrays) for part in (order[count:], order[:count]))
 
 
 def scale(data, interval=(0.0, 1.0)):
@@ -87,9 +81,6 @@ def scale(data, interval=(0.0, 1.0)):
 class Standardisation(NamedTuple):
     """Columns shifted to mean 0 and scaled to deviation 1; a constant column is only shifted.
 
-    A column is constant if its entries differ by no more than their rounding. That is 4 units in
-    the last place of the dtype that `fit` is given.
-
     Fit it on the training part alone and apply it to both parts, so that nothing of the validation
     part leaks in.
     """
@@ -106,48 +97,18 @@ class Standardisation(NamedTuple):
         TypeError, ValueError
             Not finite real numbers, another shape, no rows.
         """
-        values = real_array(values, "values")
-        unit = np.finfo(values.dtype if values.dtype.kind == "f" else float).eps
-        values = values.astype(float)
+        values = real_array(values, "values").astype(float)
         if values.ndim != 2 or values.size == 0:
-            raise ValueError("values: expected a non-empty array of shape (N, D), given "
-                             f"{values.shape}")
-        low, high = values.min(axis=0), values.max(axis=0)
-        largest = np.maximum(np.abs(low), np.abs(high))
-        # over a power of two, so that no square and no sum overflows or vanishes
-        power = np.frexp(np.where(largest > 0, largest, 1.0))[1]
-        small, rounding = np.ldexp(values, -power), unit * np.ldexp(largest, -power)
-        constant = np.ldexp(high, -power) - np.ldexp(low, -power) <= 4 * rounding
-        return cls(np.where(constant, low, np.ldexp(small.mean(axis=0), power)),
-                   np.where(constant, 1.0, np.ldexp(small.std(axis=0), power)))
+            raise ValueError(f"values has shape {values.shape}, expected (N, D), none of them 0")
+        # the rounding of a constant column's mean is no deviation
+        constant = np.ptp(values, axis=0) == 0
+        return cls(np.where(constant, values[0], values.mean(axis=0)),
+                   np.where(constant, 1.0, values.std(axis=0)))
 
     def apply(self, values):
-        """Standardised copy of `values`, shape (N, D); ValueError for another width."""
-        return (self._fitting(values) - self.mean) / self.deviation
+        """Standardised copy of `values`, shape (N, D)."""
+        return (real_array(values, "values") - self.mean) / self.deviation
 
     def undo(self, values):
         """The inverse of `apply`."""
-        return self._fitting(values) * self.deviation + self.mean
-
-    def _fitting(self, values):
-        values = real_array(values, "values")
-        if values.ndim != 2 or values.shape[1] != len(self.mean):
-            raise ValueError(f"values: expected shape (N, {len(self.mean)}), given {values.shape}")
-        return values
-
-
-def _held_out(validation, rows):
-    if isinstance(validation, (bool, np.bool_)) or not isinstance(
-        validation, (int, float, np.integer, np.floating)):
-        raise TypeError("validation: expected a fraction or a number of rows, given "
-                        f"{checks.shown(validation)}")
-    if isinstance(validation, (int, np.integer)):
-        count = int(validation)
-    else:
-        if not 0.0 < validation < 1.0:
-            raise ValueError("validation: a fraction lies strictly between 0 and 1, given "
-                             f"{validation}")
-        count = round(validation * rows)
-    if not 0 < count < rows:
-        raise ValueError(f"validation: {count} of {rows} rows would leave a part empty")
-    return count
+        return real_array(values, "values") * self.deviation + self.mean

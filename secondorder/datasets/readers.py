@@ -1,16 +1,65 @@
-"""Data sets of yours: MNIST's IDX files, the CIFAR-10 binary version, CSV tables."""
+"""Tables and images from files: the three sets that come with the package, MNIST's IDX files, the
+CIFAR-10 binary version, CSV tables of numbers.
 
-import warnings
+Files may be packed with gzip. Whatever is wrong with one is an error that names it: nothing is half
+read. A pickled data set is never opened, since unpickling runs code.
+"""
+
+import csv
+import gzip
+import importlib.resources
+import importlib.util
+import io
+import math
+import struct
+from pathlib import Path
 
 import numpy as np
 
 from .. import checks
-from . import formats
 from ..checks import boolean, lookup
+from ..files import damage_told, read_bytes
 from .dataset import Dataset
 from .places import find_directory, locate
 
-LARGEST_LABEL = 2**16 - 1
+CIFAR_RECORD = 1 + 3 * 32 * 32
+
+
+# -- the sets that come with the package -----------------------------------------------------------
+
+
+def load_digits():
+    """Handwritten digits: 1797 images of 8 x 8 pixels, values 0 to 16, ten classes (`Dataset`)."""
+    names, values = _table(_data_folder() / "digits.csv.gz")
+    description = "handwritten digits, 8 x 8 pixels (UCI, Alpaydin and Kaynak 1998, CC BY 4.0)"
+    labels = values[:, -1].astype(np.int64)
+    return Dataset("digits", values[:, :-1], labels, names[:-1], description, (8, 8), (0.0, 16.0))
+
+
+def load_wine():
+    """Wines of three cultivars: 178 rows of 13 chemical measurements, labels 0 to 2 (`Dataset`)."""
+    names, values = _table(_data_folder() / "wine.csv.gz")
+    description = ("chemical analysis of wines of three cultivars (UCI, Aeberhard and Forina 1992, "
+                   "CC BY 4.0)")
+    return Dataset("wine", values[:, :-1], values[:, -1].astype(np.int64), names[:-1], description)
+
+
+def load_diabetes():
+    """Diabetes progression: 442 patients, 10 measurements, one target (`Dataset`, regression)."""
+    names, values = _table(_data_folder() / "diabetes.csv.gz")
+    description = ("disease progression after one year (Efron, Hastie, Johnstone and Tibshirani "
+                   "2004)")
+    return Dataset("diabetes", values[:, :-1], values[:, -1:], names[:-1], description)
+
+
+def _data_folder():
+    """The folder data/: a sub-package where installed, beside the package in a bare checkout."""
+    if importlib.util.find_spec("secondorder.data") is not None:
+        return importlib.resources.files("secondorder.data")
+    return Path(__file__).resolve().parents[2] / "data"
+
+
+# -- sets of yours ---------------------------------------------------------------------------------
 
 
 def load_idx(directory, part="train"):
@@ -33,25 +82,15 @@ def load_idx(directory, part="train"):
     FileNotFoundError, ValueError
         Naming the file that is missing, truncated, of another format, or disagrees with its
         partner.
-
-    Warns
-    -----
-    UserWarning
-        If a class below the largest label never occurs, which may mean a wrong label.
     """
     folder = find_directory(directory)
     prefix = lookup({"train": "train", "test": "t10k"}, part, "part")
-    image_file = _plain_or_gz(folder, f"{prefix}-images-idx3-ubyte")
+    images = _idx(_plain_or_gz(folder, f"{prefix}-images-idx3-ubyte"), 3)
     label_file = _plain_or_gz(folder, f"{prefix}-labels-idx1-ubyte")
-    images, labels = formats.read_idx(image_file, 3), formats.read_idx(label_file, 1)
-    if len(images) != len(labels):
-        raise ValueError(f"{label_file}: {len(labels)} labels for the {len(images)} images of "
-                         f"{image_file}")
-    if images.size == 0:
-        raise ValueError(f"{image_file}: expected at least one image")
-    _warn_of_absent(labels.astype(int), label_file)
-    return _images(folder.name, images, labels.astype(np.int64),
-                   f"IDX images from {folder.name}, {part} part")
+    labels = _idx(label_file, 1)
+    if not len(images) == len(labels) > 0:
+        raise ValueError(f"{label_file}: {len(labels)} labels for {len(images)} images")
+    return _images(folder.name, images, labels, f"IDX images from {folder.name}, {part} part")
 
 
 def load_cifar10(directory, part="train"):
@@ -62,8 +101,8 @@ def load_cifar10(directory, part="train"):
     directory : str or Path
         Holds ``data_batch_1.bin`` (and up to 5) or ``test_batch.bin``, each plain or ``.gz``.
     part : {"train", "test"}
-        The training part joins the batches that are there, in the order of their numbers. The
-        first are enough, and the description says how many there were; a gap is an error.
+        The training part joins the batches that are there, in the order of their numbers; the
+        description says how many there were.
 
     Returns
     -------
@@ -78,35 +117,30 @@ def load_cifar10(directory, part="train"):
     folder = find_directory(directory)
     stems = lookup({"train": [f"data_batch_{k}.bin" for k in range(1, 6)],
                     "test": ["test_batch.bin"]}, part, "part")
-    there = [stem for stem in stems if any((folder / f"{stem}{end}").is_file()
-                                           for end in ("", ".gz"))]
-    missing = [stem for stem in stems if stem not in there and (not there or stem < there[-1])]
-    if missing:
-        pickled = "" if there else " of the CIFAR-10 binary version (the pickled one is not read)"
-        raise FileNotFoundError(f"{folder}: no {missing[0]}{pickled}")
-    parts = [formats.read_cifar10(_plain_or_gz(folder, stem)) for stem in there]
-    images, labels = (np.concatenate(arrays) for arrays in zip(*parts))
-    some = "" if len(there) == len(stems) else f", {len(there)} of {len(stems)} batches"
-    return _images(folder.name, images, labels,
-                   f"CIFAR-10 images from {folder.name}, {part} part{some}")
+    there = [folder / f"{stem}{end}" for stem in stems for end in ("", ".gz")
+             if (folder / f"{stem}{end}").is_file()]
+    if not there:
+        raise FileNotFoundError(f"{folder}: no {stems[0]} of the CIFAR-10 binary version (the "
+                                "pickled one is not read)")
+    images, labels = (np.concatenate(arrays) for arrays in zip(*map(_cifar10, there)))
+    return _images(folder.name, images, labels, f"CIFAR-10 images from {folder.name}, {part} part, "
+                   f"{len(there)} of {len(stems)} files")
 
 
-def load_csv(path, target=-1, classification=False, header=None):
+def load_csv(path, target=-1, classification=False):
     """Table of numbers with one target column.
 
     Parameters
     ----------
     path : str or Path
-        A CSV file, plain or gzip-compressed, with or without a header line; or a directory with
-        ``data.csv`` or ``data.csv.gz``.
+        A CSV file, plain or gzip-compressed; or a directory with ``data.csv`` or ``data.csv.gz``.
+        The first line holds names where none of its entries is a number; else columns are
+        ``column_0`` and on.
     target : int or str
-        Column of the target, by its place (negative: from the end) or its name in the header; the
-        last one by default.
+        Column of the target, by its place (negative: from the end) or its name; the last one by
+        default.
     classification : bool
         Whether the target is a class label (whole numbers from 0) instead of a real number.
-    header : bool, optional
-        Whether the first line holds names; by default it does where none of its entries is a
-        number.
 
     Returns
     -------
@@ -117,33 +151,22 @@ def load_csv(path, target=-1, classification=False, header=None):
     FileNotFoundError, ValueError
         Naming the file, and the line where one is at fault; or the columns, where `target` is none
         of them.
-    TypeError
-        If `target` is neither a whole number nor a name.
-
-    Warns
-    -----
-    UserWarning
-        If a class below the largest label never occurs, which may mean a wrong label.
     """
-    place, classification = (locate(checks.path(path, "path")),
-                             boolean(classification, "classification"))
-    if header is not None:
-        boolean(header, "header")
+    place = locate(checks.path(path, "path"))
     file = _plain_or_gz(place, "data.csv") if place.is_dir() else place
-    names, values = formats.parse_csv(formats.read_bytes(file), file, header)
-    chosen = _column(target, names, file)
-    column = values[:, chosen]
-    if classification and not (np.all(column == column.round()) and column.min() >= 0):
-        raise ValueError(f"{file}: class labels must be whole numbers from 0, column "
-                         f"{names[chosen]!r} holds others")
-    if classification and column.max() > LARGEST_LABEL:
-        raise ValueError(f"{file}: column {names[chosen]!r} holds the class label "
-                         f"{column.max():g}; labels count the classes from 0, the largest that is "
-                         f"taken is {LARGEST_LABEL}")
-    targets = column.astype(np.int64) if classification else column[:, None].copy()
-    if classification:
-        _warn_of_absent(targets, f"{file}, column {names[chosen]!r}")
-    others = np.delete(np.arange(len(names)), chosen)
+    names, values = _table(file)
+    chosen = [i for i, name in enumerate(names) if target in (name, i, i - len(names))]
+    if len(chosen) != 1 or len(names) < 2:
+        raise ValueError(f"target: expected one of {len(names)} columns of {file}, "
+                         f"{', '.join(map(repr, names))}, and others for the inputs; got "
+                         f"{checks.shown(target)}")
+    column, others = values[:, chosen[0]], np.delete(np.arange(len(names)), chosen)
+    targets = column[:, None]
+    if boolean(classification, "classification"):
+        targets = column.astype(np.int64)
+        if (targets != column).any() or targets.min() < 0:
+            raise ValueError(f"{file}: class labels must be whole numbers from 0, column "
+                             f"{names[chosen[0]]!r} holds others")
     return Dataset(file.name.split(".")[0], values[:, others], targets,
                    tuple(names[i] for i in others), f"table {file.name}")
 
@@ -155,35 +178,80 @@ def _plain_or_gz(folder, name):
     raise FileNotFoundError(f"{folder}: no file {name} or {name}.gz")
 
 
-def _column(target, names, file):
-    """Place of the target's column among `names`."""
-    known = f"{file}; its columns are {', '.join(map(repr, names))}"
-    if isinstance(target, (bool, np.bool_)) or not isinstance(target, (int, np.integer, str)):
-        raise TypeError(f"target: expected a column's place or name, given "
-                        f"{checks.shown(target)} for {known}")
-    places = [i for i, name in enumerate(names) if target in (name, i, i - len(names))]
-    if len(places) != 1:
-        raise ValueError(f"target: {len(places) or 'no'} columns {checks.shown(target)} in {known}")
-    if len(names) < 2:
-        raise ValueError(f"{file}: target column {target} of a table with {len(names)} columns "
-                         "leaves no inputs")
-    return places[0]
-
-
 def _images(name, images, labels, description):
     shape = images.shape[1:]
     pixels = tuple("pixel_" + "_".join(map(str, index)) for index in np.ndindex(*shape))
-    return Dataset(name, images.reshape(len(images), -1).astype(np.float64), labels, pixels,
-                   description, shape, (0.0, 255.0))
+    return Dataset(name, images.reshape(len(images), -1).astype(np.float64),
+                   labels.astype(np.int64), pixels, description, shape, (0.0, 255.0))
 
 
-def _warn_of_absent(labels, place):
-    """Say which classes never occur: a single wrong label can make a hundred of them."""
-    absent = np.setdiff1d(np.arange(labels.max()), labels)
-    if len(absent):
-        largest, first = labels.max(), int(labels.argmax())
-        some = ", ".join(map(str, absent[:3])) + (" and more" if len(absent) > 3 else "")
-        warnings.warn(f"{place}: the largest label, {largest}, makes {largest + 1} classes, "
-                      f"{len(absent)} of them without a sample: {some}. The label is first in "
-                      f"sample {first + 1} of {len(labels)}. If it is wrong, correct it; if "
-                      "classes are left out, number the others from 0.", stacklevel=3)
+# -- formats ---------------------------------------------------------------------------------------
+
+
+def _unpacked(raw):
+    """What begins as gzip does is unpacked."""
+    return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+
+
+def _idx(path, dimensions):
+    """Array of unsigned bytes with so many dimensions: 3 for images, 1 for labels."""
+    raw = read_bytes(path)
+    with damage_told(path, "an IDX file of unsigned bytes"):
+        content = _unpacked(raw)
+        zero, code, count = struct.unpack_from(">HBB", content)
+        if (zero, code, count) != (0, 8, dimensions):
+            raise ValueError(f"wrong magic number 0x{content[:4].hex()}")
+        header = 4 + 4 * dimensions
+        shape = struct.unpack_from(f">{dimensions}I", content, 4)
+        if len(content) != header + math.prod(shape):
+            raise ValueError(f"{len(content)} bytes, its header {shape} asks for "
+                             f"{header + math.prod(shape)}")
+        return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
+
+
+def _cifar10(path):
+    """Images (N, 3, 32, 32) of bytes and labels (N,).
+
+    A record is one label byte and 3072 pixel bytes: the red, green and blue planes of 32 x 32
+    pixels.
+    """
+    raw = read_bytes(path)
+    with damage_told(path, "a CIFAR-10 binary file"):
+        content = _unpacked(raw)
+        if not content or len(content) % CIFAR_RECORD:
+            raise ValueError(f"{len(content)} bytes, not a whole number of records of "
+                             f"{CIFAR_RECORD}")
+        table = np.frombuffer(content, np.uint8).reshape(-1, CIFAR_RECORD)
+        if table[:, 0].max() > 9:
+            raise ValueError(f"label {table[:, 0].max()}, beyond 9")
+        return table[:, 1:].reshape(-1, 3, 32, 32), table[:, 0]
+
+
+def _table(path):
+    """Names and numbers (rows, columns) of a CSV file."""
+    raw = read_bytes(path)
+    with damage_told(path, "a table of numbers"):
+        reader = csv.reader(io.StringIO(_unpacked(raw).decode("utf-8-sig"), newline=""))
+        rows = [(reader.line_num, row) for row in reader if row]
+        names = None
+        if rows and not any(map(_is_number, rows[0][1])):
+            names = tuple(entry.strip() for entry in rows.pop(0)[1])
+        if not rows:
+            raise ValueError("an empty table")
+        names = names or tuple(f"column_{i}" for i in range(len(rows[0][1])))
+        for number, row in rows:
+            if len(row) != len(names):
+                raise ValueError(f"line {number}: {len(row)} entries, expected {len(names)}")
+            for name, entry in zip(names, row):
+                if not (_is_number(entry) and math.isfinite(float(entry))):
+                    raise ValueError(f"line {number}: {checks.shown(entry)} is not a finite number "
+                                     f"(column {name!r})")
+        return names, np.array([row for _, row in rows], dtype=np.float64)
+
+
+def _is_number(entry):
+    try:
+        float(entry)
+    except ValueError:
+        return False
+    return True

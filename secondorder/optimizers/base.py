@@ -9,7 +9,7 @@ from ..checks import (Checked, check_l2, check_loss, instance_of, memory_names, 
 from ..nets import Evaluation, Network
 from .norms import norm
 from .schedules import Constant, schedule_of
-from .step import accepted, check_state, own_evaluation, state_of, take_over, taken
+from .step import accepted, own_evaluation, state_of, take_over, taken
 
 #: What the base keeps of every optimizer.
 KEPT = ("network", "base", "loss", "steps", "details", "schedule", "_network")
@@ -156,7 +156,7 @@ class Optimizer:
         Raises
         ------
         TypeError, ValueError
-            Something other than an evaluation, or one of another network or loss.
+            Something other than an evaluation, or one of another network.
         RuntimeError
             If the parameters have changed since.
         """
@@ -209,8 +209,8 @@ class Optimizer:
         ValueError, TypeError
             Wrong shapes, empty batch, NaN, labels out of range.
         FloatingPointError
-            If outputs, losses, gradient or new parameters are not finite, or plain numbers overflow
-            on the way. Parameters and memory stay as they were.
+            If outputs, losses, gradient or new parameters are not finite. Parameters and memory
+            stay as they were.
 
         Notes
         -----
@@ -263,10 +263,6 @@ class Optimizer:
             is changed then.
         """
         take_over(self, accepted(self, state))
-
-    def check_state(self, state):
-        """Raise unless `state` fits; a method that demands more of its numbers extends this."""
-        check_state(self, state)
 
     def __repr__(self):
         settings = f"learning_rate={self.schedule!r}, l2={self.l2:g}"

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..checks import Checked, boolean, number_in, positive_number, shown, whole_number
+from ..checks import Checked, boolean, number_in, positive_number, shown
 from ..kernels import updates
 from ..nets.layers.parameters import Settled
 from .base import Optimizer
@@ -198,7 +198,3 @@ class Adam(Optimizer):
                                                       [self.first, self.second])
         self.updates = t
         return direction
-
-    def check_state(self, state):
-        super().check_state(state)
-        whole_number(state["updates"], "state: updates", 0)

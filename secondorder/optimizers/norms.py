@@ -6,7 +6,7 @@ import numpy as np
 
 from ..exact.conjugate_gradients import dot
 
-_SQUARES_LOST = 1e-280  # a sum of squares below this may have lost some to underflow
+SQUARES_LOST = 1e-280  # a sum of squares below this may have lost some to underflow
 
 
 def norm(v):
@@ -15,7 +15,7 @@ def norm(v):
     Where squares overflow, or vanish, the vector is scaled by its largest entry first.
     """
     total = dot(v, v)
-    if _SQUARES_LOST < total < np.inf or not v.size:
+    if SQUARES_LOST < total < np.inf or not v.size:
         return math.sqrt(total)
     largest = float(np.abs(v).max())
     if not 0 < largest < np.inf:

@@ -18,12 +18,11 @@ import numpy as np
 
 from ..checks import all_finite, like, place_not_finite, shown, whole_number
 from ..nets import Evaluation
-from .norms import norm
+from .norms import SQUARES_LOST, norm
 
 # runs calls in C: Python hears a signal before all of them or after all of them
 at_once = collections.deque(maxlen=0).extend
 
-SQUARES_LOST = 1e-280  # a sum of squares below this may have lost some to underflow
 NORMS = "gradient_norm", "direction_norm", "step_norm"
 KINDS = "memory is an array, a number or None"
 
@@ -61,8 +60,6 @@ def taken(method, evaluation):
         at_once(map(call, [partial(setitem, theta, ..., moved), before.clear,
                            *[partial(setattr, one, "steps", one.steps + 1) for one in methods]]))
         return info
-    except OverflowError as error:  # Python's floats raise it where arrays hold inf
-        raise trouble(method, f"overflow in plain numbers: {error.args[-1]}") from error
     finally:
         if before and start is not None:
             theta[...] = start
@@ -163,26 +160,13 @@ def trouble(method, what):
 
 
 def own_evaluation(method, evaluation):
-    """Raise unless an evaluation is of the method's network, now, with its loss."""
-    name = type(method).__name__
+    """Raise unless an evaluation is of the method's network, now."""
     if not isinstance(evaluation, Evaluation):
         raise TypeError("evaluation must be an Evaluation of this optimizer's network "
                         f"(optimizer.evaluate(x, y)), got {shown(evaluation)}")
     if evaluation.network is not method.network:
-        raise ValueError(f"{name}: the evaluation belongs to another network")
-    mine = method.loss
-    if evaluation.loss_function is not mine and not _alike(evaluation.loss_function, mine):
-        raise ValueError(f"{name}: the evaluation was made with another loss, "
-                         f"{evaluation.loss_function!r}, not with this optimizer's own "
-                         f"{mine!r}; optimizer.evaluate(x, y) makes one that fits")
+        raise ValueError(f"{type(method).__name__}: the evaluation belongs to another network")
     evaluation.require_current()
-
-
-def _alike(one, other):
-    """Whether two losses are of one class with the same settings."""
-    mine, theirs = (getattr(loss, "__dict__", {}) for loss in (one, other))
-    return type(one) is type(other) and mine.keys() == theirs.keys() and all(
-        np.array_equal(mine[name], theirs[name]) for name in mine)
 
 
 # -- memory, saved and restored --------------------------------------------------------------------
@@ -201,7 +185,7 @@ def accepted(method, state):
         state = {name: _as_kept(getattr(method, name, None), state[name]) for name in state}
     except (TypeError, IndexError):
         raise TypeError(f"state must be what state_dict() returned, got {shown(state)}") from None
-    method.check_state(state)
+    check_state(method, state)
     if method.base is None:
         return state
     return state | {"base": accepted(method.base, state["base"])}

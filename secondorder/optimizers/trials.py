@@ -14,8 +14,7 @@ def objective_after(method, evaluation, change):
         network.theta += change
         after = Evaluation(network, method.loss, evaluation.x, evaluation.y, lasting=False).loss
         after += method.penalty()
-    # the outputs or the loss overflow: as bad as a step can be
-    except (FloatingPointError, OverflowError):
+    except FloatingPointError:  # something overflows: as bad as a step can be
         after = np.inf
     finally:
         network.theta[...] = start

@@ -111,10 +111,6 @@ class TruncatedNewton(Optimizer):
                    else gauss_newton_product_at)
         return product(evaluation, v, l2=self.l2)
 
-    def check_state(self, state):
-        super().check_state(state)
-        number_in(state["damping"], "state: damping", 0, np.inf)
-
     def _steepest(self, g, curvature):
         """-g / |curvature|, no longer than max(1, |theta|)."""
         longest = max(1.0, norm(self.network.theta)) / norm(g)

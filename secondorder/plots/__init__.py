@@ -9,21 +9,20 @@ first function is called.
 
 from ..checks import close_names
 from .along import along
-from .curves import error_against_step, learning_curves
+from .curves import learning_curves
 from .errors import errors_by_layer, errors_over_steps, printed_and_corrected
 from .kernels import kernels
 from .lines import lines
 from .matrices import bound_beside_hessian, hessian_heat_map, matrices, parameter_blocks
 from .planes import plane
-from .rays import cubic_model, rates
+from .rays import cubic_model
 from .rows import row
-from .spectra import spectral_density, spectrum
+from .spectra import spectrum
 from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 
 __all__ = ["BLACK", "BLUE", "COLOURS", "GREEN", "MARKERS", "ORANGE", "PURPLE", "SKY", "VERMILION",
-           "along", "bound_beside_hessian", "cubic_model", "error_against_step", "errors_by_layer",
-           "errors_over_steps", "hessian_heat_map", "kernels", "learning_curves", "lines",
-           "matrices", "parameter_blocks", "plane", "printed_and_corrected", "rates", "row",
-           "spectral_density", "spectrum"]
+           "along", "bound_beside_hessian", "cubic_model", "errors_by_layer", "errors_over_steps",
+           "hessian_heat_map", "kernels", "learning_curves", "lines", "matrices",
+           "parameter_blocks", "plane", "printed_and_corrected", "row", "spectrum"]
 
 __getattr__ = close_names.names(__name__)

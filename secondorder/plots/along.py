@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import check_l2, function_of, increasing, instance_of, shown
+from ..checks import check_l2, increasing, instance_of
 from ..exact import objective, two_jet
 from ..nets import Network
 from .style import BLACK, BLUE, COLOURS, DRAWABLE, axes_of, finished, style
@@ -11,8 +11,7 @@ POINTS = 61
 STYLES = (":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)))
 
 
-def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=None, title=None,
-          batch_size=None, executor=None):
+def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=None, title=None):
     """Draw f(theta + t d) over t, and its quadratic model f + t g . d + t^2 d^T H d / 2.
 
     Parameters
@@ -31,8 +30,6 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     l2 : float
     ax : matplotlib.axes.Axes, optional
     title : str, optional
-    batch_size, executor
-        As for `so.exact.gradient`.
 
     Returns
     -------
@@ -42,8 +39,7 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     Raises
     ------
     TypeError, ValueError
-        As `so.exact.hessian_vector_product`; steps that do not rise, models that are no functions,
-        models of several directions.
+        As `so.exact.hessian_vector_product`; steps that do not rise, models of several directions.
 
     Examples
     --------
@@ -55,14 +51,14 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
     ...                       models={"residual partitioning": bound.value})
     """
     instance_of(network, Network, "network").require_parameters()
-    directions, models = _directions(direction, network), _models(models)
+    directions, models = _directions(direction, network), models or {}
     steps = np.linspace(-1.0, 2.0, POINTS) if steps is None else increasing(steps, "steps")
     if models and len(directions) > 1:
         raise ValueError("models are drawn along one direction, got several")
-    options = {"l2": check_l2(l2), "batch_size": batch_size, "executor": executor}
-    jets = [two_jet(network, loss, x, y, d.astype(network.dtype), **options)
+    l2 = check_l2(l2)
+    jets = [two_jet(network, loss, x, y, d.astype(network.dtype), l2=l2)
             for d in directions.values()]
-    f = objective(network, loss, x, y, **options)
+    f = objective(network, loss, x, y, l2=l2)
     values = np.array([[f.fun(f.start + t * d) for t in steps] for d in directions.values()])
     values[~(np.abs(values) < DRAWABLE)] = np.nan
     ax, start = axes_of(ax), jets[0][0]
@@ -72,7 +68,7 @@ def along(network, loss, x, y, direction, steps=None, models=None, l2=0.0, ax=No
         ax.plot([], [], color=BLACK, linestyle="--", linewidth=1, label="quadratic models")
     for number, (name, model) in enumerate(models.items(), start=1):
         (d,) = directions.values()
-        ax.plot(steps, [_value(model, name, t * d) for t in steps],
+        ax.plot(steps, [float(model(t * d)) for t in steps],
                 color=COLOURS[number % len(COLOURS)], linestyle=STYLES[number % len(STYLES)],
                 label=name)
     ax.plot([0], [start], color=BLACK, marker="o", linestyle="none")
@@ -105,17 +101,3 @@ def _ray(ax, steps, values, jet, name, number):
     ax.plot(steps, values, color=colour, marker=marker, markersize=4,
             markevery=max(1, len(steps) // 8), label=name)
     ax.plot(steps, model, color=colour, linestyle="--", linewidth=1)
-
-
-def _models(models):
-    models = {} if models is None else instance_of(models, dict, "models")
-    for name, model in models.items():
-        function_of(model, f"models: {name!r}", 1, "a function of the change of theta")
-    return models
-
-
-def _value(model, name, change):
-    value = np.asarray(model(change))
-    if value.shape != () or value.dtype.kind not in "biuf":
-        raise TypeError(f"models: {name!r} must return a number, got {shown(value)}")
-    return float(value)

@@ -1,11 +1,9 @@
-"""Quantities over epochs, and errors over step sizes."""
+"""Quantities over epochs."""
 
 import numpy as np
 
-from ..checks import boolean, did_you_mean, plain_array, real_array
-from .style import BLACK, DRAWABLE, axes_of, drawable, drawn, finished, plain_numbers, reveal, style
-
-ERRORS = "error against step"
+from ..checks import boolean
+from .style import DRAWABLE, axes_of, finished, plain_numbers, reveal, style
 
 
 def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None, y_label=None,
@@ -45,9 +43,7 @@ def learning_curves(histories, ax=None, x="epoch", quantity="loss", x_label=None
              for part in ("train", "validation")
              for points in [_points(records, x, f"{part}_{quantity}")] if len(points[0])]
     if not parts:
-        keys = {key for records in runs.values() for record in records for key in record}
-        hint = did_you_mean(x, keys) if x not in keys else ""
-        raise ValueError(f"histories: no record holds both {x!r} and 'train_{quantity}' {hint}")
+        raise ValueError(f"histories: no record holds both {x!r} and 'train_{quantity}'")
     ax = axes_of(ax)
     lines = []
     for number, name, part, places, values in parts:
@@ -88,50 +84,5 @@ def _points(records, x, key):
     """Places and values of the records that have both."""
     points = [(record[x], record[key]) for record in records if record.get(x) is not None
               and record.get(key) is not None]
-    points = plain_array(points, f"histories: {x!r} and {key!r}")
-    if points.dtype.kind not in "iuf":
-        raise TypeError(f"histories: {x!r} and {key!r} of a record must be numbers")
-    places, values = points.astype(float).reshape(-1, 2).T
+    places, values = np.array(points, dtype=float).reshape(-1, 2).T
     return places, np.where(np.abs(values) < DRAWABLE, values, np.nan)  # a run that blew up
-
-
-def error_against_step(steps, errors, ax=None, predicted=None, label="measured", title=None):
-    """Errors of a finite difference against its step, both axes logarithmic.
-
-    Parameters
-    ----------
-    steps, errors : array_like, shape (n,)
-    ax : matplotlib.axes.Axes, optional
-    predicted : array_like, shape (n,), optional
-        Predicted errors, drawn dashed.
-    label : str
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    TypeError, ValueError
-        If steps and errors are not finite numbers of one shape (n,), the steps above 0, the errors
-        not below, one of them above.
-    """
-    steps = real_array(steps, "steps")
-    if steps.ndim != 1 or steps.size == 0:
-        raise ValueError(f"steps has shape {steps.shape}, expected (n,) with n above 0")
-    errors = drawable(real_array(errors, "errors", steps.shape), "errors")
-    if steps.min() <= 0:
-        raise ValueError(f"steps must be above 0, got {steps.min():g}")
-    if errors.min() < 0 or not errors.any():
-        raise ValueError("errors must be sizes, not below 0, and one of them above")
-    if predicted is not None:
-        predicted = real_array(predicted, "predicted", steps.shape)
-    ax = axes_of(ax)
-    colour, marker = style(len(drawn(ax, ERRORS)))
-    ax.loglog(steps, errors, marker=marker, color=colour, markersize=4, label=label, gid=ERRORS)
-    if predicted is not None:
-        ax.loglog(steps, predicted, "--", color=BLACK, label="predicted")
-    ax.set(xlabel="step", ylabel="error")
-    ax.grid(alpha=0.3, which="both")
-    return finished(ax, title)

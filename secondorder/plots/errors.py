@@ -2,18 +2,15 @@
 
 import numpy as np
 
-from ..checks import instance_of, one_of, real_array, shown
-from .style import (BLUE, COLOURS, HATCHES, LEGENDS, VERMILION, axes_of, drawable, finished, reveal,
-                    style)
+from ..checks import instance_of, real_array
+from .lines import lines
+from .style import BLUE, COLOURS, HATCHES, VERMILION, axes_of, finished, style
 
-UNSEEN = 0.003  # of the highest bar
 FLOOR = 1e-17  # what is less stands here
 
 
 def errors_over_steps(steps, errors, ax=None, norm=None, title=None):
     """Total errors of several curvatures against the step of a run, logarithmic.
-
-    Where a curve lies on another, the lower one is wide and pale.
 
     Parameters
     ----------
@@ -31,32 +28,15 @@ def errors_over_steps(steps, errors, ax=None, norm=None, title=None):
     Raises
     ------
     TypeError, ValueError
-        No series of finite real numbers, none above 0, of another length than `steps`.
+        As :func:`lines`.
     """
-    steps = real_array(steps, "steps")
-    if steps.ndim != 1:
-        raise ValueError(f"steps has shape {steps.shape}, expected (n,)")
-    errors = _series(errors, steps.shape)
-    norm = None if norm is None else real_array(norm, "norm", steps.shape)
-    if not any((values > 0).any() for values in errors.values()):
-        raise ValueError("errors: none is above 0, which a logarithmic axis needs")
-    ax = axes_of(ax)
-    lines = []
-    for number, (name, values) in enumerate(errors.items()):
-        colour, marker = style(number)
-        lines += ax.plot(steps, values, color=colour, marker=marker, markersize=4, label=name)
-    if norm is not None:
-        ax.plot(steps, norm, color="black", linestyle=":", label="norm of the true Hessian")
-    ax.set_yscale("log")
-    reveal(ax, lines)
-    ax.set(xlabel="step", ylabel="error, all layers")
-    return finished(ax, title, "both")
+    named = {name: (steps, values) for name, values in instance_of(errors, dict, "errors").items()}
+    held = {} if norm is None else {"norm of the true Hessian": (steps, norm)}
+    return lines(named, ax, held, "y", "step", "error, all layers", title=title)
 
 
-def errors_by_layer(errors, ax=None, title=None, y_label="error", show_legend="right"):
+def errors_by_layer(errors, ax=None, title=None, y_label="error"):
     """Errors of several curvatures as bars, layer by layer.
-
-    A bar that is too low to be seen bears its value.
 
     Parameters
     ----------
@@ -64,7 +44,6 @@ def errors_by_layer(errors, ax=None, title=None, y_label="error", show_legend="r
         From the first layer to the last.
     ax : matplotlib.axes.Axes, optional
     title, y_label : str, optional
-    show_legend : {"right", "below", "none"}
 
     Returns
     -------
@@ -73,37 +52,19 @@ def errors_by_layer(errors, ax=None, title=None, y_label="error", show_legend="r
     Raises
     ------
     TypeError, ValueError
-        No series of finite real numbers; unknown words.
+        No series of finite real numbers.
     """
-    one_of(LEGENDS, show_legend, "show_legend")
-    errors, ax = _series(errors), axes_of(ax)
-    width = 0.8 / len(errors)
-    layers = max(len(values) for values in errors.values())
-    size = np.clip(250 / (layers * len(errors)), 3, 7)  # of the numbers on bars
-    visible = UNSEEN * max(np.abs(values).max(initial=0) for values in errors.values())
+    if not instance_of(errors, dict, "errors"):
+        raise ValueError("errors is an empty dictionary: there is nothing to draw")
+    errors = {name: real_array(values, f"errors[{name!r}]") for name, values in errors.items()}
+    ax, width = axes_of(ax), 0.8 / len(errors)
     for number, (name, values) in enumerate(errors.items()):
         places = 1 + np.arange(len(values)) + width * (number - (len(errors) - 1) / 2)
         ax.bar(places, values, width, color=style(number)[0], label=name, edgecolor="white",
                hatch=HATCHES[number // len(COLOURS) % len(HATCHES)])
-        for place, value in zip(places, values):
-            if abs(value) <= visible:
-                ax.annotate(f"{value:.1g}", (place, 0), (0, 3), textcoords="offset points",
-                            ha="center", rotation=90, fontsize=size, color=style(number)[0])
-    ax.set_xticks(np.arange(1, 1 + layers))
+    ax.set_xticks(np.arange(1, 1 + max(map(len, errors.values()))))
     ax.set(xlabel="layer", ylabel=y_label)
-    return finished(ax, title, "y", show_legend)
-
-
-def _series(errors, shape=None):
-    """The errors as arrays (n,) by name, each of the shape that is given."""
-    if not instance_of(errors, dict, "errors"):
-        raise ValueError("errors is an empty dictionary: there is nothing to draw")
-    series = {name: drawable(real_array(values, f"errors[{name!r}]", shape), f"errors[{name!r}]")
-              for name, values in errors.items()}
-    wrong = next((name for name, values in series.items() if values.ndim != 1), None)
-    if wrong is not None:
-        raise ValueError(f"errors[{wrong!r}] has shape {series[wrong].shape}, expected (n,)")
-    return series
+    return finished(ax, title, "y")
 
 
 def printed_and_corrected(errors, ax=None, title=None):
@@ -124,11 +85,11 @@ def printed_and_corrected(errors, ax=None, title=None):
     Raises
     ------
     TypeError, ValueError
-        No dictionary of pairs of finite numbers, not negative.
+        No dictionary, or an empty one.
     """
     if not instance_of(errors, dict, "errors"):
         raise ValueError("errors is an empty dictionary: there is nothing to draw")
-    pairs = [_pair(pair, f"errors[{name!r}]") for name, pair in errors.items()]
+    pairs = list(errors.values())
     ax, places = axes_of(ax), np.arange(len(pairs))
     wrong = [k for k, (printed, _) in enumerate(pairs) if printed is not None]
     if wrong:
@@ -141,13 +102,3 @@ def printed_and_corrected(errors, ax=None, title=None):
            ylabel="formula", yticks=places, yticklabels=list(errors))
     ax.invert_yaxis()
     return finished(ax, title, "x")
-
-
-def _pair(pair, name):
-    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise TypeError(f"{name} must be a pair, (printed or None, corrected), got {shown(pair)}")
-    printed, right = pair
-    known = drawable(real_array([right] if printed is None else [printed, right], name), name)
-    if (known < 0).any():
-        raise ValueError(f"{name} must hold numbers from 0, got {shown(pair)}")
-    return printed, right

@@ -5,11 +5,10 @@ import numpy as np
 from ..checks import boolean, instance_of, one_of, positive_number, real_array, whole_number
 from ..nets import Network
 from .spectra import spectrum
-from .style import BLACK, DRAWABLE, axes_of, drawable, figure_of, give_layout
+from .style import BLACK, axes_of, figure_of, give_layout
 
 SCALES = ("common", "own")  # of several matrices
 ORDERS = 3  # of magnitude below the end of a scale at which it becomes linear
-POINTS = 700  # rows of a heat map that a picture can show
 SYMMETRIC = 1e-5  # largest difference from the transpose, relative to the largest entry
 
 
@@ -41,8 +40,7 @@ def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, colo
     """Symmetric matrix over the parameters as a signed picture: red above zero, blue below.
 
     White is zero. The colour scale is linear near zero and logarithmic beyond (the colour bar says
-    from where), so that blocks of very different size stay visible. Where there are more entries
-    than points, a point shows the entry of largest size among those that it stands for.
+    from where), so that blocks of very different size stay visible.
 
     Parameters
     ----------
@@ -67,7 +65,7 @@ def hessian_heat_map(matrix, network=None, ax=None, title=None, limit=None, colo
         If it is not square, not symmetric, not finite, or of another size than the parameters.
     """
     matrix = _checked(matrix, network, "matrix")
-    limit = _largest([matrix]) if limit is None else positive_number(limit, "limit", DRAWABLE)
+    limit = _largest([matrix]) if limit is None else positive_number(limit, "limit")
     colour_bar = boolean(colour_bar, "colour_bar")
     image = _draw(matrix, network, axes_of(ax), title, limit)
     if colour_bar:
@@ -160,7 +158,7 @@ def _checked(matrix, network, name):
         raise ValueError(f"{name}: expected a square matrix, given shape {matrix.shape}")
     if network is not None and len(matrix) != instance_of(network, Network, "network").size:
         raise ValueError(f"{name}: shape {matrix.shape} for a network of {network.size} parameters")
-    matrix = drawable(matrix, name)
+    matrix = matrix.astype(float)
     skew = np.abs(matrix - matrix.T).max()
     if skew > SYMMETRIC * np.abs(matrix).max():
         raise ValueError(f"{name}: the matrix is not symmetric, entries differ by up to {skew:.2g}")
@@ -177,7 +175,7 @@ def _draw(matrix, network, ax, title, limit):
 
     norm = SymLogNorm(linthresh=limit * 10.0**-ORDERS, linscale=0.5, vmin=-limit, vmax=limit)
     end = len(matrix) - 0.5
-    image = ax.imshow(_fewer(matrix), cmap="RdBu_r", norm=norm, interpolation="nearest",
+    image = ax.imshow(matrix, cmap="RdBu_r", norm=norm, interpolation="nearest",
                       extent=(-0.5, end, end, -0.5))
     if network is not None:
         _draw_blocks(ax, parameter_blocks(network), len(matrix))
@@ -185,22 +183,6 @@ def _draw(matrix, network, ax, title, limit):
     if title is not None:
         ax.set_title(title)
     return image
-
-
-def _fewer(matrix):
-    """The matrix, or where it has more entries than a picture has points, of each small square of
-    it the entry of largest size. (Pixels that fall between points would be left out otherwise, and
-    colours would be found for millions of entries.)
-    """
-    width = -(-len(matrix) // POINTS)
-    if width == 1:
-        return matrix
-    size = -(-len(matrix) // width)
-    padded = np.zeros((size * width, size * width))
-    padded[:len(matrix), :len(matrix)] = matrix
-    squares = padded.reshape(size, width, size, width)
-    high, low = squares.max(axis=(1, 3)), squares.min(axis=(1, 3))
-    return np.where(high >= -low, high, low)
 
 
 def _colour_bar(image, limit, **place):

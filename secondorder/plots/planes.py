@@ -9,7 +9,7 @@ from .style import axes_of, finished, legend, style
 
 
 def plane(network, loss, x, y, across, up, points=None, x_steps=None, y_steps=None, l2=0.0, ax=None,
-          title=None, batch_size=None, executor=None):
+          title=None):
     """Draw f(theta + a u + b v) in shades over a and b, and changes of theta as points.
 
     u is `across` over its length; v is what of `up` is orthogonal to it, over its length.
@@ -28,8 +28,6 @@ def plane(network, loss, x, y, across, up, points=None, x_steps=None, y_steps=No
     l2 : float
     ax : matplotlib.axes.Axes, optional
     title : str, optional
-    batch_size, executor
-        As for `so.exact.gradient`.
 
     Returns
     -------
@@ -53,7 +51,7 @@ def plane(network, loss, x, y, across, up, points=None, x_steps=None, y_steps=No
     a, b = (np.linspace(-2.0, 2.0, 41) if steps is None else increasing(steps, name)
             for steps, name in ((x_steps, "x_steps"), (y_steps, "y_steps")))
     shown = _points(points, network)
-    f = objective(network, loss, x, y, l2=check_l2(l2), batch_size=batch_size, executor=executor)
+    f = objective(network, loss, x, y, l2=check_l2(l2))
     heights = np.array([[f.fun(f.start + s * u + t * v) for s in a] for t in b])
     heights = np.ma.masked_invalid(heights)
     ax = axes_of(ax)

@@ -1,12 +1,9 @@
-"""Steps along a ray: the cubic model beside the objective, and the rates that were taken."""
+"""The cubic model beside the objective, along a ray."""
 
 import numpy as np
 
-from ..checks import (increasing, instance_of, non_negative, plain_array, positive_number,
-                      real_array, real_number)
-from .style import BLACK, BLUE, GREEN, VERMILION, axes_of, drawable, drawn, finished, style
-
-RATES = "rates"  # mark of the lines of this kind of picture
+from ..checks import increasing, non_negative, positive_number, real_array, real_number
+from .style import BLACK, BLUE, GREEN, VERMILION, axes_of, finished
 
 
 def cubic_model(steps, objective, slope, curvature, norm, sigma, ax=None, title=None):
@@ -43,7 +40,11 @@ def cubic_model(steps, objective, slope, curvature, norm, sigma, ax=None, title=
     TypeError, ValueError
         No numbers, steps that do not increase or do not reach 0.
     """
-    steps, objective = _ray(steps, objective)
+    steps = increasing(steps, "steps")
+    objective = real_array(objective, "objective", steps.shape, ": one value a step")
+    if not steps[0] <= 0 <= steps[-1]:
+        raise ValueError(f"steps must reach from 0 or below to 0 or above, got {steps[0]:g} to "
+                         f"{steps[-1]:g}: the models begin at 0")
     slope, curvature = real_number(slope, "slope"), real_number(curvature, "curvature")
     norm, sigma = non_negative(norm, "norm"), positive_number(sigma, "sigma")
     start = float(np.interp(0.0, steps, objective))
@@ -67,74 +68,8 @@ def cubic_model(steps, objective, slope, curvature, norm, sigma, ax=None, title=
     return finished(ax, title)
 
 
-def _ray(steps, objective):
-    steps = increasing(steps, "steps")
-    objective = real_array(objective, "objective", steps.shape, ": one value a step").astype(float)
-    if not steps[0] <= 0 <= steps[-1]:
-        raise ValueError(f"steps must reach from 0 or below to 0 or above, got {steps[0]:g} to "
-                         f"{steps[-1]:g}: the models begin at 0")
-    return steps, objective
-
-
 def _minimiser(a, h, third):
     """s > 0 with a + h s + third s^2 / 2 = 0, the minimum; None where the model has none."""
     if not a < 0 or third == 0:
         return -a / h if a < 0 < h else None
     return -2 * a / (h + np.sqrt(h * h - 2 * a * third))
-
-
-def rates(named, ax=None, title=None):
-    """Learning rates step by step, on a logarithmic scale; steps not taken at the lower edge.
-
-    Parameters
-    ----------
-    named : dict of str to array_like, shape (n,)
-        Rates of every method, such as ``history.column("rate")``; not negative. NaN,
-        where a record has none, is left out.
-    ax : matplotlib.axes.Axes, optional
-        Curves of earlier calls stay.
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    TypeError, ValueError
-        No dictionary of sequences of numbers, negative rates, or none that can be drawn.
-    """
-    checked = _checked_rates(named)
-    ax = axes_of(ax)
-    lowest = min(float(r[r > 0].min()) for r in checked.values() if (r > 0).any()) / 3
-    before = len(drawn(ax, RATES))
-    for number, (name, values) in enumerate(checked.items(), start=before):
-        colour, marker = style(number)
-        place = np.arange(1, len(values) + 1)
-        taken = values > 0
-        (line,) = ax.semilogy(place[taken], values[taken], color=colour, marker=marker,
-                              markersize=3, linewidth=1, label=name)
-        line.set_gid(RATES)
-        if (values == 0).any():
-            ax.plot(place[values == 0], np.full((values == 0).sum(), lowest), color=colour,
-                    marker="|", linestyle="none",
-                    label=f"{name}: {(values == 0).sum()} steps not taken")
-    ax.set(xlabel="step", ylabel="rate")
-    return finished(ax, title)
-
-
-def _checked_rates(named):
-    checked = {}
-    for name, values in instance_of(named, dict, "named").items():
-        values = plain_array(values, f"named: {name!r}")
-        if values.dtype.kind not in "biuf":
-            raise TypeError(f"named: the rates of {name!r} must be numbers")
-        values = drawable(values, f"named: {name!r}")
-        known = values[~np.isnan(values)] if values.ndim == 1 else values
-        if values.ndim != 1 or (known < 0).any() or np.isinf(known).any():
-            raise ValueError(f"named: the rates of {name!r} must be a sequence of numbers from 0, "
-                             f"got shape {values.shape}")
-        checked[name] = values
-    if not any((values > 0).any() for values in checked.values()):
-        raise ValueError("named holds no rate above 0: there is nothing to draw")
-    return checked

@@ -8,7 +8,7 @@ LEGENDS = ("right", "below", "none")
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK = ("#0072B2", "#D55E00", "#009E73", "#E69F00",
                                                       "#CC79A7", "#56B4E9", "#000000")
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-DRAWABLE = 1e200  # what matplotlib's scales can take lies between 1 / DRAWABLE and this
+DRAWABLE = 1e200  # a run that blew up is drawn up to this: matplotlib's scales take no more
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx")  # of bars, when the colours begin again
 HIDDEN = 0.006  # of the height of a picture: curves that are nearer than this look like one
@@ -18,17 +18,6 @@ def style(number):
     """Colour and marker of series `number`; when the colours begin again, each has a new marker."""
     return (COLOURS[number % len(COLOURS)],
             MARKERS[(number + number // len(COLOURS)) % len(MARKERS)])
-
-
-def drawable(values, name):
-    """Numbers that can be drawn: zero for those closer to it than 1 / DRAWABLE; ValueError where
-    one is larger than DRAWABLE.
-    """
-    values = np.asarray(values, dtype=float)
-    if (np.abs(values) > DRAWABLE).any():
-        raise ValueError(f"{name} holds {np.abs(values).max():.3g}, and up to {DRAWABLE:g} can be "
-                         "drawn")
-    return np.where(np.abs(values) < 1 / DRAWABLE, 0.0, values)
 
 
 def axes_of(ax):
@@ -125,8 +114,3 @@ def _hides(one, other):
         return False
     at = np.interp(other[:, 0], own[:, 0], own[:, 1], left=np.inf, right=np.inf)
     return np.mean(np.abs(at - other[:, 1]) < HIDDEN) > 0.7
-
-
-def drawn(ax, kind):
-    """The lines that one kind of picture has put on the axes before."""
-    return [line for line in ax.lines if line.get_gid() == kind]

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -32,22 +30,6 @@ def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
     assert target.read_text() == "whole" and (tmp_path / "link").is_symlink()
     with pytest.raises(FileNotFoundError, match="none"):
         files.write_text(tmp_path / "none" / "b", "")
-
-
-def test_what_a_killed_process_left_is_removed_at_the_next_writing(tmp_path):
-    kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    work = ("from pathlib import Path; from secondorder import files; target = Path('a');"
-            "files.hidden_neighbour(target).{}; " + kill)
-    for made in ("mkdir()", "write_text('half')"):
-        subprocess.run([sys.executable, "-c", work.format(made)], cwd=tmp_path, check=False,
-                       env={**os.environ, "PYTHONPATH": str(Path(files.__file__).parents[1])})
-        assert len(os.listdir(tmp_path)) == 1
-        own = files.hidden_neighbour(tmp_path / "a")  # of a process that runs: it stays
-        own.mkdir()
-        files.write_text(tmp_path / "a", "whole")
-        assert sorted(os.listdir(tmp_path)) == [own.name, "a"]
-        own.rmdir()
-        (tmp_path / "a").unlink()
 
 
 def test_a_damaged_archive_is_named(tmp_path):

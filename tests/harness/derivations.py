@@ -109,8 +109,24 @@ def _tukey(loss, p, t):
     return c * c / 6 * sum(rho)
 
 
+def _binary(loss, p, t):
+    log_q, log_rest = (-(1 + a.exp()).ln() for a in (-p[0], p[0]))
+    first = -Decimal(loss.pos_weight) * t[0] * log_q - (1 - t[0]) * log_rest
+    return first + (_binary(loss, p[1:], t[1:]) if len(p) > 1 else 0)
+
+
+def _huber(loss, p, t):
+    delta, sizes = Decimal(loss.delta), [abs(a - b) for a, b in zip(p, t)]
+    return sum(r * r / 2 if r <= delta else delta * (r - delta / 2) for r in sizes)
+
+
+def _poisson(loss, p, t):
+    return sum(a.exp() - b * a for a, b in zip(p, t))
+
+
 CRITERIA = {"SquaredError": _squared_error, "SoftmaxCrossEntropy": _cross_entropy,
-            "BoundedCriterion": _bounded, "TukeyBiweight": _tukey}
+            "BoundedCriterion": _bounded, "TukeyBiweight": _tukey, "BinaryCrossEntropy": _binary,
+            "Huber": _huber, "PoissonNLL": _poisson}
 
 
 def loss_value(loss, p, t):

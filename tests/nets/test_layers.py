@@ -16,8 +16,8 @@ from harness import derivations
 from harness.cases import MIDDLE, relative
 from secondorder.exact import finite_differences
 from secondorder.exact.finite_differences import central
-from secondorder.nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, Layer, LayerNorm,
-                              Linear, MaxPool2d, Network, Recurrent, Reshape, Skip)
+from secondorder.nets import (Activation, Chain, Conv2d, Layer, LayerNorm, Linear, MaxPool2d,
+                              Network, Recurrent, Reshape, Skip)
 
 SAMPLES, STEP = 3, 1e-30
 
@@ -220,31 +220,6 @@ def test_input_hessian(bench):
 # -- single layers ----------------------------------------------------------------
 
 
-def test_linear_backward_by_loops():
-    layer, rng = Linear(3, 2, rng=0), np.random.default_rng(1)
-    x, y_bar = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
-    x_bar, weight_bar, bias_bar = layer.backward(layer.forward(x)[1], y_bar)
-    assert weight_bar.shape == (2, 3) and bias_bar.shape == (2,)
-    for i in range(2):
-        assert bias_bar[i] == pytest.approx(sum(y_bar[s, i] for s in range(5)), rel=1e-13)
-        for j in range(3):
-            assert weight_bar[i, j] == pytest.approx(sum(y_bar[s, i] * x[s, j] for s in range(5)),
-                                                     rel=1e-13)
-    for s in range(5):
-        for j in range(3):
-            assert x_bar[s, j] == pytest.approx(sum(y_bar[s, i] * layer.weight[i, j]
-                                                    for i in range(2)), rel=1e-13)
-
-
-def test_skip_adds_its_input():
-    layer = Skip([Linear(3, 3, rng=0)])
-    inside = layer.layers[0]
-    x = np.random.default_rng(1).normal(size=(4, 3))
-    y, saved = layer.forward(x)
-    np.testing.assert_allclose(y, x + x @ inside.weight.T + inside.bias, rtol=1e-14, atol=1e-15)
-    assert len(saved.inner) == 1 and np.array_equal(saved.inner[0].input, x)
-
-
 def test_initialisers():
     rng = np.random.default_rng(0)
     layer = Linear(400, 100, rng=rng)
@@ -276,27 +251,6 @@ def test_a_missing_pass_is_named(name, arguments):
     mine.declare("gain", 1.0)
     with pytest.raises(TypeError, match=f"Mine does not define the pass {name}"):
         getattr(mine, name)(*[0] * arguments)
-
-
-@pytest.mark.parametrize("half", ("input_gradient", "parameter_bars"))
-def test_one_half_of_backward_is_not_enough(half):
-    mine = type("Mine", (Layer,), {half: lambda self, saved, y_bar: y_bar})()
-    with pytest.raises(TypeError, match=r"Mine does not define the pass backward"):
-        mine.backward(0, 0)
-
-
-def test_a_subclass_that_changes_backward_does_not_inherit_the_halves():
-    class Doubled(Linear):
-        def backward(self, saved, y_bar):
-            x_bar, *bars = super().backward(saved, y_bar)
-            return 2 * x_bar, [5 * np.ones_like(bar) for bar in bars]
-
-    layer = Doubled(3, 2, rng=0)
-    _, saved = layer.forward(np.ones((4, 3)))
-    y_bar = np.ones((4, 2))
-    assert np.array_equal(layer.input_gradient(saved, y_bar), 2 * (y_bar @ layer.weight))
-    assert (layer.parameter_gradient(saved, y_bar) == 5).all()
-    assert Linear.many_directions and not Doubled.many_directions
 
 
 class Square(Layer):
@@ -364,59 +318,46 @@ def test_an_authors_layer_knows_one_direction_only(layers):
                                                                           rel=1e-13)
 
 
-@pytest.mark.parametrize("wrong, error, words", [
-    (lambda bars: bars[:1], TypeError, "backward must return one array for each of its 2 param"),
-    (lambda bars: [bars[0][:1], bars[1]], ValueError, r"of shape \(1,\).*expected \(4,\)")])
-def test_what_an_authors_backward_returns_is_looked_at(wrong, error, words):
+@pytest.mark.parametrize("wrong, error", [(lambda bars: bars[:1], TypeError),
+                                          (lambda bars: [bars[0][:1], bars[1]], ValueError)])
+def test_what_an_authors_backward_returns_is_looked_at(wrong, error):
     class Wrong(Square):
         def backward(self, x, y_bar):
             x_bar, *bars = super().backward(x, y_bar)
             return x_bar, *wrong(bars)
 
-    net = Network([Wrong()])
-    with pytest.raises(error, match=words):
-        so.exact.gradient(net, so.SquaredError(), np.ones((2, 4)), np.ones((2, 4)))
+    with pytest.raises(error, match="backward|expected"):
+        so.exact.gradient(Network([Wrong()]), so.SquaredError(), np.ones((2, 4)), np.ones((2, 4)))
 
 
 def test_what_decides_shapes_is_not_set_afterwards_and_all_else_is_taken():
-    conv, pool, norm = Conv2d(1, 2, 3, rng=0), MaxPool2d(2), LayerNorm(3)
-    for layer, name in ((conv, "padding"), (conv, "stride"), (conv, "kernel_size"),
-                        (conv, "strides"), (pool, "kernel_size"), (pool, "stride"),
-                        (norm, "shape"), (Linear(2, 3), "in_features"),
-                        (Recurrent(2, 3, rng=0), "hidden_size"), (so.Chain([norm]), "layers"),
-                        (so.Skip([norm]), "layers"), (so.Reshape(4, (2, 2)), "input_shape"),
-                        (so.mlp([2, 2]), "dtype"), (so.mlp([2, 2]), "input_shape")):
-        with pytest.raises(AttributeError, match=f"{name} of .* stays what it was"):
+    conv, norm = Conv2d(1, 2, 3, rng=0), LayerNorm(3)
+    for layer, name in ((conv, "padding"), (MaxPool2d(2), "stride"), (norm, "shape"),
+                        (Linear(2, 3), "in_features"), (Recurrent(2, 3, rng=0), "hidden_size"),
+                        (Chain([norm]), "layers"), (Reshape(4, (2, 2)), "input_shape"),
+                        (so.mlp([2, 2]), "dtype")):
+        with pytest.raises(AttributeError, match=name):
             setattr(layer, name, 2)
     x = np.random.default_rng(0).normal(size=(4, 3))
     norm.epsilon = 0.5
-    assert relative(norm.forward(x)[0], LayerNorm(3, epsilon=0.5).forward(x)[0]) == 0
-    with pytest.raises(ValueError, match="epsilon must be above 0"):
-        norm.epsilon = 0
+    assert np.array_equal(norm.forward(x)[0], LayerNorm(3, epsilon=0.5).forward(x)[0])
     layer = Recurrent(3, steps=2, rng=0)
     layer.steps, layer.activation = 3, "softplus"
     other = Recurrent(3, steps=3, activation="softplus", rng=0)
     assert np.array_equal(layer.forward(x)[0], other.forward(x)[0])
-    with pytest.raises(ValueError, match="steps must be at least 1"):
-        layer.steps = 0
+    for layer, name, bad in ((norm, "epsilon", 0), (layer, "steps", 0)):
+        with pytest.raises(ValueError, match=name):
+            setattr(layer, name, bad)
 
 
-@pytest.mark.parametrize("name", ["forward", "tangent"])
-def test_a_breakpoint_in_a_pass_fires(name, monkeypatch):
+def test_a_breakpoint_in_a_pass_fires():
     """In training and in a product: what one reads is what runs."""
     net, loss, rng = so.mlp([3, 4, 2], rng=0), so.SquaredError(), np.random.default_rng(0)
-    x, y, stops = rng.normal(size=(8, 3)), rng.normal(size=(8, 2)), []
-    code = getattr(Linear, name).__code__
-
-    def trace(frame, event, argument):
-        stops.append(frame.f_lineno) if frame.f_code is code else None
-
-    method = (so.SGD if name == "forward" else so.TruncatedNewton)(net, loss)
-    for run in (lambda: so.train(method, x, y, epochs=1, batch_size=8),
-                lambda: so.exact.HessianOperator(net, loss, x, y) @ net.theta):
-        stops.clear()
-        before = sys.gettrace()
-        sys.settrace(trace)
+    x, y = rng.normal(size=(8, 3)), rng.normal(size=(8, 2))
+    for name, run in (("forward", lambda: so.train(so.SGD(net, loss), x, y, epochs=1)),
+                      ("tangent", lambda: so.exact.HessianOperator(net, loss, x, y) @ net.theta)):
+        code, stops, before = getattr(Linear, name).__code__, [], sys.gettrace()
+        sys.settrace(lambda frame, *_: stops.append(0) if frame.f_code is code else None)
         try:
             run()
         finally:
@@ -424,29 +365,33 @@ def test_a_breakpoint_in_a_pass_fires(name, monkeypatch):
         assert len(stops) >= 2
 
 
-def test_a_layer_with_its_own_parameters_lives_in_a_network():
-    class Scale(Layer):
+def test_a_declared_parameter_is_an_attribute_and_lives_in_theta():
+    class Shift(Layer):
         def __init__(self):
             super().__init__()
-            self.declare("factor", [1, -2])
+            self.declare("b", np.zeros(3))
 
         def forward(self, x):
-            return x * self.parameters["factor"], x
+            return x + self.b, x
 
-    net = Network([Linear(3, 2, rng=0), Scale()])
-    assert net.size == 10 and np.array_equal(net.theta[8:], [1, -2])
-    assert Scale().parameters["factor"].dtype == np.float64
-    net.theta = np.arange(10.0)
-    assert np.array_equal(net.layers[1].parameters["factor"], [8, 9])
-    with pytest.raises(ValueError, match=r"factor .* has shape \(3,\), expected \(2,\)"):
-        net.layers[1].assign("factor", np.ones(3))
-    with pytest.raises(ValueError, match=r"Scale\(factor \(2,\)\) was made without a shift"):
-        net.layers[1].assign("shift", np.ones(2))
+    net = Network([Shift()], input_shape=(3,))
+    net.layers[0].b = [1, 2, 3]
+    assert net.theta.tolist() == [1, 2, 3] and net.layers[0].copy().b.tolist() == [1, 2, 3]
+    net.theta = [4, 5, 6]
+    assert net.layers[0].b.tolist() == [4, 5, 6] and np.shares_memory(net.layers[0].b, net.theta)
+    with pytest.raises(ValueError, match="b of Shift"):
+        net.layers[0].b = [1, 2]
+    with pytest.raises(AttributeError, match="'c'"):
+        net.layers[0].c
 
 
-def test_a_layer_without_parameters_has_nothing_to_train():
-    for layer in (Activation("tanh"), AvgPool2d(2), Flatten(), MaxPool2d(2), Reshape((4,), (2, 2))):
-        assert not layer.trainable and layer.size == 0 and not layer.parameters, layer
+def test_a_forgotten_constructor_is_named():
+    class Forgetful(Layer):
+        def __init__(self):
+            self.declare("gain", np.ones(2))
+
+    with pytest.raises(TypeError, match="Forgetful must call"):
+        Forgetful()
 
 
 class Soft(Layer):
@@ -502,26 +447,3 @@ def test_two_passes_are_enough(bent, capsys):
     assert "tangent, second_tangent, backward_tangent, input_hessian by" in capsys.readouterr().out
     small = net.astype("float32")
     assert so.exact.hessian(small, loss, x, y).dtype == np.float32
-
-
-def test_a_declared_parameter_is_an_attribute():
-    class Shift(so.Layer):
-        def __init__(self):
-            super().__init__()
-            self.declare("b", np.zeros(3))
-
-        def forward(self, x):
-            return x + self.b, x
-
-        def backward(self, x, y_bar):
-            return y_bar, y_bar.sum(axis=0)
-
-    net = so.Network([Shift()], input_shape=(3,))
-    net.layers[0].b = [1, 2, 3]
-    assert net.theta.tolist() == [1, 2, 3] and net.layers[0].copy().b.tolist() == [1, 2, 3]
-    net.theta = [4, 5, 6]
-    assert net.layers[0].b.tolist() == [4, 5, 6] and np.shares_memory(net.layers[0].b, net.theta)
-    with pytest.raises(ValueError, match="b of Shift"):
-        net.layers[0].b = [1, 2]
-    with pytest.raises(AttributeError, match="Shift has no 'c'"):
-        net.layers[0].c

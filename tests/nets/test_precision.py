@@ -66,25 +66,10 @@ def test_scalars_are_summed_in_double():
     assert slope == pytest.approx(float(np.float32(0.1)) - 1, rel=1e-7)
 
 
-def test_two_jet_sums_what_cancels_in_double():
-    """Slopes of 1e8, 1 and -1e8: in float32 the one in the middle would be lost."""
-    net = so.mlp([1, 1], bias=False, dtype="float32")
-    net.theta = [0.0]
-    y = np.array([[-1e8], [-1.0], [1e8]], np.float32)
-    _, slope, bend = so.exact.two_jet(net, so.SquaredError(), np.ones((3, 1)), y, np.ones(1))
-    assert slope == pytest.approx(1 / 3, rel=1e-12) and bend == pytest.approx(1, rel=1e-12)
-
-
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("given", ["float64", "float32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("given", ["float64", "float32", "int64", "bool"])
 def test_inputs_are_converted_at_the_door(dtype, given):
-    net = so.mlp([3, 2], dtype=dtype, rng=0)
-    x = np.array([[1, 0, 1], [0, 1, 1]]).astype(given)
+    net = so.mlp([3, 2], dtype=np.dtype(dtype), rng=0)
+    x, y = np.array([[1, 0, 1], [0, 1, 1]]).astype(given), np.eye(2).astype(given)
     assert net(x).dtype == dtype and np.array_equal(net(x), net(x.astype(dtype)))
-    assert so.exact.gradient(net, so.SquaredError(), x,
-                             np.array([[1, 0], [0, 1]]).astype(given)).dtype == dtype
-
-
-@pytest.mark.parametrize("dtype", [np.float32, "float32", np.dtype("float32")])
-def test_dtype_may_be_given_in_any_of_numpys_ways(dtype):
-    assert so.mlp([3, 2], dtype=dtype).theta.dtype == np.float32
+    assert so.exact.gradient(net, so.SquaredError(), x, y).dtype == dtype

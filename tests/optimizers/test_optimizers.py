@@ -1,13 +1,13 @@
 """Optimizers: every first-order method against its steps written out by hand, and the contract."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import secondorder as so
 from secondorder.optimizers import Constant, ExponentialDecay, Optimizer
+from test_interrupts import same
 
 METHODS = {
     "sgd": (so.SGD, {"learning_rate": 0.1}),
@@ -47,19 +47,6 @@ def gradient_by_hand(theta, x, y, l2):
                 g[3 * i + j] += error * row[j] / len(x)
             g[6 + i] += error / len(x)
     return g
-
-
-def test_gradient_and_objective_bear_the_penalty():
-    network, ((x, y),) = linear(), batches(1)
-    optimizer = so.SGD(network, so.SquaredError(), learning_rate=0.1, l2=0.3)
-    evaluation, theta = optimizer.evaluate(x, y), network.theta
-    expected = gradient_by_hand(theta.tolist(), x, y, 0.3)
-    assert np.allclose(optimizer.gradient(evaluation), expected, rtol=1e-13, atol=1e-15)
-    weights, bias = theta[:6].reshape(2, 3), theta[6:]
-    losses = [sum((weights[i] @ row + bias[i] - t[i]) ** 2 for i in range(2)) / 2
-              for row, t in zip(x, y)]
-    assert optimizer.objective(evaluation) == pytest.approx(
-        sum(losses) / len(x) + 0.15 * sum(t**2 for t in theta.tolist()), rel=1e-13)
 
 
 class Scalar:
@@ -108,7 +95,7 @@ def test_steps_written_out(name):
 # -- the contract ----------------------------------------------------------------------------------
 
 
-def test_info(method):
+def test_what_a_step_reports(method):
     net = so.mlp([3, 4, 2], rng=0)
     optimizer = method(net, so.SquaredError(), l2=0.2)
     (x, y), before = batches(1)[0], net.theta.copy()
@@ -118,8 +105,7 @@ def test_info(method):
     assert info["loss"] == expected.loss
     assert info["objective"] == pytest.approx(expected.loss + 0.1 * before @ before, rel=1e-14)
     assert info["gradient_norm"] == pytest.approx(np.linalg.norm(gradient), rel=1e-13)
-    assert info["step_norm"] == pytest.approx(np.linalg.norm(net.theta - before),
-                                              rel=1e-10) and info["step_norm"] > 0
+    assert info["step_norm"] == pytest.approx(np.linalg.norm(net.theta - before), rel=1e-10)
     assert info["learning_rate"] == optimizer.learning_rate and optimizer.steps == 1
     if info.get("halvings", 0) == 0:
         assert info["step_norm"] == pytest.approx(info["learning_rate"] * info["direction_norm"],
@@ -127,44 +113,20 @@ def test_info(method):
     assert all(type(value) in (bool, int, float) for value in info.values())
 
 
-def trained(kind):
-    """An optimizer after two steps, and a state of another one after five."""
-    optimizer, other = (kind(linear(rng), so.SquaredError(), learning_rate=0.1) for rng in (0, 1))
+@pytest.mark.parametrize("change, name", [
+    ({"steps": -5}, "steps"), ({"second": None}, "second"), ({"second": np.zeros(3)}, "second"),
+    ({"second": np.full(8, np.nan)}, "second"), ({"updates": np.zeros(3)}, "updates"),
+    ({"method": "Adagrad"}, "Adagrad"), ({"more": 1}, "more")])
+def test_a_state_that_does_not_fit_changes_nothing(change, name):
+    optimizer, other = (so.Adam(linear(rng), so.SquaredError()) for rng in (0, 1))
     for x, y in batches(2):
-        optimizer.step(x, y)
-    for x, y in batches(5, seed=6):
         other.step(x, y)
-    return optimizer, other.state_dict()
-
-
-@pytest.mark.parametrize("kind, change, error, words", [
-    (so.Adam, {"steps": "x"}, TypeError, "state: steps"),
-    (so.Adam, {"steps": -5}, ValueError, "state: steps"),
-    (so.Adam, {"updates": -1}, ValueError, "state: updates"),
-    (so.Adam, {"updates": np.zeros(3)}, ValueError, "state: updates"),
-    (so.Adam, {"second": None}, ValueError, "state: second"),
-    (so.Adam, {"second": np.zeros(3)}, ValueError, "state: second has shape"),
-    (so.Adam, {"second": np.zeros(8, "float32")}, ValueError, "state: second has .*float32"),
-    (so.Adam, {"method": "Adagrad"}, ValueError, "state: belongs to Adagrad"),
-    (so.Adam, {"more": 1}, ValueError, "state: expected the entries"),
-    (so.Momentum, {"buffer": "b"}, ValueError, "state: buffer"),
-    (so.TruncatedNewton, {"damping": -1.0}, ValueError, "state: damping")])
-def test_refused_state_leaves_every_entry_alone(kind, change, error, words):
-    optimizer, state = trained(kind)
-    before = optimizer.state_dict()
-    with pytest.raises(error, match=words):
+    before, state = optimizer.state_dict(), other.state_dict()
+    with pytest.raises(ValueError, match=f"state: .*{name}"):
         optimizer.load_state_dict(state | change)
-    after = optimizer.state_dict()
-    assert before.keys() == after.keys() and all(np.array_equal(before[name], after[name])
-                                                 for name in before)
+    assert same(optimizer.state_dict(), before)
     optimizer.load_state_dict(state)
-    assert optimizer.steps == 5
-
-
-@pytest.mark.parametrize("wrong", [None, [1]])
-def test_what_is_no_state(wrong):
-    with pytest.raises(TypeError, match="state must be"):
-        so.SGD(linear(), so.SquaredError()).load_state_dict(wrong)
+    assert same(optimizer.state_dict(), state) and optimizer.steps == 2
 
 
 def test_state_through_a_file_of_arrays(method, tmp_path):
@@ -178,29 +140,15 @@ def test_state_through_a_file_of_arrays(method, tmp_path):
     assert optimizer.step(x, y) == again.step(x, y)
 
 
-def test_evaluation_of_another_point_or_network(method):
-    net = linear()
-    optimizer = method(net, so.SquaredError())
-    x, y = batches(1)[0]
+def test_evaluations_that_are_not_the_methods_own():
+    net, (x, y) = linear(), batches(1)[0]
+    optimizer = so.Momentum(net, so.SquaredError())
     with pytest.raises(ValueError, match="another network"):
         optimizer.direction(net.copy().evaluate(so.SquaredError(), x, y))
-    with pytest.raises(ValueError, match=r"another loss, BoundedCriterion.*SquaredError\(\)"):
-        optimizer.direction(net.evaluate(so.BoundedCriterion(), x, np.zeros(7, int)))
-    tukey = method(net, so.TukeyBiweight(c=2.0))
-    with pytest.raises(ValueError, match="another loss"):
-        tukey.step_from(net.evaluate(so.TukeyBiweight(c=3.0), x, y))
-    # made apart, but alike
-    for own, same in ((optimizer, so.SquaredError()), (tukey, so.TukeyBiweight(c=2.0))):
-        assert np.isfinite(own.direction(net.evaluate(same, x, y))).all()
-    for wrong in (None, x, optimizer):
-        for call in (optimizer.direction, optimizer.gradient, optimizer.objective,
-                     optimizer.step_from):
-            with pytest.raises(
-                TypeError, match="evaluation must be an Evaluation of this optimizer's network"
-            ):
-                call(wrong)
+    for call in (optimizer.direction, optimizer.gradient, optimizer.objective, optimizer.step_from):
+        with pytest.raises(TypeError, match="^evaluation"):
+            call(x)
     evaluation = optimizer.evaluate(x, y)
-    assert evaluation.gradient.any() and optimizer.steps == 0
     net.theta = net.theta + 1
     with pytest.raises(RuntimeError, match="changed"):
         optimizer.direction(evaluation)
@@ -208,88 +156,37 @@ def test_evaluation_of_another_point_or_network(method):
 
 @pytest.mark.parametrize("kind, settings", [(so.SGD, {}), (so.Momentum, {}),
                                             (so.TruncatedNewton, {"max_halvings": 0})])
-def test_not_finite_step_leaves_parameters(kind, settings):
-    net = linear()
+def test_a_step_that_is_not_finite_leaves_parameters(kind, settings):
+    net, (x, y) = linear(), batches(1)[0]
     optimizer = kind(net, so.SquaredError(), learning_rate=1e308, **settings)
     theta = net.theta.copy()
-    x, y = batches(1)[0]
-    with pytest.raises(FloatingPointError,
-                       match=rf"{kind.__name__}, step 1: the new parameters of layer 0"):
+    with pytest.raises(FloatingPointError, match=f"{kind.__name__}, step 1.*layer 0"):
         optimizer.step(x, 1e3 * y)
+    with pytest.raises(FloatingPointError, match="Own, step 1: the direction of layer 0"):
+        Own(net, so.SquaredError(), np.full(8, np.nan)).step(x, y)
     assert np.array_equal(net.theta, theta) and optimizer.steps == 0
-    with pytest.raises(FloatingPointError, match="Wrong, step 1: the direction of layer 0"):
-        Wrong(net, so.SquaredError(), np.full(8, np.nan)).step(x, y)
-    assert np.array_equal(net.theta, theta)
-
-
-@pytest.mark.parametrize("place", ["direction", "schedule"])
-def test_overflow_of_plain_numbers_is_named(place):
-    class Overflowing(so.SGD):
-        def direction(self, evaluation):
-            self.details["square"] = 1e200 ** (2 if place == "direction" else 1)
-            return super().direction(evaluation)
-
-    net = linear()
-    optimizer = Overflowing(net, so.SquaredError(), lambda step: 1e200**step)
-    theta, optimizer.steps = net.theta.copy(), 2 if place == "schedule" else 0
-    with pytest.raises(FloatingPointError, match=r"Overflowing, step \d: overflow") as info:
-        optimizer.step(*batches(1)[0])
-    assert isinstance(info.value.__cause__, OverflowError) and np.array_equal(net.theta, theta)
-
-
-def test_overflow_of_a_trial_counts_as_worse():
-    """Truncated Newton shortens a step at whose end a loss in plain numbers overflows."""
-    class Cliff(so.SquaredError):
-        def value(self, p, target):
-            return super().value(p, target) * math.exp(1e3 if np.abs(p).max() > 100 else 0)
-
-    optimizer = so.TruncatedNewton(linear(), Cliff(), learning_rate=1e6, max_halvings=60)
-    info = optimizer.step(*batches(1)[0])
-    assert info["accepted"] and info["halvings"] > 10
-
-
-def test_huge_parameters_have_no_penalty_without_l2():
-    net = linear()
-    net.theta = np.zeros(8)
-    net.layers[0].bias = [1e150, -1e160]
-    x, y = np.zeros((1, 3)), np.array([[1e150, -1e160]])
-    assert so.SGD(net, so.SquaredError()).step(x, y)["objective"] == 0
-    assert so.SGD(net, so.SquaredError(), l2=1.0).step(x, y)["objective"] == np.inf
 
 
 @pytest.mark.parametrize("kind", [so.Adagrad, so.Adadelta, so.Adam])
 def test_overflowing_squares_are_named(kind):
     net = linear(dtype="float32")
     net.theta = np.zeros(8)
-    theta = net.theta.copy()
-    x = batches(1)[0][0]
     with pytest.raises(FloatingPointError, match=f"{kind.__name__}, step 1.*float32"):
         # the gradient is finite, its square is not
-        kind(net, so.SoftmaxCrossEntropy()).step(1e25 * x, np.arange(7) % 2)
-    assert np.array_equal(net.theta, theta)
+        kind(net, so.SoftmaxCrossEntropy()).step(1e25 * batches(1)[0][0], np.arange(7) % 2)
+    assert not net.theta.any()
 
 
-def test_zero_gradient_stays(method):
-    """No 0/0 where the gradient is exactly zero."""
-    net = linear()
-    optimizer = method(net, so.SquaredError())
-    x = batches(1)[0][0]
-    y, theta = net(x), net.theta.copy()
-    for _ in range(3):
-        info = optimizer.step(x, y)
-    assert np.array_equal(net.theta, theta) and info["gradient_norm"] == 0
-
-
-@pytest.mark.parametrize("size", [1e-100, 1e-160, 1e-300])
-def test_tiny_gradients(method, size):
-    """Gradients whose squares underflow move nothing far and become no NaN."""
+@pytest.mark.parametrize("size", [0, 1e-160, 1e-300])
+def test_gradients_that_vanish(method, size):
+    """No 0/0, and where squares underflow nothing moves far."""
     net = linear()
     net.theta = np.zeros(8)
     info = method(net, so.SquaredError()).step(batches(1)[0][0], np.full((7, 2), size))
     assert np.all(np.abs(net.theta) <= 1e9 * size) and np.isfinite(list(info.values())).all()
 
 
-class Wrong(Optimizer):
+class Own(Optimizer):
     def __init__(self, network, loss, result):
         super().__init__(network, loss, 0.1)
         self.result = result
@@ -299,110 +196,38 @@ class Wrong(Optimizer):
         return self.result
 
 
-def test_own_method():
+def test_a_method_of_ones_own():
     net, (x, y) = linear(), batches(1)[0]
-    optimizer = Wrong(net, so.SquaredError(), np.ones(8))
     before = net.theta.copy()
-    assert optimizer.step(x, y)["answer"] == 42
+    assert Own(net, so.SquaredError(), np.ones(8)).step(x, y)["answer"] == 42
     np.testing.assert_allclose(net.theta, before + 0.1, rtol=1e-14)
-    for wrong in (np.ones(7), np.ones(8, np.float32), [1.0] * 8, None):
-        with pytest.raises(TypeError, match=r"direction of Wrong must be a float64 array \(8,\)"):
-            Wrong(linear(), so.SquaredError(), wrong).step(x, y)
-    with pytest.raises(TypeError, match="does not define direction"):
-        Optimizer(linear(), so.SquaredError(), 0.1).step(x, y)
+    for wrong in (np.ones(7), np.ones(8, np.float32), None):
+        with pytest.raises(TypeError, match="direction of Own"):
+            Own(linear(), so.SquaredError(), wrong).step(x, y)
+    for names in ({"steps": 3}, {"state_names": ("steps",)}, {"state_names": "total"}):
+        with pytest.raises(TypeError, match="class Mine"):
+            type("Mine", (Optimizer,), names)
 
 
-def test_bad_networks_and_losses(method):
-    with pytest.raises(ValueError, match="no trainable parameters"):
-        method(so.Network([so.Linear(3, 2, trainable=False)]), so.SquaredError())
-    with pytest.raises(ValueError, match="real"):
-        method(linear().astype("complex128"), so.SquaredError())
-    with pytest.raises(TypeError, match="network"):
-        method(so.SquaredError(), linear())
-    for wrong in ("squared", so.SquaredError, None):
-        with pytest.raises(TypeError,
-                           match="loss must be a Loss instance such as SquaredError") as info:
-            method(linear(), wrong)
-        assert "lacks" not in str(info.value)
-
-
-PASSES = ("value", "gradient", "hessian", "hessian_product", "hessian_diagonal", "prepare_target")
-
-
-def test_a_loss_of_another_family_is_told_what_it_lacks(method):
-    loss = SimpleNamespace(**{name: getattr(so.SquaredError(), name) for name in PASSES})
-    assert method(linear(), loss).step(*batches(1)[0])["step_norm"] > 0
-    loss.gradient = loss.hessian_product = None
-    with pytest.raises(TypeError, match="loss must be .*, which lacks gradient, hessian_product$"):
-        method(linear(), loss)
-
-
-# -- schedules -------------------------------------------------------------------------------------
-
-
-def test_schedules():
-    smooth = ExponentialDecay(0.2, 0.25, every=10)
-    stairs = ExponentialDecay(0.2, 0.25, every=10, staircase=True)
-    np.testing.assert_allclose([smooth(0), smooth(5), smooth(10), smooth(20)],
-                               [0.2, 0.1, 0.05, 0.0125], rtol=1e-14)
-    np.testing.assert_allclose([stairs(0), stairs(9), stairs(10), stairs(20)],
-                               [0.2, 0.2, 0.05, 0.0125], rtol=1e-14)
-    assert Constant(0.3)(0) == Constant(0.3)(10**6) == 0.3
-
-
-@pytest.mark.parametrize("staircase", [False, True])
-def test_a_schedule_stays_within_what_a_float_holds(staircase):
-    """It neither ends a run when it underflows, nor overflows."""
-    falling = ExponentialDecay(0.1, 0.5, every=1, staircase=staircase)
-    rising = ExponentialDecay(0.1, 2.0, every=1, staircase=staircase)
-    for step in (1000, 1100, 10**6):
-        assert 0 < falling(step) < 1e-300 and 1e299 < rising(step) < math.inf
-    net, ((x, y),) = linear(), batches(1)
-    optimizer = so.SGD(net, so.SquaredError(), falling)
-    optimizer.steps, theta = 5000, net.theta.copy()
-    optimizer.step(x, y)
-    assert np.array_equal(net.theta, theta) and optimizer.steps == 5001
-
-
-def test_rate_follows_steps_and_assignment():
-    net, data = linear(), batches(4)
-    optimizer = so.SGD(net, so.SquaredError(), learning_rate=lambda step: 0.1 / (1 + step))
-    rates = [optimizer.step(x, y)["learning_rate"] for x, y in data[:3]]
-    np.testing.assert_allclose(rates, [0.1, 0.05, 0.1 / 3], rtol=1e-14)
-    optimizer.learning_rate = 0.7
-    assert optimizer.step(*data[3])["learning_rate"] == 0.7
-    optimizer.learning_rate = lambda step: 1.0 - step / 4
-    with pytest.raises(ValueError, match="learning_rate at step 4"):
-        optimizer.step(*data[0])
-    with pytest.raises(ValueError, match="learning_rate"):
-        optimizer.learning_rate = -1
-
-
-@pytest.mark.parametrize("dtype, sizes", [("float64", (1e-320, 1e-200, 1.0, 1e155, 1e200, 1e306)),
-                                          ("float32", (1e-44, 1e-30, 1.0, 1e30, 3e37))])
-def test_norm_is_finite_wherever_float64_can_hold_it(dtype, sizes):
-    from secondorder.optimizers.norms import norm
-
-    for size in sizes:
-        v = (size * np.array([3.0, -4.0, 0.0])).astype(dtype)
-        assert norm(v) == pytest.approx(math.hypot(*v.astype(float)), rel=1e-12), size
-    assert norm(np.zeros(3, dtype)) == 0.0 == norm(np.zeros(0, dtype))
-    assert norm(np.array([1.0, np.inf], dtype)) == np.inf
-    assert math.isnan(norm(np.array([1.0, np.nan], dtype)))
-    # one large entry among many that are lost beside it, and the other way round
-    many = np.full(10_000, 1e-170) if dtype == "float64" else np.full(10_000, 1e-20, dtype)
-    assert norm(many) == pytest.approx(100 * float(many[0]), rel=1e-12)
+@pytest.mark.parametrize("network, loss, error, words", [
+    (so.Network([so.Linear(3, 2, trainable=False)]), so.SquaredError(), ValueError, "trainable"),
+    (linear().astype("complex128"), so.SquaredError(), ValueError, "network must hold real"),
+    (so.SquaredError(), linear(), TypeError, "network"), (linear(), "squared", TypeError, "loss"),
+    (linear(), so.SquaredError, TypeError, "loss")])
+def test_doors(network, loss, error, words):
+    with pytest.raises(error, match=words):
+        so.SGD(network, loss)
 
 
 @pytest.mark.parametrize("made, name, value, bad", [
     (so.Momentum, "momentum", 0.5, 1.5), (so.Adam, "betas", (0.5, 0.5), (2, 0)),
     (so.Adadelta, "rho", 0.5, 2), (so.TruncatedNewton, "curvature", "gauss-newton", "printed"),
-    (so.SGD, "l2", 0.5, -1), (so.EACG, "momentum", 0.5, 1.5),
-    (so.ResidualPartitioning, "negative_curvature", "max", "min"),
-    (so.ResidualPartitioning, "output", "jensen", "printed")])
+    (so.SGD, "l2", 0.5, -1), (so.SGD, "learning_rate", 0.5, -1), (so.EACG, "momentum", 0.5, 1.5),
+    (so.ResidualPartitioning, "negative_curvature", "max", "min")])
 def test_a_setting_that_is_set_is_checked_and_used(made, name, value, bad):
     def optimizer(**given):
-        return made(so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy(), learning_rate=0.1, **given)
+        return made(so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy(),
+                    **({"learning_rate": 0.1} | given))
 
     x = np.random.default_rng(0).normal(size=(6, 3))
     changed, other = optimizer(), optimizer(**{name: value})
@@ -413,3 +238,18 @@ def test_a_setting_that_is_set_is_checked_and_used(made, name, value, bad):
         changed.step(x, np.arange(6) % 2)
         other.step(x, np.arange(6) % 2)
     assert np.array_equal(changed.network.theta, other.network.theta)
+
+
+def test_schedules():
+    smooth = ExponentialDecay(0.2, 0.25, every=10)
+    stairs = ExponentialDecay(0.2, 0.25, every=10, staircase=True)
+    np.testing.assert_allclose([smooth(0), smooth(5), smooth(10), smooth(20)],
+                               [0.2, 0.1, 0.05, 0.0125], rtol=1e-14)
+    np.testing.assert_allclose([stairs(0), stairs(9), stairs(10), stairs(20)],
+                               [0.2, 0.2, 0.05, 0.0125], rtol=1e-14)
+    assert Constant(0.3)(0) == Constant(0.3)(10**6) == 0.3
+    optimizer = so.SGD(linear(), so.SquaredError(), lambda step: 1.0 - step / 2)
+    rates = [optimizer.step(x, y)["learning_rate"] for x, y in batches(2)]
+    assert rates == [1.0, 0.5]
+    with pytest.raises(ValueError, match="learning_rate at step 2"):
+        optimizer.step(*batches(1)[0])

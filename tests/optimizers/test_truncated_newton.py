@@ -1,14 +1,11 @@
 """Conjugate gradients and truncated Newton: against direct solutions, on negative curvature, and
 the rules of the damping."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy.sparse.linalg import cg
 
 import secondorder as so
-from secondorder.optimizers import trials
 from secondorder.optimizers import conjugate_gradients
 from test_optimizers import batches, linear
 
@@ -171,17 +168,8 @@ def test_steps_that_rise_are_halved_or_refused():
 def test_overflowing_trial_counts_as_worse():
     """A trial at which the outputs overflow is shortened, not raised."""
     x, y = batches(1)[0]
-    net = linear()
-    start = net.evaluate(so.SquaredError(), x, y).loss
-    optimizer = so.TruncatedNewton(net, so.SquaredError(), learning_rate=1e308, max_halvings=1100)
+    optimizer = so.TruncatedNewton(linear(), so.SquaredError(), learning_rate=1e308,
+                                   max_halvings=1100)
     info = optimizer.step(x, y)
-    assert info["accepted"] and info["halvings"] > 900 and optimizer.evaluate(x, y).loss < start
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_change_may_rise_by_four_roundings_in_its_precision(dtype, monkeypatch):
-    eps, change = float(np.finfo(dtype).eps), np.ones(2, dtype)
-    method = SimpleNamespace(objective=lambda evaluation: 1.0)
-    assert trials.halved(method, None, change, 1 + 4 * eps, 3) == (0, True) and change[0] == 1
-    monkeypatch.setattr(trials, "objective_after", lambda *given: 1.0)
-    assert trials.halved(method, None, change, 1 + 5 * eps, 3) == (1, True) and change[0] == 0.5
+    assert info["accepted"] and info["halvings"] > 900
+    assert optimizer.evaluate(x, y).loss < info["loss"]

@@ -5,8 +5,6 @@ import numpy as np
 from ... import checks
 from ..overriding import place
 
-LARGEST = 1e100  # of a loss's own numbers, so that their squares do not overflow
-
 
 class Loss:
     """Base of all losses; from `value`, `gradient` and `hessian` the rest follows.

@@ -6,7 +6,7 @@ from ... import checks
 from ...checks.randomness import generator
 from ...kernels import losses as kernels
 from ..layers.activation_functions import logistic
-from .base import LARGEST, Loss, diagonal_matrices
+from .base import Loss, diagonal_matrices
 
 
 def softmax(p):
@@ -155,7 +155,7 @@ class BoundedCriterion(_ClassTargets):
     v^T).
     """
 
-    delta = checks.Checked(checks.positive_number, LARGEST)
+    delta = checks.Checked(checks.positive_number)
     epsilon = checks.Checked(checks.real_number)
 
     def __init__(self, delta=5.0, epsilon=0.2):
