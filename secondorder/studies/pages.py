@@ -56,7 +56,8 @@ def page(paper):
     lines = [f"# What the paper reports: {paper}", "",
              f"{sum(not row['ours'] for row in table)} claims: {told}.", "",
              "Each was run again and judged by a criterion in "
-             "[figures/criteria.md](figures/criteria.md). The number is followed by its spread, "
+             "[figures/criteria.md](figures/criteria.md). A row is a part of a study: what was run "
+             "stands below, where its link leads. The number is followed by its spread, "
              "the 95 % interval of a mean or the range over the seeds. *Stand-in* means a setting "
              "that is smaller than the paper's. Made by `secondorder claims --markdown --write` "
              "from the recorded results.", "", *_table(table, False)]

@@ -36,3 +36,10 @@ def test_the_top_level_holds_what_it_should():
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")
              and not any(fnmatch(path.name, pattern) for pattern in ignored)}
     assert found == known
+
+
+def test_no_folder_of_the_package_is_left_out_of_a_wheel_by_gitignore():
+    lines = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    ignored = {line[:-1] for line in lines if line.endswith("/") and "/" not in line[:-1]}
+    folders = {path.name for path in (ROOT / "secondorder").rglob("*") if path.is_dir()}
+    assert folders & ignored <= {"__pycache__"}
