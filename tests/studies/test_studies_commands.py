@@ -170,7 +170,7 @@ def test_claims_of_one_study(capsys):
     assert {(row["paper"], row["key"]) for row in rows} == {("low-rank", "figure-2")}
     assert cli.main(["claims", *words]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert told[1] == "low-rank" and told[2].startswith("  figure-2 (a-exact)")
+    assert told[1] == "low-rank" and told[2].startswith("  figure-2 (a)")
     assert not any("figure-1" in line or " not run" in line for line in told)
 
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (Chosen, Run, both, diverged, headline, legend_below, paired, study,
+from secondorder.studies import (Chosen, both, diverged, headline, legend_below, paired, study,
                                  table)
 from secondorder.studies.data import where
 
