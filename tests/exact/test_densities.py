@@ -180,6 +180,16 @@ def test_points_and_width_of_ones_own(case):
     assert np.abs(density.density - density.smoothed(eigenvalues)).max() < density.error.max()
 
 
+def test_points_reach_five_widths_beyond_the_outermost_nodes_of_all_probes(case):
+    density = so.exact.spectral_density(*case[0], probes=4, steps=3, rng=0)
+    low, high = density.nodes.min(), density.nodes.max()
+    assert density.nodes.min(axis=1).max() > low and density.nodes.max(axis=1).min() < high
+    assert density.width == pytest.approx((high - low) / 60, rel=1e-12)
+    assert len(density.points) == 400
+    ends = [low - 5 * density.width, high + 5 * density.width]
+    assert density.points[[0, -1]] == pytest.approx(ends, rel=1e-12)
+
+
 def test_what_rounding_leaves_open_of_a_density():
     """Five times the identity: the probes agree, and the slope tells what a move of 5 changes."""
     A, points = aslinearoperator(5.0 * np.eye(3)), np.linspace(3, 7, 9)

@@ -2,12 +2,15 @@
 is not positive definite refused with its smallest eigenvalue."""
 
 
+import contextlib
+
 import numpy as np
 import pytest
+from scipy.sparse.linalg import aslinearoperator
 
 import secondorder as so
 from harness.cases import relative
-from secondorder.exact.spectra.solving import factor
+from secondorder.exact.spectra.solving import _guarded, factor
 
 DENSE = {"hessian": so.exact.hessian, "gauss-newton": so.exact.gauss_newton,
          "fisher": so.exact.fisher,
@@ -142,6 +145,16 @@ def test_a_matrix_that_is_singular_to_rounding():
     with pytest.raises(np.linalg.LinAlgError):  # four rows, each off by an eps, say nothing of it
         factor(np.diag([1, 1, 1, 2.0**-50]), "A", "do this")
     assert factor(np.diag([1, 1, 1, 2.0**-48]), "A", "do this")[3, 3] == 2.0**-24
+
+
+def test_conjugate_gradients_stop_where_a_direction_is_flat_to_rounding():
+    """Beside the largest curvature that was seen: two eps of it, for two parameters."""
+    first, second = np.eye(2)
+    for least, refused in ((2 * np.finfo(float).eps, True), (3 * np.finfo(float).eps, False)):
+        product = _guarded(aslinearoperator(np.diag([1.0, least])), "A")
+        product(first)
+        with pytest.raises(np.linalg.LinAlgError) if refused else contextlib.nullcontext():
+            product(second)
 
 
 def test_iterations_that_do_not_suffice_are_an_error(problem):
