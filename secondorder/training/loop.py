@@ -1,8 +1,6 @@
 """The training loop."""
 
 import copy
-import functools
-import inspect
 import json
 import time
 import warnings
@@ -23,28 +21,6 @@ from .progress import Line, told
 LAST_BATCH = ("merge", "keep", "drop")
 
 
-def says_what_is_meant(train):
-    """`train`, with a TypeError of its own for arguments that do not fit its signature."""
-    signature = inspect.signature(train)
-
-    @functools.wraps(train)
-    def called(*positional, **named):
-        if positional or "optimizer" in named:
-            require_optimizer(positional[0] if positional else named["optimizer"],
-                              [name for name in named if name not in signature.parameters],
-                              [*signature.parameters])
-        try:
-            signature.bind(*positional, **named)
-        except TypeError as error:
-            raise TypeError("train takes an optimizer, which holds the network and the loss, then "
-                            "x and y, as in so.train(optimizer, x, y, epochs=5): "
-                            f"{error}") from None
-        return train(*positional, **named)
-
-    return called
-
-
-@says_what_is_meant
 def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None, callback=None,
           progress=None, evaluate_every=1, shuffle=True, last_batch="merge", checkpoint=None,
           resume=False, recipe=None):
@@ -141,6 +117,10 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
     >>> bool(history.records[-1].train_loss < history.records[0].train_loss)
     True
     """
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError("optimizer must be an Optimizer, which holds the network and the loss, as "
+                        "in so.train(so.Adam(network, loss), x, y), got "
+                        f"{checks.shown(optimizer)}")
     epochs, evaluate_every = (whole_number(epochs, "epochs", 1),
                               whole_number(evaluate_every, "evaluate_every", 1))
     shuffle, resume = boolean(shuffle, "shuffle"), boolean(resume, "resume")
@@ -166,21 +146,6 @@ def train(optimizer, x, y, epochs=10, batch_size=100, validation=None, rng=None,
                               "evaluate_every": evaluate_every}
         run.keep_at(path, resume, epochs, made_with)
     return run(epochs, evaluate_every)
-
-
-def require_optimizer(optimizer, unknown, known):
-    """TypeError unless there is an optimizer, and no unknown argument; it says what is meant."""
-    if not isinstance(optimizer, Optimizer):
-        raise TypeError("optimizer must be an Optimizer, which holds the network and the loss, as "
-                        "in so.train(so.Adam(network, loss), x, y), got "
-                        f"{checks.shown(optimizer)}")
-    for name in unknown:
-        if name in ("lr", "learning_rate", "l2"):
-            raise TypeError(f"train takes no {name!r}: the optimizer does, "
-                            f"{type(optimizer).__name__}(network, loss, "
-                            f"{name.replace('lr', 'learning_rate')}=...)")
-        raise TypeError(f"train takes no {name!r}: {checks.did_you_mean(name, known)}it takes "
-                        f"{', '.join(known)}")
 
 
 def plain_recipe(value):
@@ -244,7 +209,7 @@ class _Run:
         end = self.objective()
         if end - start > 1e-6 * abs(start):  # more than rounding
             warnings.warn(f"the run ends above its start: the objective rose from {start:.4g} to "
-                          f"{end:.4g}; a smaller learning rate may help", stacklevel=4)
+                          f"{end:.4g}; a smaller learning rate may help", stacklevel=3)
         return self.history
 
     def objective(self):

@@ -50,15 +50,6 @@ def test_parameters_too_large_for_float32():
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_mean_loss_that_overflows():
-    """Every loss is finite, their sum is not: for class weights near the largest numbers."""
-    loss, weights = so.SoftmaxCrossEntropy(), np.full((6, 2), 5e307)
-    assert np.isfinite(loss.value(np.zeros((6, 2)), weights)).all()
-    with pytest.raises(FloatingPointError, match="mean of the losses"):
-        so.mlp([3, 2], rng=0).evaluate(loss, np.zeros((6, 3)), weights)
-
-
-@pytest.mark.filterwarnings("error")
 def test_inputs_too_large_for_float32():
     with pytest.raises(ValueError, match="x holds numbers too large for float32"):
         so.mlp([3, 2], dtype="float32")(np.full((1, 3), 1e200))
@@ -146,14 +137,6 @@ def test_layers_that_do_not_fit(call, message):
         call()
 
 
-@pytest.mark.parametrize("wrong", [lambda s, i, o, r: np.zeros(s[::-1]),
-                                   lambda s, i, o, r: np.full(s, np.nan),
-                                   lambda s, i, o, r: np.zeros(s, complex)])
-def test_an_initialiser_that_returns_something_else(wrong):
-    with pytest.raises(ValueError, match=r"init must return finite real numbers of shape \(2, 3\)"):
-        Linear(3, 2, init=wrong)
-
-
 def test_trainable_is_settled_once_the_layer_is_in_a_network():
     layer = Linear(3, 2, rng=0)
     layer.trainable = False
@@ -225,13 +208,6 @@ def test_nan_in_the_parameters_is_found_at_its_layer():
                 function(net, SQUARED, X, np.zeros((5, 2)))
 
 
-def test_overflow_inside_a_skip_names_it():
-    net = Network([Linear(3, 3, rng=0), Skip([Linear(3, 3, rng=0)])])
-    net.layers[1].layers[0].weight = np.full((3, 3), 1e308)
-    with pytest.raises(FloatingPointError, match=r"layer 1, Skip"):
-        net(X * 10)
-
-
 @pytest.mark.parametrize("theta, x, y, message", [
     (1.0, [[1.0], [1e200]], [[0.0], [0.0]], "SquaredError: the loss of sample 1 is inf"),
     (1e-200, [[1e250]], [[-1e100]], r"gradient.*layer 0, Linear\(1, 1")])
@@ -257,12 +233,3 @@ def test_curvature_that_overflows_is_an_error(compute):
     assert np.isfinite(so.exact.gradient(*case)).all()
     with pytest.raises(FloatingPointError, match="not finite"):
         compute(*case)
-
-
-def test_a_layer_without_named_outputs_may_overflow_too():
-    class Plain(so.Layer):
-        def forward(self, x):
-            return x * 1e308 * 10, (x,)
-
-    with pytest.raises(FloatingPointError, match="the outputs of layer 0, Plain"):
-        Network([Plain()], input_shape=(2,))(np.ones((1, 2)))

@@ -16,25 +16,6 @@ def test_a_guess_is_answered(name):
     assert callable(eval(re.match(r"[A-Za-z_.0-9]+", told)[0], {"so": so}))
 
 
-def test_the_names_that_were_guessed_first():
-    for text, told in (("exact.hvp", "hessian_vector_product"), ("exact.ggn", "gauss_newton"),
-                       ("exact.hessian_diagonal", "diagonal"), ("eacg.kfac", "matrix")):
-        room, name = text.split(".")
-        with pytest.raises(AttributeError, match=told):
-            getattr(getattr(so, room), name)
-    assert so.RevMLP is so.reversible_gauss_newton.RevMLP and "RevMLP" in dir(so)
-
-
-def test_activations_and_losses_of_pytorch():
-    for name, told in (("ReLU", 'use so.Activation("relu")'),
-                       ("Tanh", 'use so.Activation("tanh")'), ("MSELoss", "use so.SquaredError"),
-                       ("BCELoss", "use so.BinaryCrossEntropy")):
-        with pytest.raises(AttributeError, match=re.escape(told)):
-            getattr(so, name)
-        for activation in re.findall(r'"(.*)"', told):
-            so.Activation(activation)
-
-
 def test_the_hint_for_kfac_is_the_fisher_matrix_of_the_model():
     """Under its own distribution: it asks for no labels of the data."""
     network, loss, x = so.mlp([3, 4, 2], rng=0), so.SoftmaxCrossEntropy(), np.eye(3)
@@ -66,9 +47,3 @@ def test_close_names_of_the_package():
     with pytest.raises(AttributeError) as caught:
         so.exact.entirely_unknown_thing
     assert str(caught.value).endswith("'entirely_unknown_thing'")
-
-
-def test_python_itself_asks_for_names_too():
-    for module in (so, *(getattr(so, room) for room in so._ROOMS)):
-        assert not hasattr(module, "__wrapped__") and not hasattr(module, "_no_such_thing")
-        assert getattr(module, "hvpx", 3) == 3

@@ -54,21 +54,6 @@ def test_one_chunk_at_a_time_and_in_order(monkeypatch):
     assert len(seen) == 6 and H.evaluation is None
 
 
-def test_single_precision_and_lists():
-    net, loss, x, y = problem(9)
-    small = net.astype("float32")
-    g = so.exact.gradient(small, loss, x.tolist(), y.tolist(), batch_size=4)
-    assert g.dtype == np.float32
-    assert relative(g, so.exact.gradient(net, loss, x, y)) < 1e-6
-
-
-def test_rows_go_where_they_are_asked():
-    net, loss, x, y = problem()
-    out = np.full((len(x), net.size), np.nan)
-    assert so.exact.sample_gradients(net, loss, x, y, out=out, batch_size=4) is out
-    assert relative(out, so.exact.sample_gradients(net, loss, x, y)) < 1e-14
-
-
 def test_a_chunked_operator_is_refused_when_a_fixed_layer_moves():
     net = so.Network([so.Linear(3, 4, trainable=False, rng=0), so.Linear(4, 3, rng=0)])
     H = so.exact.HessianOperator(net, *problem()[1:], batch_size=5)
@@ -98,21 +83,7 @@ def test_memory_of_one_chunk(operator):
     assert peak(lambda: whole @ several) < 1.3 * of_one
 
 
-def test_memory_of_a_gradient():
-    net, loss, x, y = problem(20_000, (20, 100, 10))
-    of_one = peak(lambda: so.exact.gradient(net, loss, x[:500], y[:500], batch_size=500))
-    assert peak(lambda: so.exact.gradient(net, loss, x, y, batch_size=500)) < 1.3 * of_one
-
-
 # -- what goes wrong -------------------------------------------------------------------------------
-
-
-def test_labels_of_many_classes_are_prepared_by_chunks():
-    net, loss = so.mlp([2, 500], rng=0), so.SoftmaxCrossEntropy()
-    x, y = np.ones((4000, 2)), np.arange(4000) % 500
-    for _ in range(2):  # the first call compiles
-        of_one = peak(lambda: so.exact.gradient(net, loss, x[:100], y[:100], batch_size=100))
-    assert peak(lambda: so.exact.gradient(net, loss, x, y, batch_size=100)) < 4 * of_one
 
 
 def test_targets_of_another_length():

@@ -76,18 +76,6 @@ def test_which_method_is_taken():
     assert so.exact.diagonal_methods(net) == (None, "products", "products", None)
 
 
-def test_products_only_where_they_are_needed(monkeypatch):
-    vectors, rows_of = [], diagonals.hessian_rows
-    monkeypatch.setattr(diagonals, "hessian_rows",
-                        lambda e, rows: vectors.extend(rows) or rows_of(e, rows))
-    problem = draw("chain-image")
-    so.exact.diagonal(*problem)
-    assert len(vectors) == problem[0].layers[2].size
-    vectors.clear()
-    so.exact.diagonal(*draw("skip-nested"))
-    assert not vectors
-
-
 def test_straight_networks_need_no_hessians(monkeypatch):
     """ReLU: the Gauss-Newton diagonal is the Hessian's, by squares of gradients."""
     rng = np.random.default_rng(2)

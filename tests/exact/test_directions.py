@@ -131,17 +131,6 @@ def test_an_authors_layer_and_loss_take_one_direction_at_a_time():
     assert relative(H @ V, np.stack([H @ v for v in V.T], axis=1)) < 1e-13
 
 
-def test_no_columns_and_bad_ones():
-    A = so.exact.HessianOperator(*draw("linear"))
-    assert (A @ np.empty((A.shape[0], 0))).shape == (A.shape[0], 0)
-    V = np.ones((A.shape[0], 2))
-    V[3, 1] = np.nan
-    with pytest.raises(ValueError, match="v holds NaN"):
-        A @ V
-    with pytest.raises(TypeError, match="v must hold float64, got complex128"):
-        A @ (V * 1j)
-
-
 @pytest.mark.parametrize("operator", MATRICES)
 def test_dense_form(operator, monkeypatch):
     problem = draw("chain")

@@ -56,17 +56,6 @@ def compare(problem, kind, which, k):
     assert found.products >= k
 
 
-@pytest.mark.parametrize("small, k, dense", [(93, 3, True), (92, 3, False), (1, 47, True),
-                                             (1, 46, False), (1, 93, True)])
-def test_all_columns_are_made_of_a_small_matrix_or_for_half_of_its_pairs(problem, small, k, dense,
-                                                                         monkeypatch):
-    """93 products make the matrix, and k are for the residuals."""
-    monkeypatch.setattr(importlib.import_module("secondorder.exact.spectra.eigenpairs"), "SMALL",
-                        small)
-    found = so.exact.eigenpairs(*problem, k)
-    assert (found.products == 93 + k) == dense
-
-
 def test_a_block_in_chunks(problem, by_products):
     C = so.exact.hessian(*problem)[35:75, 35:75]
     for options in ({}, {"batch_size": 7}):
@@ -128,18 +117,3 @@ def test_a_matrix_of_zeros(by_products):
 def test_pairs_that_do_not_converge(problem, by_products):
     with pytest.raises(RuntimeError, match="of 5 converged in .* products"):
         so.exact.eigenpairs(*problem, 5, "SA", max_iterations=1)
-
-
-def test_a_line_on_the_terminal_if_asked_for(problem, by_products, capfd, monkeypatch):
-    monkeypatch.setattr(so.exact.progress, "PATIENCE", 0.0)
-    so.exact.eigenpairs(*problem, 3)
-    assert capfd.readouterr().err == ""
-    so.exact.eigenpairs(*problem, 3, progress=True)
-    assert "eigenpairs, 3 of 93: " in capfd.readouterr().err
-    monkeypatch.setattr("sys.stderr", None)
-    so.exact.eigenpairs(*problem, 3, progress=True)
-
-
-def test_the_same_pairs_every_time(problem, by_products):
-    one, other = (so.exact.eigenpairs(*problem, 3) for _ in range(2))
-    assert (one.vectors == other.vectors).all()

@@ -58,18 +58,6 @@ def test_every_method_to_the_same_minimum(case, method, way):
     assert np.array_equal(case[0].theta, start), "the network stays where it was"
 
 
-def test_dogleg_where_the_matrix_is_positive_definite():
-    """One linear layer and a penalty: the objective is convex."""
-    rng = np.random.default_rng(1)
-    net, x = so.mlp([3, 2], rng=0), rng.normal(size=(20, 3))
-    y = rng.integers(0, 2, 20)
-    f = so.exact.objective(net, so.SoftmaxCrossEntropy(), x, y, l2=0.1)
-    found = {method: minimize(f.fun, f.start, jac=f.jac, hess=f.hess, method=method,
-                              options={"gtol": 1e-10}) for method in ("dogleg", "trust-exact")}
-    assert all(result.success for result in found.values())
-    assert np.abs(found["dogleg"].x - found["trust-exact"].x).max() < 1e-8
-
-
 @pytest.mark.parametrize("batch_size", [None, 5])
 def test_functions_at_any_points_in_any_order(case, batch_size):
     """Against differences of the value alone; an operator stays what it was."""
@@ -124,34 +112,3 @@ def test_overflow_is_as_bad_as_can_be():
         for derivative, dimensions in ((f.jac(far), 1), (f.hessp(far, far), 1), (f.hess(far), 2)):
             assert derivative.shape == dimensions * (net.size,) and np.isnan(derivative).all()
         assert f.fun(f.start) < 10
-
-
-def test_a_search_that_steps_into_the_overflow_goes_on():
-    """Activations exp: a step of L-BFGS-B is far too long, and it asks for a gradient there."""
-    class Exponential(so.ActivationFunction):
-        def value(self, x):
-            return np.exp(x)
-
-        slope = curvature = value
-
-    rng = np.random.default_rng(0)
-    net, x = so.mlp([2, 8, 8, 1], activation=Exponential(), rng=0), rng.normal(size=(12, 2))
-    f = so.exact.objective(net, so.SquaredError(), x, 300 * x[:, :1])
-    overflows = []
-
-    def fun(theta):
-        overflows.append(np.isinf(f.fun(theta)))
-        return f.fun(theta)
-
-    found = minimize(fun, f.start, jac=f.jac, method="L-BFGS-B")
-    assert any(overflows) and found.fun < 0.9 * f.fun(f.start)
-
-
-def test_a_constant_of_the_loss_that_changes_outside(case):
-    net, _, x, y = case
-    loss = so.TukeyBiweight(c=2.0)
-    f = so.exact.objective(net, loss, x, y)
-    before = f.fun(f.start), f.jac(f.start)
-    loss.c = 0.1
-    assert f.fun(f.start) == before[0] and np.array_equal(f.jac(f.start), before[1])
-    assert so.exact.objective(net, loss, x, y).fun(f.start) != before[0]

@@ -3,7 +3,7 @@ matrix."""
 
 import numpy as np
 import pytest
-from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import secondorder as so
 from harness.cases import LOSSES, all_activations, network, relative, targets
@@ -143,34 +143,6 @@ def test_a_product_with_another_shape_names_both(case):
             op @ v
         assert (f"v has shape {np.shape(v)}, expected ({size},): one entry per parameter; or "
                 f"({size}, K) for K vectors") == str(refused.value)
-
-
-def test_operators_still_multiply_and_scale(case):
-    op = so.exact.HessianOperator(*case)
-    H, v = op.dense(), np.ones(case[0].size)
-    assert relative((2 * op) @ v, 2 * H @ v) < 1e-12 and relative((op @ op) @ v, H @ H @ v) < 1e-12
-
-
-def test_cg_on_the_damped_gauss_newton_matrix(case):
-    net, loss, x, y = case
-    g = so.exact.gradient(net, loss, x, y)
-    solution, failed = cg(so.exact.GaussNewtonOperator(net, loss, x, y, l2=0.3), g, rtol=1e-12,
-                          maxiter=400)
-    assert not failed
-    expected = np.linalg.solve(so.exact.gauss_newton(net, loss, x, y, l2=0.3), g)
-    np.testing.assert_allclose(solution, expected, rtol=1e-8, atol=1e-10)
-
-
-def test_products_at_a_stale_evaluation_refuse(case):
-    from secondorder.exact.curvature import (gauss_newton_product_at, hessian_vector_product_at,
-                                             two_jet_at)
-
-    net = case[0]
-    evaluation = net.evaluate(*case[1:])
-    net.theta = net.theta * 1.5
-    for compute in (hessian_vector_product_at, gauss_newton_product_at, two_jet_at):
-        with pytest.raises(RuntimeError, match="changed"):
-            compute(evaluation, np.ones(net.size))
 
 
 def test_an_operator_of_ones_own(case):

@@ -67,13 +67,3 @@ def test_products_are_arrays_of_their_own(operator):
     assert not np.shares_memory(first, second) and np.array_equal(first, kept)
     assert np.array_equal(H @ u, kept), "the same product again"
     assert all(map(np.array_equal, evaluation.deltas, deltas))
-
-
-def test_a_warm_product_holds_its_result_and_a_few_arrays_of_a_layer():
-    net, loss = so.mlp([30, 600, 10], rng=0), so.SoftmaxCrossEntropy()
-    x, y, v = np.ones((40, 30)), np.zeros(40, int), np.ones(net.size)
-    for operator in (so.exact.HessianOperator, so.exact.GaussNewtonOperator):
-        H = operator(net, loss, x, y)
-        H.matvec(v), H.matvec(v)
-        of_a_layer = 40 * 600 * 8
-        assert v.nbytes < peak(lambda: H.matvec(v)) < v.nbytes + 6 * of_a_layer

@@ -1,6 +1,7 @@
 """Systems with curvature matrices: against dense linear algebra, retrained linear models, and what
 is not positive definite refused with its smallest eigenvalue."""
 
+
 import contextlib
 
 import numpy as np
@@ -90,12 +91,6 @@ def test_right_sides_whose_squares_vanish_or_overflow(problem, method):
         assert scaled.residual < 1e-9
 
 
-def test_zero_has_the_solution_zero(problem):
-    for method in ("cholesky", "cg"):
-        found = so.exact.solve(*problem, np.zeros(problem[0].size), "gauss-newton", 0.1, method)
-        assert not found.solution.any() and found.residual == 0
-
-
 def test_single_precision(problem):
     net, *data = problem
     C = so.exact.gauss_newton(*problem) + 0.1 * np.eye(net.size)
@@ -166,16 +161,6 @@ def test_iterations_that_do_not_suffice_are_an_error(problem):
     with pytest.raises(RuntimeError, match="2 iterations left a residual of"):
         so.exact.solve(*problem, np.ones(problem[0].size), "gauss-newton", 1e-3, "cg",
                        max_iterations=2)
-
-
-def test_a_line_on_the_terminal_if_asked_for(problem, capfd, monkeypatch):
-    monkeypatch.setattr(so.exact.progress, "PATIENCE", 0.0)
-    v = np.ones(problem[0].size)
-    so.exact.solve(*problem, v, "gauss-newton", 0.1, "cg")
-    assert capfd.readouterr().err == ""
-    found = so.exact.solve(*problem, v, "gauss-newton", 0.1, "cg", progress=True)
-    text = capfd.readouterr().err
-    assert f"{found.iterations} products" in text and text.endswith("\n")
 
 
 # -- influence and saliency, by training a linear model anew ---------------

@@ -1,7 +1,5 @@
 """Estimates of traces: within the errors that they state, and exact where they must be."""
 
-import copy
-import pickle
 
 import numpy as np
 import pytest
@@ -126,17 +124,6 @@ def test_products_that_are_taken(case, monkeypatch):
             seen.clear()
             so.exact.trace(*problem, method=method, products=products, rng=0)
             assert sum(seen) == products
-
-
-def test_a_trace_is_a_float_with_its_error(case):
-    problem, exact = case
-    estimate = so.exact.trace(*problem, method="hutchinson", products=20, rng=0)
-    assert repr(estimate).startswith("Trace(") and "method='hutchinson'" in repr(estimate)
-    assert repr(exact["hessian"]) == f"Trace({float(exact['hessian'])!r}, method='exact')"
-    for twin in (pickle.loads(pickle.dumps(estimate)), copy.deepcopy(estimate)):
-        assert (twin, vars(twin)) == (estimate, vars(estimate))
-    assert estimate == so.exact.trace(*problem, method="hutchinson", products=20, rng=0)
-    assert estimate != so.exact.trace(*problem, method="hutchinson", products=20, rng=1)
 
 
 def test_estimates_of_a_block_in_chunks(case):

@@ -1,10 +1,8 @@
-"""What a run reports, by hand: means over steps, accuracies, seconds, the line on a terminal."""
+"""What a run reports, by hand: means over steps, accuracies."""
 
-import time
 
 import numpy as np
 import pytest
-from test_training import Terminal
 from test_training_endings import make
 
 import secondorder as so
@@ -59,19 +57,6 @@ def test_a_mean_is_over_the_steps_that_reported_it_since_the_last_record():
     assert np.isnan(history.column("number")[0])
 
 
-def test_the_last_epoch_has_a_record_and_seconds_add_up():
-    class Slow(so.SGD):
-        def direction(self, evaluation):
-            time.sleep(0.004)
-            return super().direction(evaluation)
-
-    history = so.train(make(Slow), X, Y, epochs=5, batch_size=10, evaluate_every=3, rng=0,
-                       last_batch="keep")
-    assert history.column("epoch").tolist() == [0, 3, 5]
-    seconds = history.column("seconds")
-    assert seconds[0] == 0 and seconds[1] >= 9 * 0.004 and seconds[2] >= 15 * 0.004
-
-
 def test_a_callback_gets_a_copy_of_each_record():
     def spoil(record):
         record["train_loss"] = -1.0
@@ -81,20 +66,3 @@ def test_a_callback_gets_a_copy_of_each_record():
     assert min(history.column("train_loss")) > 0 and "mine" not in history.names
 
 
-# -- the line on a terminal ------------------------------------------------------------------------
-
-
-def test_nothing_of_a_longer_line_is_left_behind_a_shorter_one(monkeypatch):
-    """What a terminal shows in the end is the last line, and blanks."""
-    from secondorder.training.progress import Line, told
-
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    progress = Line()
-    for loss in (0.123456, 2.0):
-        progress.show(told({"epoch": 1, "step": 2, "train_loss": loss}, 7))
-    progress.close()
-    shown = [" "] * 60
-    for line in stream.getvalue().strip("\n").split("\r")[1:]:
-        shown[:len(line)] = line
-    assert "".join(shown).rstrip() == "epoch 1/7  step 2  loss 2"

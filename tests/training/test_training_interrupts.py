@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import numpy as np
 import pytest
@@ -78,10 +77,3 @@ def test_a_handler_of_the_callers_own_hears_it_after_the_step():
 def test_a_signal_at_the_very_end_is_heard():
     with pytest.raises(KeyboardInterrupt), heard_between_steps():
         os.kill(os.getpid(), signal.SIGINT)
-
-
-def test_other_threads_train_as_ever():
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    assert np.isfinite(run().network.theta).all()

@@ -11,7 +11,7 @@ from ...checks.randomness import generator
 from ..curvature import check_network
 from ..operators import operator_of
 from ..parameter_slices import parameter_slice
-from ..progress import Counted, shown
+from ..counted import Counted
 
 WHICH = ("LA", "SA", "LM")
 ROUGH = 0.01  # how well the size of the matrix is known
@@ -42,7 +42,7 @@ class Eigenpairs(NamedTuple):
 
 def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=None,
                max_iterations=500, rng=0, draws=1, l2=0.0, layer=None, parameter=None,
-               batch_size=None, executor=None, progress=None):
+               batch_size=None, executor=None):
     """The k eigenpairs at an end of the spectrum of a curvature matrix, by SciPy's `eigsh`.
 
     Parameters
@@ -65,8 +65,6 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
         Number of targets per sample, for ``"fisher-sampled"``.
     l2, layer, parameter, batch_size, executor
         As for :func:`trace`.
-    progress : bool, optional
-        Whether a line on the standard error counts products; by default on a terminal.
 
     Returns
     -------
@@ -98,7 +96,7 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
     """
     one_of(WHICH, which, "which")
     check_network(network)
-    where, rng, show = parameter_slice(network, layer, parameter), generator(rng), shown(progress)
+    where, rng = parameter_slice(network, layer, parameter), generator(rng)
     n = where.stop - where.start
     k = whole_number(k, "k", 1)
     if k > n:
@@ -108,16 +106,16 @@ def eigenpairs(network, loss, x, y, k=6, which="LA", kind="hessian", tolerance=N
     max_iterations = whole_number(max_iterations, "max_iterations", 1)
     C = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     batch_size=batch_size, executor=executor)
-    with Counted(C, f"eigenpairs, {k} of {n}", show=show) as A:
-        if n <= SMALL or 2 * k > n:
-            A.products += n
-            values, vectors = _chosen(*eigh(C.dense(max_bytes=np.inf)), k, which)
-        else:
-            values, vectors = _by_eigsh(A, k, which, rng, tolerance, max_iterations)
-        falling = np.argsort(-values, kind="stable")
-        values, vectors = values[falling], vectors[:, falling]
-        residuals = np.linalg.norm(C @ vectors - values * vectors, axis=0)
-        return Eigenpairs(values, vectors, residuals, A.products + k)
+    A = Counted(C)
+    if n <= SMALL or 2 * k > n:
+        A.products += n
+        values, vectors = _chosen(*eigh(C.dense(max_bytes=np.inf)), k, which)
+    else:
+        values, vectors = _by_eigsh(A, k, which, rng, tolerance, max_iterations)
+    falling = np.argsort(-values, kind="stable")
+    values, vectors = values[falling], vectors[:, falling]
+    residuals = np.linalg.norm(C @ vectors - values * vectors, axis=0)
+    return Eigenpairs(values, vectors, residuals, A.products + k)
 
 
 def _chosen(values, vectors, k, which):

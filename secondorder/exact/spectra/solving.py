@@ -14,7 +14,7 @@ from ..dense import fisher, gauss_newton, hessian
 from ..diagonals import KINDS, NAMES
 from ..operators import operator_of
 from ..parameter_slices import parameter_slice
-from ..progress import Counted, shown
+from ..counted import Counted
 
 METHODS = ("auto", "cholesky", "cg")
 LARGEST = 2000  # parameters up to which "auto" makes the matrix
@@ -45,7 +45,7 @@ class Solution(NamedTuple):
 
 def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", tolerance=None,
           max_iterations=None, rng=None, draws=1, l2=0.0, layer=None, parameter=None,
-          max_bytes=2**30, batch_size=None, executor=None, progress=None):
+          max_bytes=2**30, batch_size=None, executor=None):
     """Solve (C + damping I) s = v for a curvature matrix C of the objective.
 
     Parameters
@@ -76,8 +76,6 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
         Limit of the matrix, for Cholesky.
     batch_size, executor
         As for :func:`gradient`.
-    progress : bool, optional
-        Whether a line on the standard error counts products; by default on a terminal.
 
     Returns
     -------
@@ -115,7 +113,7 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
     one_of(METHODS, method, "method")
     damping, rng = number_in(damping, "damping", 0, np.inf), generator(rng)
     check_network(network)
-    where, show = parameter_slice(network, layer, parameter), shown(progress)
+    where = parameter_slice(network, layer, parameter)
     n, dtype = where.stop - where.start, network.dtype
     v = _right_sides(v, n, network.dtype)
     # every column in units of its largest entry, so that its squares do not vanish
@@ -131,9 +129,8 @@ def solve(network, loss, x, y, v, kind="hessian", damping=0.0, method="auto", to
         C = matrix_of(*problem, max_bytes=max_bytes, **options)
         found = by_cholesky(C, damping, v / unit, what)
     else:
-        C = operator_of(*problem, **options)
-        with Counted(C, f"solve by conjugate gradients, {n} parameters", damping, show) as A:
-            found = by_conjugate_gradients(A, v / unit, tolerance, max_iterations, what)
+        A = Counted(operator_of(*problem, **options), damping)
+        found = by_conjugate_gradients(A, v / unit, tolerance, max_iterations, what)
     return found._replace(solution=found.solution * unit)
 
 
