@@ -172,12 +172,14 @@ def one_of_them(*verdicts):
 @study(PAPER, "figure-1",
        shows="Autoencoder D-64-2-64-D: squared error of residual partitioning, SGD and Adam over "
              "steps",
-       claims={"a": "residual partitioning has the lowest validation loss of the autoencoder on all "
+       claims={"a": "residual partitioning has the lowest validation loss of the autoencoder on "
+                    "all "
                     "sets",
                "b": "it does not always have the lowest training loss",
                "c": "it generally overfits less than SGD and Adam (gap: validation less training "
                     "loss)",
-               "competitive": "on the autoencoder it is competitive or better: lowest validation loss "
+               "competitive": "on the autoencoder it is competitive or better: lowest validation "
+                              "loss "
                               "at most 5 % above the best other's"},
        full=FULL | {"seeds": tuple(range(1, 12)),
                     "long": {"sets": ("mnist",), "steps": 60000, "seeds": (1, 2, 3, 4, 5)}},
@@ -252,11 +254,13 @@ def validation_at(run, level):
 @study(PAPER, "figure-2",
        shows="Classifier D-400-100-36-10: cross-entropy of residual partitioning, SGD and Adam "
              "over steps",
-       claims={"a": "residual partitioning's loss of the classifier is noticeably worse on all sets: "
+       claims={"a": "residual partitioning's loss of the classifier is noticeably worse on all "
+                    "sets: "
                     "lowest validation loss at least 1.1 times the best other's",
                "b": "on CIFAR-10 it overfits much worse: validation less training loss at the end "
                     "more than 1.5 times SGD's and Adam's",
-               "competitive": "on the classifier it is competitive or better, on at least half of the "
+               "competitive": "on the classifier it is competitive or better, on at least half of "
+                              "the "
                               "sets: lowest validation loss at most 5 % above the best other's"},
        full=FULL, quick=QUICK, seconds=(7000, 6), needs=("mnist", "cifar-10"), smaller=SMALLER,
        deviation=DEVIATION + ". (b) is about 50,000 images in the paper",

@@ -58,7 +58,8 @@ def steps_kept(seed, kind, rate, steps):
        shows="How much of the bound's curvature a model, and the loss, have along each step",
        claims={"model": "the decrease that minimising the bound promises is achieved by the local "
                         "second-order model, at every step",
-               "loss": "the decrease that the bound promises is achieved by the loss of the batch too, at "
+               "loss": "the decrease that the bound promises is achieved by the loss of the batch "
+                       "too, at "
                        "every step"},
        full={"steps": 500, "seeds": (1, 2, 3)}, quick={"steps": 15, "seeds": (1,)},
        seconds=(100, 6), ours=("loss",), smaller="digits",
