@@ -51,14 +51,16 @@ def load(name, part="train", **options):
         parts.
     """
     one_of(("train", "test"), part, "part")
+    if options and not str(name).startswith("csv:"):
+        raise TypeError(f"data set {name!r} takes no {', '.join(options)}: only csv:FILE does")
     kind, _, place = name.partition(":") if isinstance(name, str) else ("", "", "")
     if place and kind in ("idx", "cifar-10"):
-        return {"idx": load_idx, "cifar-10": load_cifar10}[kind](place, part, **options)
+        return {"idx": load_idx, "cifar-10": load_cifar10}[kind](place, part)
     if part != "train":
         raise ValueError(f"part: data set {name!r} has no parts; use split")
     if place and kind == "csv":
         return load_csv(place, **options)
-    return EMBEDDED[one_of([*EMBEDDED, *FORMS], name, "data set")](**options)
+    return EMBEDDED[one_of([*EMBEDDED, *FORMS], name, "data set")]()
 
 
 __getattr__ = close_names.names(__name__)

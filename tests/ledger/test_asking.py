@@ -112,7 +112,7 @@ def test_numbers_of_every_paper_rise(paper):
 
 @pytest.mark.everyday(2)
 @pytest.mark.parametrize("line, expected", [
-    ("show low_rank Figure 2", r"\[low-rank\] figure-2: .*\n(.*\n)*\(e\) control(.*\n)*"
+    ("show low_rank Figure 2", r"\[low-rank\] figure-2: .*\n(.*\n)*\(d\) the later rate(.*\n)*"
                                r"again: secondorder reproduce low-rank figure-2"),
     ("show low-rank claim-sigma", r"\[low-rank\] claim-sigma: "),
     ("show low-rank table 2", r"\[low-rank\] table-2\n"),

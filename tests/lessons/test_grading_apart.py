@@ -25,10 +25,10 @@ def inside(code):
 
 #: file's text -> words of the verdict
 HOSTILE = {
-    "exit": (inside("import sys; sys.exit(0)"), "not graded: SystemExit in line 21"),
+    "exit": (inside("import sys; sys.exit(0)"), "not graded: SystemExit in line 23"),
     "os._exit": (inside("import os; os._exit(0)"), "not graded: .*ended its process with status 0"),
     "segfault": (inside("import ctypes; ctypes.string_at(0)"), "not graded: .*Segmentation fault"),
-    "syntax": (RIGHT.replace("return alpha", "retrun alpha"), "not graded: SyntaxError in line 21"),
+    "syntax": (RIGHT.replace("return alpha", "retrun alpha"), "not graded: SyntaxError in line 23"),
     "latin-1": (RIGHT.encode() + b"# \xe4", "not graded: .*no text in UTF-8"),
     "input": ("name = input()\n" + RIGHT, "not graded: EOFError in line 1"),
     "GRADE of numbers": (RIGHT.replace('("low-rank", "23", "eq_23_eta")', "(1, 2)"),
@@ -46,10 +46,10 @@ HOSTILE = {
                  + RIGHT, "right: "),
     "forks": ("import os\nwhile True:\n    try:\n        os.fork()\n    except Exception: pass\n",
               "not graded: Ended in line 4: an exercise may not start a process"),
-    "an endless loop": (inside("while True: pass"), "not graded: Ended in line 21: still running "
+    "an endless loop": (inside("while True: pass"), "not graded: Ended in line 23: still running "
                         "after 2 seconds of CPU time: an endless loop"),
     "a wait without end": (inside("import time\n    while True: time.sleep(1)"),
-                           "not graded: Ended in line 22: still running after 8 seconds: does"),
+                           "not graded: Ended in line 24: still running after 8 seconds: does"),
     "a wait longer than the CPU time": ("import time\ntime.sleep(3)\n" + RIGHT, "right: "),
 }
 
