@@ -108,7 +108,7 @@ def bytes_of(seed, kind, inputs, method):
         gc.collect()
         sizes["held"] = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()
-    return {name: value / network.theta.nbytes for name, value in sizes.items()}
+    return {name: round(value / network.theta.nbytes, 2) for name, value in sizes.items()}
 
 
 @study(PAPER, "claim-memory",
