@@ -101,9 +101,8 @@ for near, deep in zip(by_error, by_decrease):
 # ## 4. Does it pay?
 #
 # **Predict first.** EA-CG uses the curvature of layers. On a classifier for MNIST, does it end
-# below Adam after equal work, and after equal CPU seconds? `secondorder race --recorded` tells what
-# came out of a race in which every method was tuned alike. `secondorder race --minutes 3` races
-# live, with your own method by `--load FILE.py`.
+# below Adam after equal work, and after equal CPU seconds? `secondorder race --minutes 3` races
+# live, every method tuned alike, with your own method by `--load FILE.py`.
 #
 # ## What this tutorial claims
 
