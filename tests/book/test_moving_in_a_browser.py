@@ -32,7 +32,7 @@ def pages(tmp_path_factory):
     (place / "search.js").write_text("const INDEX = [];")
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, autoescape=True)
-    environment.globals.update(anchor=articles.anchor, single=False)
+    environment.globals.update(anchor=articles.anchor, single=False, lessons=[])
     for paper in PAPERS:
         (place / f"{paper}.html").write_text(environment.from_string(SECTION).render(
             papers=[], paper={"key": paper, "moving": moving.figure(paper)}))
