@@ -13,7 +13,7 @@ RATES = compared.RATES | {"gn": (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)}
 AUTHORS = {"mnist": {"gn": 1.0, "adam": 1e-4, "sgd": 0.1},
            "cifar": {"gn": 6.0, "adam": 1e-5, "sgd": 0.01}}
 #: Seeds that were run at these rates.
-AUTHORS_SEEDS = {"mnist": (), "cifar": ()}
+AUTHORS_SEEDS = {"mnist": (2, 3, 4), "cifar": (2, 3, 4)}
 NAMES = {"mnist": "MNIST", "cifar": "CIFAR-10"}
 LEVEL = 0.1
 FROM, TO = 10, 40  # steps between which a loss is held against the two laws
