@@ -65,7 +65,7 @@ def test_the_authors_rates_decide_where_they_are_known():
 
 
 def test_one_batch_takes_the_largest_rate_that_does_not_diverge():
-    """Figure 1, of images, by the paper's rule: as if nothing had been run at the authors' rates."""
+    """Figure 1, by the paper's rule: as if nothing had been run at the authors' rates."""
     trainings = replace(figure_1.TRAININGS, published={})
     settings, results = STUDIES.of(PAPER)["figure-1"].settings(), Results()
     for one in trainings.choosing(settings, "mnist", ("sgd",)):
