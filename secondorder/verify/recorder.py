@@ -6,7 +6,7 @@ import numpy as np
 
 from ..checks import positive_number
 from ..ledger.mismatch import describe_mismatch, shape_hint
-from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
+from .findings import ORDER, PROMOTES, UNJUDGED, Check, Finding, Report
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
@@ -46,7 +46,7 @@ class Recorder:
 
     def wrong(self, *pass_names):
         """Whether any of these passes, or any at all, has a finding in float64 already."""
-        return any(finding.kind not in SINGLE
+        return any(finding.kind != PROMOTES
                    and (not pass_names or finding.pass_name in pass_names)
                    for finding in self.report.findings)
 
@@ -72,6 +72,18 @@ class Recorder:
         hint = hint or next((text for said, text in SCALAR.items() if said in str(problem)), "")
         return self.fact(pass_name, what, False,
                          f"raised {type(problem).__name__}{case}: {problem}", hint=hint)
+
+    def nothing(self, pass_name, result):
+        """Whether a call returned None, which is recorded."""
+        return result is None and not self.fact(pass_name, "returns", False, "returns None",
+                                                hint="is its return missing?")
+
+    def keeps_dtype(self, pass_name, given, result, argument="p"):
+        """Record whether what comes out has the dtype of the `argument` that was given."""
+        self.fact(pass_name, f"keeps {given}", result.dtype == given,
+                  f"turns {given} into {result.dtype}",
+                  hint="write constants as Python numbers and make arrays with the dtype of "
+                       + argument, kind=PROMOTES if given == "float32" else "fact")
 
     def compare(self, pass_name, quantity, computed, reference, error=0.0,
                 names=("computed", "differences"), hint="",
@@ -144,7 +156,7 @@ class Recorder:
                       + "; ".join(what + _over(set(ranges))
                                   for what, ranges in self.left_out.items()))
         rank = {name: position for position, name in enumerate(ORDER)}
-        self.report.findings.sort(key=lambda finding: (finding.kind in SINGLE,
+        self.report.findings.sort(key=lambda finding: (finding.kind == PROMOTES,
                                                        rank.get(finding.pass_name, len(ORDER))))
         return self.report
 
@@ -197,3 +209,16 @@ def pure_call(recorder, pass_name, function, names, args, same=()):
                     describe_mismatch(new, old, error=0.0, names=("after", "before"), limit=3),
                     "passes are pure: work on a copy, or write x = x * y instead of x *= y")
     return result
+
+
+def require_methods(value, kind, names, bare):
+    """TypeError unless `value` is an instance that defines all methods; `bare` are the functions of
+    a base class that only say what is missing.
+    """
+    if isinstance(value, type):
+        raise TypeError(f"{kind} must be an instance, got the class {value.__name__}: call it "
+                        "first")
+    missing = [name for name in names if not callable(getattr(value, name, None))
+               or getattr(type(value), name, None) in bare]
+    if missing:
+        raise TypeError(f"{kind} {type(value).__name__} lacks {', '.join(missing)}")

@@ -64,10 +64,8 @@ def stale(original, self, *args):
 
 
 @pytest.mark.parametrize("name", [name for name in PASSES if name != "parameter_gradients"])
-def test_stale_parameters_in_a_pass_are_named(name):
-    report = verify.layer(planted(Stale, name, stale)(3))
-    assert wrong_passes(report) == {name}
-    assert "stale parameters" in text_of(report, name)
+def test_stale_parameters_in_a_pass_are_found(name):
+    assert wrong_passes(verify.layer(planted(Stale, name, stale)(3))) == {name}
 
 
 def with_kernel(forward, self, x):
@@ -93,12 +91,6 @@ def test_a_stale_forward_stops_the_rest(made, told):
     report = verify.layer(made())
     assert wrong_passes(report) == {"forward"} and told in str(report), report
     assert "stale" in str(report) and "the other passes were not judged" in str(report)
-
-
-def test_what_is_kept_from_before_the_check_is_found_too():
-    used = planted(Quadratic, "forward", keeps_its_first_result)(3)
-    used.forward(np.random.default_rng(9).standard_normal((4, 3)))
-    assert "y does not follow x" in str(verify.layer(used))
 
 
 def test_a_fixed_layer_below_weights_of_zero_is_not_stale():
@@ -160,11 +152,6 @@ def test_what_any_pass_may_do_wrong(name, fault):
     assert fault != "no return" or len(report.findings) == 1
 
 
-def test_a_forward_that_gives_its_buffer_away():
-    report = verify.layer(planted(Quadratic, "forward", into_a_buffer)(3))
-    assert wrong_passes(report) == {"forward"} and "a later call overwrites" in str(report)
-
-
 # -- forward and its contract ----------------------------------------------------------------------
 
 @pytest.mark.parametrize("change, expected", [
@@ -177,35 +164,13 @@ def test_a_forward_that_gives_its_buffer_away():
     (lambda f, self, x: (f(self, x)[0][:, :2], f(self, x)[1]._replace(output=f(self, x)[0][:, :2])),
      "define output_shape(self, input_shape)"),
     (lambda f, self, x: [][0], "raised IndexError"),
-])
+    (lambda f, self, x: (np.sqrt(f(self, x)[0]), f(self, x)[1]), "gives non-finite outputs"),
+    (into_a_buffer, "a later call overwrites"),
+    (lambda f, self, x: f(self, x - x.mean(axis=0)), "row 0 of y after the other rows of x")])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_what_forward_owes(change, expected):
     report = verify.layer(planted(Quadratic, "forward", change)(3))
-    assert not report and report.findings[0].pass_name == "forward"
-    assert expected in text_of(report, "forward")
-
-
-def root(forward, self, x):
-    y, saved = forward(self, x)
-    y = np.where(y < 0, np.nan, y)
-    return y, saved._replace(output=y)
-
-
-@pytest.mark.parametrize("change, told", [
-    (root, "gives non-finite outputs for ordinary inputs"),
-    (lambda f, self, x: f(self, x - x.mean(axis=0)), "row 0 of y after the other rows of x changed")
-    ])
-def test_one_cause_is_told_once(change, told):
-    report = verify.layer(planted(Quadratic, "forward", change)(3))
-    assert [finding.compared for finding in report.findings] == [told]
-    assert "term is missing" not in str(report)
-
-
-def test_size_must_count_the_parameters():
-    class Short(Quadratic):
-        pass
-
-    Short.size = 5  # in the class's own body it is refused
-    assert "layer.size is 5, the trainable parameters have 9 entries" in str(verify.layer(Short(3)))
+    assert report.findings[0].pass_name == "forward" and expected in str(report)
 
 
 def test_a_pass_that_raises_in_float32_only():
@@ -215,14 +180,6 @@ def test_a_pass_that_raises_in_float32_only():
         return original(self, saved, y_bar)
     report = verify.layer(planted(Quadratic, "parameter_gradients", narrow)(3))
     assert wrong_passes(report) == {"float32"} and "raised TypeError: doubles only" in str(report)
-
-
-def test_halves_of_backward_must_agree_with_it():
-    halves = {"input_gradient": lambda self, *args: -Two.backward(self, *args)[0],
-              "parameter_bars": lambda self, *args: Two.backward(self, *args)[1:],
-              "backward": lambda self, *args: Two.backward(self, *args)}
-    report = verify.layer(type("Halves", (Two,), halves)())
-    assert wrong_passes(report) == {"input_gradient"} and "ratio -1" in str(report)
 
 
 # -- the layer that was passed in ------------------------------------------------------------------
@@ -236,20 +193,7 @@ def test_the_layer_is_not_changed():
     np.testing.assert_array_equal(layer.weight, before["parameters"]["weight"])
 
 
-@pytest.mark.parametrize("deepcopy, expected", [
-    (lambda self, memo: self, "shares weight with the layer"),
-    (lambda self, memo: [][0], "raised IndexError"),
-    (lambda self, memo: Quadratic(3, rng=1), "other parameters")])
-def test_a_bad_deepcopy_is_reported(deepcopy, expected):
-    layer = type("Uncopied", (Quadratic,), {"__deepcopy__": deepcopy})(3)
-    kept = layer.weight.copy()
-    report = verify.layer(layer)
-    assert wrong_passes(report) == {"deepcopy"} and expected in str(report)
-    np.testing.assert_array_equal(layer.weight, kept)
-
-
 @pytest.mark.parametrize("name", ["tangent", "second_tangent"])
-@pytest.mark.filterwarnings("error")  # NumPy's of a tolerance that is no number
 def test_a_pass_that_is_not_finite_is_told_as_that_alone(name):
     def spoiled(original, self, *args):
         result = original(self, *args)
@@ -257,9 +201,7 @@ def test_a_pass_that_is_not_finite_is_told_as_that_alone(name):
         return result
 
     report = verify.layer(planted(Quadratic, name, spoiled)(3))
-    assert wrong_passes(report) == {name}
-    assert "is not finite everywhere" in str(report)
-    assert "stale state" not in str(report) and "overwrites" not in str(report)
+    assert wrong_passes(report) == {name} and "is not finite everywhere" in str(report)
 
 
 # -- what is written by hand is judged ------------------------------------------------------------
@@ -412,11 +354,6 @@ def test_a_bend_is_no_jump():
                            lambda self, x, y_bar: (np.where(x > 0.3, 1.5 * y_bar, y_bar),)))
 
 
-def test_many_kinks_on_a_line_are_no_fault():
-    for seed in (0, 11):
-        assert verify.layer(nets.Activation("relu"), input_shape=(150,), rng=seed, sizes=(1.0,))
-
-
 @pytest.mark.parametrize("off, right", [(1e-12, True), (1e-7, False)])
 def test_a_tangent_is_compared_to_rounding(off, right):
     report = verify.layer(planted(Quadratic, "tangent", on_result(
@@ -438,19 +375,6 @@ def test_a_tangent_is_compared_to_rounding(off, right):
 def test_what_is_refused(ask, expected):
     with pytest.raises((TypeError, ValueError), match=expected):
         ask()
-
-
-def test_a_wrong_input_shape_is_reported_as_such():
-    with pytest.raises(ValueError,
-                       match=r"input_shape is \(5,\), but Linear\(3, 4\) takes inputs of shape "
-                             r"\(3,\)"):
-        verify.layer(Linear(3, 4, rng=0), input_shape=(5,))
-    layer = Linear(3, 4, rng=0)
-    layer.input_shape = None  # it does not say
-    report = verify.layer(layer, input_shape=(5,))
-    assert "raised ValueError for x of shape (4, 5)" in str(
-        report
-    ) and "is input_shape right?" in str(report)
 
 
 # -- the picture -----------------------------------------------------------------------------------

@@ -142,9 +142,9 @@ def test_an_error_far_out_is_told_with_the_size_of_the_outputs():
 
 
 def test_missing_loss_methods_are_named():
-    with pytest.raises(TypeError, match=r"Bare lacks gradient\(p, target\), hessian\(p, target\)"):
+    with pytest.raises(TypeError, match="Bare lacks gradient, hessian"):
         verify.loss(type("Bare", (Loss,), {"value": LogCosh.value})())
-    with pytest.raises(TypeError, match=r"lacks hessian_diagonal\(p, target\)"):
+    with pytest.raises(TypeError, match="lacks hessian_diagonal"):
         verify.loss(type("Half", (DiagonalLoss,),
                          {"value": LogCosh.value, "gradient": LogCosh.gradient})())
 

@@ -6,9 +6,8 @@ from ... import checks
 from ...checks.randomness import generator
 from ...nets import ActivationFunction, activation_function
 from ..differences import at_zero, error_by_step, nested, rounding
-from ..recorder import SAFETY, Recorder, pure_call
+from ..recorder import SAFETY, Recorder, pure_call, require_methods
 from .activation_places import DISTANCE, FARTHEST, METHODS, SPECIAL, Places, cell
-from .shared import keeps_dtype, nothing, require_methods
 
 _RANGE = 6.0
 _FEWEST = 120
@@ -53,7 +52,7 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
     """
     if isinstance(function, str):
         function = activation_function(function)
-    require_methods(function, "activation", dict.fromkeys(METHODS, "x"),
+    require_methods(function, "activation", METHODS,
                     [getattr(ActivationFunction, name) for name in METHODS])
     recorder = Recorder(repr(function), tolerance)
     interval = None if interval is None else checks.interval(interval, "interval")
@@ -139,7 +138,7 @@ class _ActivationChecks(Places):
         recorder, x = self.recorder, self.x
         try:
             result = pure_call(recorder, name, getattr(self.function, name), ("x",), (x,))
-            if nothing(recorder, name, result):
+            if recorder.nothing(name, result):
                 return False
             result = np.asarray(result)
             narrow = np.asarray(getattr(self.function, name)(x.astype(np.float32)))
@@ -150,8 +149,8 @@ class _ActivationChecks(Places):
         if not recorder.fact(name, "shape", result.shape == x.shape, "must keep the shape of x",
                              f"x has shape {x.shape}, the result {result.shape}"):
             return False
-        keeps_dtype(recorder, name, "float64", result, "x")
-        keeps_dtype(recorder, name, "float32", narrow, "x")
+        recorder.keeps_dtype(name, "float64", result, "x")
+        recorder.keeps_dtype(name, "float32", narrow, "x")
         nan = ", ".join(f"{x:g}" for x in self.extremes[np.isnan(extreme)])
         wrong = x[~np.isfinite(result)]
         below = 0 < wrong.size == (x < 0).sum() and wrong.max() < 0
@@ -238,7 +237,7 @@ class _ActivationChecks(Places):
         except Exception as problem:  # whatever a user's method raises is the finding
             self.recorder.raised("jet", problem)
             return
-        if nothing(self.recorder, "jet", jet):
+        if self.recorder.nothing("jet", jet):
             return
         for name, got in zip(METHODS, jet):
             self.recorder.compare("jet", f"{name} of jet against {name}", np.asarray(got),

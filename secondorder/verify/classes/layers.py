@@ -1,9 +1,8 @@
 """The checker for your own layer.
 
-Three channels, none of which shares code with what it checks: differences with a predicted error,
-rates of Taylor remainders, identities between the passes.  The report names the pass that is wrong,
-the entries, and their ratio to what they should be; a pass is compared only with passes that were
-right before it.
+Two channels, neither of which shares code with what it checks: differences with a predicted error,
+and identities between the passes.  The report names the pass that is wrong, the entries, and their
+ratio to what they should be; a pass is compared only with passes that were right before it.
 """
 
 import copy
@@ -16,12 +15,12 @@ from ...checks import positive_number, whole_number
 from ...checks.randomness import generator
 from ...nets import Layer
 from ..recorder import Recorder
-from .forward_checks import check_copy, check_forward
-from .identities import check_identities, check_in_network, check_rates, difference_curves
+from .forward_checks import check_forward
+from .identities import (check_identities, check_in_network, check_single_precision,
+                         difference_curves)
 from .layer_checks import LayerChecks
 from .layer_under_test import Subject
 from .passes import PASSES, parameter_arrays, written
-from .single_precision import check_single_precision
 
 #: Kinds of samples that are tried where no shape is given: vectors, sequences (T, F), images (C, H,
 #: W). The first number of each is tried first, then every width of the layer's parameters.
@@ -86,9 +85,8 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     checks.run()
     if recorder.report.findings:
         _tell_guess(recorder, layer, input_shape, shape)
-        _tell_stale(recorder, layer, shape, samples, judged)
-        recorder.report.notes.append("identities, rates and the check inside a network were left "
-                                     "out: they would only name the wrong passes again")
+        recorder.note("identities and the check inside a network were left out: they would only "
+                      "name the wrong passes again")
     else:
         _further_channels(checks)
         reach = [np.abs(subject.x).max(),
@@ -165,10 +163,7 @@ def _far(layer, recorder, shape, samples, rng, size, judged):
 
 def _prepare(layer, recorder, shape, samples, rng, size):
     """The layer with moved parameters, or None if `forward` is too wrong to judge the rest."""
-    own = check_copy(recorder, layer)
-    if own is None:
-        return None
-    subject = Subject(own, recorder, shape, samples, rng, size)
+    subject = Subject(copy.deepcopy(layer), recorder, shape, samples, rng, size)
     try:
         subject.move_parameters()
         judged = check_forward(subject)
@@ -206,11 +201,10 @@ def _was_made(recorder, layer):
 
 
 def _further_channels(checks):
-    """Identities, rates, float32, and the layer in a network; of fewer passes what these allow."""
+    """Identities, float32, and the layer in a network; of fewer passes what these allow."""
     channels, judged = {"float32": check_single_precision}, {*checks.judged, "forward"}
     if judged == {*PASSES}:
-        channels = {"identities": check_identities, "rates": check_rates, **channels,
-                    "network": check_in_network}
+        channels = {"identities": check_identities, **channels, "network": check_in_network}
     elif judged == {*written(checks.subject.layer)} and "backward" in judged:
         channels["network"] = partial(check_in_network, by_hand=False)
     for name, channel in channels.items():
@@ -226,25 +220,6 @@ def _tell_guess(recorder, layer, input_shape, shape):
     if not states_shape(layer, input_shape):
         recorder.note(f"nobody said the shape of a sample: {shape} was tried (set another with "
                       "input_shape=)")
-
-
-def _tell_stale(recorder, layer, shape, samples, judged):
-    """Passes that are wrong now but right with the parameters the layer was made with keep a stale
-    copy of them.
-    """
-    again = Recorder("", recorder.tolerance)
-    subject = Subject(copy.deepcopy(layer), again, shape, samples, np.random.default_rng(1))
-    if not subject.theta.size:
-        return
-    try:
-        LayerChecks(subject, judged).run()
-    except Exception:  # no second opinion; the findings stand as they are
-        return
-    run_again = {check.pass_name for check in again.report.checks} - {"forward"}
-    for finding in recorder.report.findings:
-        if finding.pass_name in run_again and not again.wrong(finding.pass_name):
-            finding.hint = ("stale parameters: the pass is right until the parameters change "
-                            "in-place; it keeps a copy of them, or leaves one out")
 
 
 def first_taken(layer):

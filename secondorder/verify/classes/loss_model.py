@@ -7,7 +7,6 @@ from ...ledger.mismatch import describe_mismatch
 from ...nets import Loss
 from ..findings import PROMOTES
 from ..recorder import pure_call
-from .shared import keeps_dtype
 
 _FAR = 1e3
 #: A result that grows to this before it overflows is really too large for float64.
@@ -115,7 +114,7 @@ def _check_fisher(checks):
             and recorder.fact("fisher", "finite", np.isfinite(F).all(),
                               "is not finite for ordinary outputs")):
         return False
-    keeps_dtype(recorder, "fisher", "float32", np.asarray(loss.fisher(p.astype(np.float32))), "p")
+    recorder.keeps_dtype("fisher", "float32", np.asarray(loss.fisher(p.astype(np.float32))))
     return recorder.compare("fisher", "fisher of sample 0 in the batch against sample 0 alone",
                             F[:1], np.asarray(loss.fisher(p[:1].copy())),
                             names=("in the batch", "alone"),
