@@ -13,7 +13,6 @@ OWN = ("_network", "loss", "base", "steps", "details", "_given")
 #: How a method that draws random numbers can resume.
 DRAWS = ("a generator cannot be saved: keep a number, self.seed, and draw from "
          "np.random.default_rng([self.seed, self.steps])")
-SPOILT = 7.0  # what is written over arrays that belong to somebody else
 
 
 class Runs:
@@ -112,11 +111,3 @@ def what_is_forgotten(runs):
     several = len(names) > 1
     return (f"{', '.join(names)} change{'' if several else 's'} from step to step: list "
             f"{'them' if several else 'it'} in state_names")
-
-
-def spoil(value):
-    """Write over all arrays inside a dict."""
-    for entry in value.values() if isinstance(value, dict) else ():
-        if isinstance(entry, np.ndarray) and entry.dtype.kind == "f":
-            entry[...] = SPOILT
-        spoil(entry)

@@ -7,7 +7,6 @@ import pytest
 
 from secondorder import nets, verify
 from secondorder.nets import Activation, Layer
-from secondorder.verify.recorder import Recorder
 
 from test_verify_derivatives import (PASSES, Quadratic, planted, text_of,
                                      wrong_passes)
