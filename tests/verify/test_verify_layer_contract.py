@@ -365,7 +365,9 @@ def test_a_tangent_is_compared_to_rounding(off, right):
     (lambda: verify.layer(Quadratic(3), samples=1), "samples"),
     (lambda: verify.layer(Quadratic(3), tolerance=0), "tolerance"),
     (lambda: verify.layer(Quadratic(3), input_shape=()), "input_shape"),
-    (lambda: verify.layer(Quadratic(3), input_shape=(2.5,)), "input_shape"),
+    (lambda: verify.layer(Quadratic(3), input_shape=(5,)), "takes inputs of shape"),
+    (lambda: verify.layer(Quadratic(3), sizes=(1, -1)), "sizes"),
+    (lambda: verify.layer(Quadratic(3), sizes=3), "sizes"),
     (lambda: verify.layer(Layer()), "does not define forward"),
     (lambda: verify.layer(object()), "subclass of secondorder.Layer"),
     (lambda: verify.layer(np.zeros((400, 400))), "subclass of .{1,200}$"),
@@ -400,6 +402,23 @@ def test_plot_draws_every_curve(make):
     pyplot.close("all")
     with pytest.raises(ValueError, match="nothing to draw"):
         verify.layer(planted(Stale, "forward", stale)(3)).plot()
+
+
+# -- far out ---------------------------------------------------------------------------------------
+
+class FarBranch(nets.Activation):
+    """An activation layer whose backward is wrong for |x| > 10."""
+
+    def backward(self, saved, y_bar):
+        (x_bar,) = super().backward(saved, y_bar)
+        return (x_bar * np.where(np.abs(saved.input) > 10, 2.0, 1.0).astype(x_bar.dtype),)
+
+
+def test_a_layer_that_is_wrong_far_out():
+    report = verify.layer(FarBranch("softplus"))
+    assert "backward" in wrong_passes(report) and "at inputs of size 8" in str(report)
+    near = verify.layer(FarBranch("softplus"), sizes=(1.0,))
+    assert near and "inputs up to |x| = " in str(near)
 
 
 # -- images and sequences --------------------------------------------------------------------------
