@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from secondorder import nets, verify
-from secondorder.nets import Activation, Layer
+from secondorder.nets import Activation, ScaleShift
 
 from test_verify_derivatives import (PASSES, Quadratic, planted, text_of,
                                      wrong_passes)
@@ -48,81 +48,17 @@ def test_what_is_wrong_for_one_sample_alone_is_found(names, change, told):
 
 # -- several directions ----------------------------------------------------------------------------
 
-class Scaled(Layer):
-    """y = a x^2 entry by entry, for any number of directions, as the package writes its own."""
-
-    many_directions = True
-
-    def __init__(self, width=3):
-        super().__init__()
-        self.input_shape = (width,)
-        self.declare("a", np.linspace(1.0, 2.0, width))
-
-    def forward(self, x):
-        y = self.parameters["a"] * x**2
-        return y, nets.LinearSaved(x, y)
-
-    def input_gradient(self, saved, y_bar):
-        return 2 * y_bar * self.parameters["a"] * saved.input
-
-    def parameter_bars(self, saved, y_bar, out=(None,)):
-        return (np.sum(y_bar * saved.input**2, axis=-2),)
-
-    def parameter_gradients(self, saved, y_bar, out=(None,)):
-        return (y_bar * saved.input**2,)
-
-    def tangent(self, saved, x_tangent, a_tangent=None):
-        a, x = self.parameters["a"], saved.input
-        y_tangent = 0.0 if x_tangent is None else 2 * a * x * x_tangent
-        return y_tangent if a_tangent is None else y_tangent + a_tangent[..., None, :] * x**2
-
-    def second_tangent(self, saved, moved, x_second):
-        a, x, x_t, (a_t,) = (self.parameters["a"], saved.input, moved.x_tangent,
-                             moved.theta_tangents)
-        y_second = np.zeros_like(x) if x_second is None else 2 * a * x * x_second
-        if x_t is not None:
-            y_second = y_second + 2 * a * x_t**2
-        if x_t is not None and a_t is not None:
-            y_second = y_second + 4 * a_t[..., None, :] * x * x_t
-        return y_second
-
-    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
-        a, x, x_t, (a_t,) = (self.parameters["a"], saved.input, moved.x_tangent,
-                             moved.theta_tangents)
-        x_bar = 2 * y_bar_tangent * a * x
-        if x_t is not None:
-            x_bar = x_bar + 2 * y_bar * a * x_t
-        return x_bar if a_t is None else x_bar + 2 * y_bar * a_t[..., None, :] * x
-
-    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=(None,)):
-        a_bar = np.sum(y_bar_tangent * saved.input**2, axis=-2)
-        if moved.x_tangent is not None:
-            a_bar = a_bar + np.sum(2 * y_bar * saved.input * moved.x_tangent, axis=-2)
-        return (a_bar,)
-
-    def input_hessian(self, saved, y_bar, H_y):
-        J = 2 * self.parameters["a"] * saved.input
-        return J[:, :, None] * H_y * J[:, None, :] + np.eye(H_y.shape[1], dtype=H_y.dtype) * (
-            2 * y_bar * self.parameters["a"])[:, :, None]
-
-
-def test_a_layer_of_many_directions_is_ok():
-    report = verify.layer(Scaled())
-    assert report and "at once against one after the other" in str(
-        [check.what for check in report.checks]), report
-
-
 def summed_over_directions(original, self, saved, *args):
     """With as many directions as samples the shape is right."""
     y_bar = args[0] if original.__name__ == "parameter_bars" else args[2]
     if y_bar.ndim == 3:
-        return (np.sum(y_bar * saved.input**2, axis=0),)
+        return np.sum(y_bar * saved.input, axis=0), np.sum(y_bar, axis=0)
     return original(self, saved, *args)
 
 
-def along_the_wrong_axis(original, self, saved, x_t, a_t=None):
+def along_the_wrong_axis(original, self, saved, x_t, v=None, c=None):
     y_t = original(self, saved, x_t)
-    return y_t if a_t is None else y_t + a_t * saved.input**2  # (K, n) against (S, n)
+    return y_t if v is None else y_t + v * saved.input + c  # (K, n) against (S, n)
 
 
 def none_is_one(original, self, saved, first, *rest):
@@ -138,9 +74,9 @@ def none_is_one(original, self, saved, first, *rest):
     ("second_tangent", none_is_one, "x_tangent=None against zeros"),
     ("input_gradient_tangent", none_is_one, "x_tangent=None against zeros")])
 def test_what_is_wrong_for_many_directions_is_found(name, change, told):
-    bad = planted(Scaled, name, change)
+    bad = planted(ScaleShift, name, change)
     bad.many_directions = True
-    report = verify.layer(bad())
+    report = verify.layer(bad(3), (3,))
     whole = name.replace("parameter_bars", "backward").replace("input_gradient", "backward")
     assert wrong_passes(report) == {whole} and told in str(report), report
 

@@ -298,39 +298,6 @@ def test_swapped_parameters_of_one_shape_are_named():
     assert "this is what belongs to shift" in told and "this is what belongs to scale" in told
 
 
-def test_an_assignment_where_windows_overlap_is_named():
-    class Windows(Layer):
-        """y_st = sum of x_s over the features of the three moments from t on, times a weight."""
-
-        input_shape, add = (6, 2), False
-
-        def __init__(self):
-            super().__init__()
-            self.declare("weight", np.random.default_rng(0).normal(size=(2, 3, 2)))
-
-        def output_shape(self, input_shape):
-            return (4, 2)
-
-        def forward(self, x):
-            w = self.parameters["weight"]
-            return np.stack([np.einsum("ski,oki->so", x[:, t:t + 3], w) for t in range(4)], 1), x
-
-        def backward(self, x, y_bar):
-            w, x_bar = self.parameters["weight"], np.zeros_like(x)
-            w_bar = np.zeros_like(w)
-            for t in range(4):
-                share = np.einsum("so,oki->ski", y_bar[:, t], w)
-                x_bar[:, t:t + 3] = share + (x_bar[:, t:t + 3] if self.add else 0)
-                w_bar += np.einsum("so,ski->oki", y_bar[:, t], x[:, t:t + 3])
-            return x_bar, w_bar
-
-    report = verify.layer(Windows())
-    assert wrong_passes(report) == {"backward"} and "+= is meant in place of =" in str(report)
-    right = Windows()
-    right.add = True
-    assert verify.layer(right)
-
-
 # -- what no layer can be -------------------------------------------------------------------------
 
 def handed_on(self, saved, y_bar):
@@ -352,6 +319,19 @@ def test_what_the_contract_cannot_express_is_told_with_what_to_do(forward, told)
 def test_a_bend_is_no_jump():
     assert verify.layer(of(lambda self, x: (x + 0.5 * np.maximum(x - 0.3, 0), x),
                            lambda self, x, y_bar: (np.where(x > 0.3, 1.5 * y_bar, y_bar),)))
+
+
+def test_a_rough_layer_is_not_called_wrong():
+    class Rough(nets.Activation):
+        """tanh with a ripple that no difference quotient gets through."""
+
+        def forward(self, x):
+            y, saved = super().forward(x)
+            return y + 1e-5 * np.sin(1e9 * x), saved
+
+    report = verify.layer(Rough("tanh"), input_shape=(3,))
+    assert not report and "too inaccurate to judge" in str(report).splitlines()[0]
+    assert "wrong in" not in str(report)
 
 
 @pytest.mark.parametrize("off, right", [(1e-12, True), (1e-7, False)])
@@ -381,16 +361,6 @@ def test_what_is_refused(ask, expected):
 
 # -- the picture -----------------------------------------------------------------------------------
 
-def test_curves_fall_with_the_step_for_right_passes_and_stay_for_wrong_ones():
-    good = verify.layer(Quadratic(3)).curves
-    assert set(good) == {"backward", "tangent", "second_tangent", "backward_tangent"}
-    bad = verify.layer(planted(Quadratic, "tangent",
-                               on_result("tangent", 0, lambda part: 2 * part))(3)).curves
-    assert good["tangent"][1].min() < 1e-8 and bad["tangent"][1].min() > 0.1
-    for steps, errors in good.values():
-        assert steps.shape == errors.shape and np.isfinite(errors).all()
-
-
 @pytest.mark.parametrize("make", [lambda: verify.layer(Quadratic(3)),
                                   lambda: verify.activation(nets.Tanh()),
                                   lambda: verify.loss(SoftmaxCrossEntropy())])
@@ -398,8 +368,10 @@ def test_plot_draws_every_curve(make):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     report, own = make(), pyplot.figure().add_subplot()
     assert report.plot(own) is own and own.get_xscale() == "log"
-    assert len(report.plot().lines) == len(report.curves)
+    assert len(own.lines) == len(report.curves) >= 2
     pyplot.close("all")
+    for _, errors in report.curves.values():
+        assert errors.min() < 1e-6
     with pytest.raises(ValueError, match="nothing to draw"):
         verify.layer(planted(Stale, "forward", stale)(3)).plot()
 
@@ -455,13 +427,3 @@ class Factors(nets.Activation):
     (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])
 def test_a_shape_is_found_where_nobody_says_one(made, shape):
     assert sample_shape(made(), None) == shape
-
-
-def test_a_shape_that_was_guessed_is_said_beside_what_is_wrong():
-    wrong = planted(nets.Activation, "backward", on_result("backward", 0, lambda x_bar: 2 * x_bar))
-    told = "nobody said the shape of a sample: (5,) was tried"
-    assert told in str(verify.layer(wrong("sin")))
-    assert told not in str(verify.layer(wrong("sin"), (5,)))
-    assert told not in str(verify.layer(nets.Activation("sin")))
-    refused = str(verify.layer(Factors(4, refuse=True)))
-    assert told in refused and "for x of shape (4, 5): none of these" in refused

@@ -3,14 +3,12 @@
 import numpy as np
 
 from ...exact.finite_differences import Difference
-from ..differences import at_zero, jumps_along, rounding
+from ..differences import jumps_along, rounding
 from ..recorder import SAFETY
 from .calls import DIRECTIONS, Calls
 from .forward_checks import check_state_of_pass
 from .layer_under_test import none_if_empty
 from .passes import PAIRS, PASSES, RESULTS, Unusable, slots
-
-_SHARES = 6  # wrong entries of which is asked where they come from
 
 
 class LayerChecks:
@@ -103,8 +101,6 @@ class LayerChecks:
         reference = self._rounded(reference)
         if args is not None and not self.agrees(computed, reference):
             hint = self._transposed_hint(name, args, reference)
-            if name == "backward" and not hint:
-                hint = self._of_one_window(computed, reference)
         return self.recorder.compare(name, what, computed, reference.value, reference.error,
                                      names=(what.split(" ")[0], "differences"), hint=hint)
 
@@ -199,24 +195,6 @@ class LayerChecks:
         self.term("backward", "", "against differences of forward", (self.y_bar,),
                   lambda: subject.input_gradient(*point),
                   lambda: subject.parameter_gradient(*point))
-
-    def _of_one_window(self, x_bar, reference):
-        """A hint where entries of x_bar are the share of one window of the output alone."""
-        if np.shape(x_bar) != np.shape(reference.value) or self.y.ndim < 3:
-            return ""
-        slack = SAFETY * reference.error + 1e-6 * (np.abs(x_bar).max() or 1.0)
-        for index in map(tuple, np.argwhere(np.abs(x_bar - reference.value) > slack)[:_SHARES]):
-            def moved(t, index=index):
-                x = self.subject.x.copy()
-                x[index] += t
-                return self.subject.forward(x)[index[0]]
-            shares = at_zero(moved).value * self.y_bar[index[0]]
-            if not any((np.abs(of_one - x_bar[index]) <= slack[index]).any()
-                       and (np.abs(of_one) > slack[index]).sum() > 1
-                       for of_one in (shares.sum(axis=0), shares.sum(axis=-1))):
-                return ""
-        return ("each wrong entry is the share of one window alone: where windows overlap, += is "
-                "meant in place of =")
 
     def tangent(self):
         """y_tangent against differences of forward along the direction."""
