@@ -34,8 +34,8 @@ class Recorder:
         where they are zero.
     broken : set of str
         Passes whose results cannot be used at all: they raised, or gave something of a wrong shape.
-    left_out : dict of str to list
-        Comparisons that could not be judged, each with its ranges of x; one note tells all.
+    left_out : dict
+        Comparisons that could not be judged; one note tells all.
     """
 
     def __init__(self, subject, tolerance, lenient=False):
@@ -85,9 +85,9 @@ class Recorder:
                   hint="write constants as Python numbers and make arrays with the dtype of "
                        + argument, kind=PROMOTES if given == "float32" else "fact")
 
-    def compare(self, pass_name, quantity, computed, reference, error=0.0,
+    def compare(self, pass_name, what, computed, reference, error=0.0,
                 names=("computed", "differences"), hint="",
-                scale=None, optional=False, kind="mismatch", over=None, at=None, sure=False):
+                scale=None, optional=False, at=None, sure=False):
         """Compare a computed quantity with its reference and the reference's predicted error.
 
         Parameters
@@ -101,8 +101,6 @@ class Recorder:
         optional : bool
             A reference that is too inaccurate is a note, not a finding: other comparisons were made
             of the same pass.
-        over : (float, float), optional
-            The range of x that is compared, where it is a part of all.
         at : array, optional
             The point of a derivative, which may be a term that is lost.
         sure : bool
@@ -114,7 +112,6 @@ class Recorder:
             Whether they agree.
         """
         computed, reference = np.asarray(computed), np.asarray(reference)
-        what = quantity + _over([over])
         scale = (float(np.abs(reference).max(initial=0)) or 1.0 if scale is None
                  else np.asarray(scale))
         if computed.shape != reference.shape:
@@ -136,7 +133,7 @@ class Recorder:
         ok = bool((excess <= 1).all())
         if not middle <= _USABLE * max(size, self.unit) and not (sure and not ok):
             if optional or self.lenient:
-                self.left_out.setdefault(quantity, []).append(over)
+                self.left_out[what] = None
                 return True
             return self.fact(
                 pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
@@ -146,31 +143,18 @@ class Recorder:
         self.report.checks.append(Check(pass_name, what, float(excess.max()), ok))
         if not ok:
             text = describe_mismatch(computed, reference, allowed, names, limit=4, at=at)
-            self.find(pass_name, what, text, hint, kind)
+            self.find(pass_name, what, text, hint, "mismatch")
         return ok
 
     def sorted_report(self):
         """The report, its findings in the order of causes, single precision last."""
         if self.left_out:
             self.note("not judged, as the differences are too inaccurate there: "
-                      + "; ".join(what + _over(set(ranges))
-                                  for what, ranges in self.left_out.items()))
+                      + "; ".join(self.left_out))
         rank = {name: position for position, name in enumerate(ORDER)}
         self.report.findings.sort(key=lambda finding: (finding.kind == PROMOTES,
                                                        rank.get(finding.pass_name, len(ORDER))))
         return self.report
-
-
-def _over(ranges):
-    """Ranges of x in words, neighbours as one; "" for none."""
-    joined = []
-    for low, high in sorted(filter(None, ranges)):
-        if joined and joined[-1][1] == low:
-            joined[-1] = joined[-1][0], high
-        else:
-            joined.append((low, high))
-    return " for x from " + " and ".join(
-        f"{low:g} to {high:g}" for low, high in joined) if joined else ""
 
 
 def arrays_in(value, name):

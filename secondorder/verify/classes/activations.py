@@ -179,9 +179,9 @@ class _ActivationChecks(Places):
                     if not self.recorder.wrong("slope", name):
                         size = np.maximum(1.0, np.abs(self.of(source, x)))
                         self._derivative(name, source, True, x, rounding(size),
-                                         over=(low, high))
+                                         f" for x from {low:g} to {high:g}")
 
-    def _derivative(self, name, source, usable, x, noise=0.0, over=None):
+    def _derivative(self, name, source, usable, x, noise=0.0, over=""):
         """slope against differences of value; curvature against those of slope, or twice value."""
         if not usable:
             return
@@ -200,9 +200,9 @@ class _ActivationChecks(Places):
         noise = noise + rounding(self._largest(source or "value"))
         noise = noise + rounding(far * np.maximum(np.abs(reference.value), np.abs(computed)))
         error = np.where(near, np.inf, reference.error + noise)
-        if not self.recorder.compare(name, f"{name} against {against}", computed.ravel(),
+        if not self.recorder.compare(name, f"{name} against {against}{over}", computed.ravel(),
                                      reference.value.ravel(), error.ravel(),
-                                     names=(name, "differences"), optional=bool(over), over=over):
+                                     names=(name, "differences"), optional=bool(over)):
             finding = self.recorder.report.findings[-1]
             finding.hint = finding.hint or self._of_output(name, x, reference, error)
             gap = np.where(near, 0, np.abs(computed - reference.value))
