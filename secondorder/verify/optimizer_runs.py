@@ -16,9 +16,7 @@ DRAWS = ("a generator cannot be saved: keep a number, self.seed, and draw from "
 
 
 class Runs:
-    """Makes optimizers that start alike, each on a copy of the network, and steps them through the
-    same batches. Every third batch is shorter.
-    """
+    """Makes optimizers that start alike, and steps them through the same batches."""
 
     def __init__(self, make, network, loss, x, y, steps, rng):
         self.make, self.network, self.loss = make, network, loss
@@ -97,9 +95,7 @@ def _plain(value):
 
 
 def what_is_forgotten(runs):
-    """Why a resumed run goes on with other numbers: what changes from step to step although
-    `state_names` does not list it.
-    """
+    """What changes from step to step although `state_names` does not list it, in words."""
     optimizer = runs.at(1)
     earlier = [(method, attributes(method)) for method in wrapped(optimizer)]
     runs.trace(optimizer, 1, 3)

@@ -176,9 +176,7 @@ def arrays_in(value, name):
 
 
 def pure_call(recorder, pass_name, function, names, args, same=()):
-    """Call `function` on copies of `args`; report arguments, by their names, that it changes. What
-    is one of `same` is no copy.
-    """
+    """Call `function` on copies of `args` (not of `same`); report arguments that it changes."""
     given = copy.deepcopy(tuple(args), {id(one): one for one in same})
     result = function(*given)
     for name, before, after in zip(names, args, given):
@@ -196,9 +194,7 @@ def pure_call(recorder, pass_name, function, names, args, same=()):
 
 
 def require_methods(value, kind, names, bare):
-    """TypeError unless `value` is an instance that defines all methods; `bare` are the functions of
-    a base class that only say what is missing.
-    """
+    """TypeError unless `value` is an instance that defines all methods, none of them `bare`."""
     if isinstance(value, type):
         raise TypeError(f"{kind} must be an instance, got the class {value.__name__}: call it "
                         "first")

@@ -349,9 +349,9 @@ def test_a_tangent_is_compared_to_rounding(off, right):
     (lambda: verify.layer(Quadratic(3), sizes=(1, -1)), "sizes"),
     (lambda: verify.layer(Quadratic(3), sizes=3), "sizes"),
     (lambda: verify.layer(Layer()), "does not define forward"),
-    (lambda: verify.layer(object()), "subclass of secondorder.Layer"),
-    (lambda: verify.layer(np.zeros((400, 400))), "subclass of .{1,200}$"),
-    (lambda: verify.layer(Quadratic), "got the class Quadratic"),
+    (lambda: verify.layer(object()), "layer must be a Layer"),
+    (lambda: verify.layer(np.zeros((400, 400))), "layer must be a Layer.{1,200}$"),
+    (lambda: verify.layer(Quadratic), "layer must be a Layer, got .*Quadratic"),
     (lambda: verify.activation(nets.Tanh), "got the class Tanh"),
     (lambda: verify.loss(SquaredError), "got the class SquaredError")])
 def test_what_is_refused(ask, expected):
@@ -427,3 +427,9 @@ class Factors(nets.Activation):
     (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])
 def test_a_shape_is_found_where_nobody_says_one(made, shape):
     assert sample_shape(made(), None) == shape
+
+
+def test_a_shape_that_was_guessed_is_said():
+    told = "nobody said the shape of a sample: (5,) was tried"
+    assert told in str(verify.layer(nets.Activation("sin")))
+    assert told not in str(verify.layer(nets.Activation("sin"), (5,)))

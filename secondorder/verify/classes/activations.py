@@ -80,9 +80,7 @@ class _ActivationChecks(Places):
         self.undeclared = []
 
     def _points(self, low, high):
-        """A random point in every cell of an interval, off the kinks: no wrong stretch that is
-        wider than two cells falls between them.
-        """
+        """A random point in every cell of an interval, off the kinks."""
         edges = np.linspace(low, high, 1 + max(_FEWEST, round((high - low) / cell(low, high))))
         points = self.rng.uniform(edges[:-1], edges[1:])
         return points[self._distance(points) > DISTANCE]

@@ -38,9 +38,7 @@ class Calls:
                          "another one")
 
     def many(self):
-        """Several directions at once give what each of them gives alone, as many as there are
-        samples: a wrong axis has the right shape then. A tangent that is zero may be None.
-        """
+        """As many directions as samples at once give what each of them gives alone."""
         x, rng = self.subject.x, self.subject.rng
         drawn = {label: rng.standard_normal((len(x), *self.named[label].shape))
                  for label in DIRECTIONS[self.name] if self.named[label] is not None}
@@ -54,9 +52,7 @@ class Calls:
         self._none()
 
     def _none(self):
-        """x_tangent or x_second is None, where something else moves; without the first there is no
-        second.
-        """
+        """x_tangent or x_second is None: without the first there is no second."""
         zeros = np.zeros_like(self.subject.x)
         for label in ("x_tangent", "x_second"):
             if label not in self.named or (
@@ -71,9 +67,7 @@ class Calls:
                              ("None", "zeros"), "a tangent that is None means zero")
 
     def parts(self, others, case="", x=None):
-        """The labelled arrays of the pass with other arguments; none, with a finding, if it cannot
-        be used.
-        """
+        """The labelled arrays of the pass with other arguments; none and a finding if it fails."""
         args = [others.get(label, arg) for label, arg in self.named.items()]
         try:
             saved = self.subject.call("forward", self.subject.x if x is None else x)[1]

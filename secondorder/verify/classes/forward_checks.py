@@ -79,9 +79,7 @@ def _check_rows(subject, y):
 
 
 def _check_parameters_are_live(subject, y, owes):
-    """A parameter changed in place must show in y, a fixed one too, unless `backward` agrees that
-    it may not.
-    """
+    """A parameter changed in place must show in y, unless `backward` agrees that it may not."""
     ok, where = True, {name: place for name, place, _ in subject.blocks}
     for name, _ in parameter_arrays(subject.layer):
         layer = copy.deepcopy(subject.layer)  # which may keep what its first pass read
@@ -106,9 +104,7 @@ def _backward_disagrees(subject, y, where):
 
 
 def _check_layer_contract(subject, y, owes):
-    """What a network asks of a layer: size, output shape, and to read its parameters in the vector
-    into which a network moves them.
-    """
+    """What a network asks of a layer: size, output shape, parameters that may be moved."""
     layer, of_sample = subject.layer, subject.shape[1:]
     ok = owes("size", layer.size == subject.theta.size, f"layer.size is {layer.size}, the "
               f"trainable parameters have {subject.theta.size} entries")

@@ -75,9 +75,7 @@ def check_single_precision(checks):
 
 
 def difference_curves(checks):
-    """Error of central differences against the passes by step size, for the picture; broken passes
-    have none.
-    """
+    """Error of central differences against the passes that can be used, by step size."""
     subject, y_bar, x_t = checks.subject, checks.y_bar, checks.x_tangent
     theta_t = checks.theta_tangent
 

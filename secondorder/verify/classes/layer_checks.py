@@ -95,9 +95,7 @@ class LayerChecks:
             self.compare_bars(name, told.replace("x_bar", "theta_bar"), bars, references[1]())
 
     def compare(self, name, what, computed, reference, args=None, hint=""):
-        """Compare with a Difference; when wrong, `args` of the pass are tried again with transposed
-        weights.
-        """
+        """Compare with a Difference; where wrong, `args` are tried with transposed weights."""
         reference = self._rounded(reference)
         if args is not None and not self.agrees(computed, reference):
             hint = self._transposed_hint(name, args, reference)
@@ -116,9 +114,7 @@ class LayerChecks:
             (np.abs(computed - reference.value) <= allowed).all())
 
     def compare_bars(self, name, what, bars, reference):
-        """Compare the arrays for the parameters, each with its part of a flat reference (..., P);
-        of a layer inside, parameter by parameter.
-        """
+        """Compare arrays for the parameters, each with its part of a flat reference (..., P)."""
         places = [slot for slot in slots(self.subject.layer) if slot[1] is not None]
         lead = reference.value.shape[:-1]
 
@@ -170,9 +166,7 @@ class LayerChecks:
         return ""
 
     def _called_otherwise(self, name):
-        """Purity of a pass whose results can be used; a batch of one, and several directions, if it
-        is right.
-        """
+        """Purity of a pass that can be used; a batch of one and many directions, if it is right."""
         recorder, args = self.recorder, self.arguments(name)
         if name in recorder.broken:
             return
@@ -219,9 +213,7 @@ class LayerChecks:
     # -- second order ------------------------------------------------------------------------------
 
     def _differences_of(self, name):
-        """Whether differences can be taken of a pass, as it was judged and found right; in words
-        what they are taken of.
-        """
+        """Whether differences are taken of a pass that was found right, and that in words."""
         exact = name in self.judged and not self.recorder.wrong(name)
         return exact, f"against differences of {name if exact else 'forward, twice'}"
 
@@ -258,9 +250,7 @@ class LayerChecks:
                                 sum(one.error for one in of)))
 
     def backward_tangent(self):
-        """x_bar_tangent and theta_bar_tangent term by term, against differences of `backward` if
-        that is right.
-        """
+        """x_bar_tangent and theta_bar_tangent, term by term."""
         name, subject = "backward_tangent", self.subject
         exact, against = self._differences_of("backward")
         zero, zero_x = np.zeros_like(self.y_bar), np.zeros_like(subject.x)

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from ... import checks
-from ...checks import positive_number, whole_number
+from ...checks import instance_of, positive_number, whole_number
 from ...checks.randomness import generator
 from ...nets import Layer
 from ..recorder import Recorder
@@ -68,7 +68,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the
         layer's own, a size is not a positive number, or the layer does not write one of `passes`.
     """
-    _require_layer(layer)
+    instance_of(layer, Layer, "layer")
     samples = whole_number(samples, "samples", 2)  # in one row no leak shows
     sizes, rng = _sizes(sizes), generator(rng)
     recorder = Recorder(type(layer).__name__, tolerance)
@@ -76,15 +76,16 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         return recorder.report
     recorder.report.subject = repr(layer)
     judged, shape = _judged(layer, passes), sample_shape(layer, input_shape)
+    if input_shape is None and layer.input_shape is None:
+        recorder.note(f"nobody said the shape of a sample: {shape} was tried (set another with "
+                      "input_shape=)")
     subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
     if subject is None:
-        _tell_guess(recorder, layer, input_shape, shape)
         return recorder.sorted_report()
     checks = LayerChecks(subject, judged)
     checks.follow_lines()
     checks.run()
     if recorder.report.findings:
-        _tell_guess(recorder, layer, input_shape, shape)
         recorder.note("identities and the check inside a network were left out: they would only "
                       "name the wrong passes again")
     else:
@@ -96,14 +97,6 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     _tell_left_out(recorder, layer, judged)
     recorder.report.curves = difference_curves(checks)
     return recorder.sorted_report()
-
-
-def _require_layer(layer):
-    """TypeError unless it is an instance of a subclass of Layer."""
-    if isinstance(layer, type) or not isinstance(layer, Layer):
-        what = f"the class {layer.__name__}: call it first" if isinstance(layer, type) \
-            else checks.shown(layer)
-        raise TypeError(f"layer must be an instance of a subclass of secondorder.Layer, got {what}")
 
 
 def _judged(layer, passes):
@@ -136,9 +129,7 @@ def _tell_left_out(recorder, layer, judged):
 
 
 def _far(layer, recorder, shape, samples, rng, size, judged):
-    """Every pass at inputs of another size; what is wrong there joins the report. The largest
-    |x|.
-    """
+    """Every pass at inputs of another size; findings join the report. The largest |x|."""
     again = Recorder("", recorder.tolerance, lenient=True)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, rng, size)
     where = f" at inputs of size {size:g}"
@@ -215,17 +206,8 @@ def _further_channels(checks):
             checks.recorder.raised(name, problem)
 
 
-def _tell_guess(recorder, layer, input_shape, shape):
-    """What is wrong may be the shape, where nobody says one."""
-    if not states_shape(layer, input_shape):
-        recorder.note(f"nobody said the shape of a sample: {shape} was tried (set another with "
-                      "input_shape=)")
-
-
 def first_taken(layer):
-    """The first shape that the layer takes; of those that only its `forward` takes, and not its
-    `output_shape`, the first where there is no other; a vector's if it takes none.
-    """
+    """The first shape that the layer takes, best with its `output_shape`; else a vector's."""
     widths = dict.fromkeys(width for _, array in parameter_arrays(layer)
                            for width in np.shape(array))
     shapes = [shape_of(width) for usual, shape_of in KINDS for width in (usual, *widths)]
@@ -239,11 +221,6 @@ def first_taken(layer):
             except Exception:  # whatever a user's layer raises: the next one
                 continue
     return shapes[0]
-
-
-def states_shape(layer, input_shape):
-    """Whether somebody says what one sample's shape is."""
-    return input_shape is not None or getattr(layer, "input_shape", None) is not None
 
 
 def sample_shape(layer, input_shape):

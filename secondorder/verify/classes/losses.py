@@ -78,14 +78,12 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
 
 
 def _cases(loss, samples, outputs, rng, recorder):
-    """Targets that the loss takes, in the forms in which it is judged: real numbers, unless it
-    tells classes apart.
-    """
+    """Targets that the loss takes: real numbers, unless it tells classes apart."""
     taken = targets_taken(loss, samples, outputs, rng)
     classes = [taken[name] for name in CLASSES if name in taken]
     if REAL not in taken:
         return classes or list(taken.values())
-    if not tells_classes_apart(loss, classes, outputs, rng):
+    if not (classes and tells_classes_apart(loss, classes, outputs, rng)):
         return [taken[REAL]]
     recorder.note(f"judged with {', '.join(name for name, *_ in classes)}, as a loss that tells "
                   f"classes apart: if it is meant for {REAL}, give targets=")
@@ -204,9 +202,7 @@ class LossChecks:
     # -- what every method owes --------------------------------------------------------------------
 
     def _usable(self, name, shape):
-        """Shape, purity, dtype, one sample apart from the others; whether the numbers can be
-        compared at all.
-        """
+        """Shape, purity, dtype, samples apart; whether the numbers can be compared at all."""
         recorder, p, extra = self.recorder, self.p, self.extra(name)
         try:
             method = getattr(self.loss, name)
@@ -236,9 +232,7 @@ class LossChecks:
             hint="a sample leaks into another one, or something is averaged over the batch")
 
     def _draw_off_kinks(self, size):
-        """Draw p of a size, each row again until wide differences are accurate there, so that no
-        kink is near.
-        """
+        """Draw p of a size, each row until wide differences are accurate there: no kink is near."""
         best = np.full(len(self.p), np.inf)
         drawn = best_drawn = size * self.rng.standard_normal(self.p.shape)
         for _ in range(_REDRAWS):
@@ -279,9 +273,7 @@ class LossChecks:
                 "methods rely on this flag; set it to False")
 
     def _follow_lines(self):
-        """Values along lines: no jump from one branch to another, and none that bends down where
-        the loss says that it is convex.
-        """
+        """Values along lines: no jump, and no bend down where the loss says that it is convex."""
         rows = np.arange(len(self.p))
         for length in LENGTHS:
             def values(t, length=length):
