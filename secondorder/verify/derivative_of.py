@@ -117,10 +117,7 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
 
 
 def _scale(reference, how, tolerance, unit):
-    """What the tolerance refers to: the largest entry, or the natural unit of the derivative where
-    all entries are rounding beside that. Where all entries are exact, one far below the largest is
-    judged to a hundredth of itself, so that a wrong sign or factor shows.
-    """
+    """What the tolerance refers to: the largest entry; far smaller ones count if all are exact."""
     judged = np.isfinite(reference.error)
     sizes = np.where(judged, np.abs(reference.value), 0.0)
     nothing = (sizes <= SAFETY * np.where(judged, reference.error, np.inf)).all()
@@ -152,9 +149,7 @@ class _Point:
                 "directional": own}[kind]
 
     def unit(self, kind):
-        """What a derivative of this kind would be like for a function that changes by its own size
-        where the point does: a derivative that is zero is judged beside it.
-        """
+        """The derivative of a function that changes by its own size where the point does."""
         size = np.abs(self.value).max() or 1.0
         return size / np.abs(self.theta).max() ** (2 if kind == "hessian" else 1) \
             if kind != "value" and self.theta.any() else size
@@ -182,9 +177,7 @@ class _Point:
         return Difference(*(size * part.reshape(shape) for part in difference)), how
 
     def kink(self, kind, direction):
-        """What jumps at the point, in words; "" if nothing does. Two lines tell, as a kink shows
-        along almost any.
-        """
+        """What jumps at the point along one of two lines, in words; "" if nothing does."""
         slopes = {} if kind == "value" else {"slope": self}
         if kind == "hessian" and first(self, self.theta)[1] == "the complex step":
             slopes["second derivative"] = lambda theta: complex_step(self, theta)
@@ -221,11 +214,7 @@ class _Point:
 
 
 def first(function, theta):
-    """First derivatives (..., n) as a `Difference`, and how they were made.
-
-    The complex step is believed only where differences along two lines agree with it: a function
-    that drops the imaginary part, as `abs` and comparisons do, is not analytic.
-    """
+    """First derivatives (..., n), by the complex step where differences on two lines confirm it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

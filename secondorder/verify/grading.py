@@ -178,10 +178,7 @@ def _target(entry, implementation):
 
 
 class _Recorded:
-    """The function, which remembers some calls, and why it gave nothing where it did not.
-
-    It may call the edition's function whose place it has, or be that one: `original` answers then.
-    """
+    """The function, which remembers calls; `original` answers where it calls the edition's own."""
 
     def __init__(self, function, calls):
         self.function, self.calls = function, calls
@@ -247,11 +244,7 @@ def _copied(value):
 # -- a wrong answer beside the right one -----------------------------------------------------------
 
 def beside(target, calls):
-    """Where the result that differs most from the edition's own differs from it, in which call, and
-    what all calls have in common.
-
-    Not the first: two sums of one array in float32 differ too, and say nothing.
-    """
+    """The call whose result differs most from the edition's own, and what all have in common."""
     worst, lines, told, same = 0.0, [], [], 0
     for arguments, named, result in calls:
         try:

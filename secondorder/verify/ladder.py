@@ -64,10 +64,7 @@ def second_differences(function, theta):
 
 
 def jumps(function, theta, line):
-    """Whether the slope along a line is another one on each side of theta: a kink.
-
-    (f(h) - 2 f(0) + f(-h)) / h falls like h where f is smooth, and settles at the jump at a kink.
-    """
+    """Whether (f(h) - 2 f(0) + f(-h)) / h settles at a jump along a line: theta is at a kink."""
     noise, here, slope, rungs = rounding_of(function, theta), function(theta), 0.0, []
     for h in FIRST:
         plus, minus = tried(function, (theta + h * line, theta - h * line))
@@ -101,10 +98,7 @@ def rounding_of(function, theta):
 
 
 def _stair(function, theta, line):
-    """The height of the first stair of a function that is constant around theta; 0 for none.
-
-    Where the constant stretch of a function with a kink ends nothing jumps.
-    """
+    """The height of the first stair of a function that is constant around theta; 0 for none."""
     low, high = 0.0, 0.0
     (here,) = tried(function, [theta])
     for h in LINES[::-1] + (1e-4, 1e-3, 1e-2, 1e-1):

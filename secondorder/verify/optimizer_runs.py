@@ -13,13 +13,10 @@ OWN = ("_network", "loss", "base", "steps", "details", "_given")
 #: How a method that draws random numbers can resume.
 DRAWS = ("a generator cannot be saved: keep a number, self.seed, and draw from "
          "np.random.default_rng([self.seed, self.steps])")
-SPOILT = 7.0  # what is written over arrays that belong to somebody else
 
 
 class Runs:
-    """Makes optimizers that start alike, each on a copy of the network, and steps them through the
-    same batches. Every third batch is shorter.
-    """
+    """Makes optimizers that start alike, and steps them through the same batches."""
 
     def __init__(self, make, network, loss, x, y, steps, rng):
         self.make, self.network, self.loss = make, network, loss
@@ -98,9 +95,7 @@ def _plain(value):
 
 
 def what_is_forgotten(runs):
-    """Why a resumed run goes on with other numbers: what changes from step to step although
-    `state_names` does not list it.
-    """
+    """What changes from step to step although `state_names` does not list it, in words."""
     optimizer = runs.at(1)
     earlier = [(method, attributes(method)) for method in wrapped(optimizer)]
     runs.trace(optimizer, 1, 3)
@@ -112,11 +107,3 @@ def what_is_forgotten(runs):
     several = len(names) > 1
     return (f"{', '.join(names)} change{'' if several else 's'} from step to step: list "
             f"{'them' if several else 'it'} in state_names")
-
-
-def spoil(value):
-    """Write over all arrays inside a dict."""
-    for entry in value.values() if isinstance(value, dict) else ():
-        if isinstance(entry, np.ndarray) and entry.dtype.kind == "f":
-            entry[...] = SPOILT
-        spoil(entry)

@@ -122,13 +122,14 @@ def test_planted_mistakes_are_named(base, methods, name, expected):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_function_of_positive_numbers_is_told_of_interval():
-    root = own(np.sqrt, lambda x: 0.5 / np.sqrt(x), lambda x: -0.25 * x**-1.5)
+    root = own(np.sqrt, lambda x: 0.5 / np.sqrt(x), lambda x: -0.25 * x**-1.5, kinks=(-3.0,))
     assert "interval=(low, high)" in text_of(verify.activation(root), "value")
-    assert verify.activation(root, interval=(0.1, 4.0))
+    with np.errstate(invalid="raise"):  # nothing is asked outside
+        assert verify.activation(root, interval=(0.1, 4.0))
 
 
 def test_missing_activation_methods_are_named():
-    with pytest.raises(TypeError, match=r"lacks curvature\(x\)"):
+    with pytest.raises(TypeError, match="lacks curvature"):
         verify.activation(changed(ActivationFunction, value=np.tanh, slope=np.tanh))
 
 
@@ -266,3 +267,29 @@ def test_what_was_not_judged_is_one_note():
                                    lambda x: 6 * x * np.cos(x**3) - 9 * x**4 * np.sin(x**3)))
     (note,) = [note for note in report.notes if "not judged" in note]
     assert report and "slope against differences of value for x from -768" in note
+
+
+@pytest.mark.everyday(4)
+@pytest.mark.parametrize("wrong", ["slope", "curvature"])
+@pytest.mark.parametrize("place", [3.0, 6.5, 20.0, 100.0, 500.0, 1e9])
+def test_a_wrong_tail_is_found(wrong, place):
+    right = getattr(nets.ACTIVATIONS["sin"], wrong)
+    tailed = changed(nets.ACTIVATIONS["sin"], **{wrong: lambda self, x: (
+        right(self, x) + 0.01 * (np.abs(x) > place)).astype(x.dtype)})
+    report = verify.activation(tailed)
+    assert wrong_passes(report) == ({wrong} if place < 768 else set()), str(report)
+    assert "looked at x from -768 to 768" in str(report)
+    report = verify.activation(tailed, interval=(-2, 2.5))
+    assert report and "looked at x from -2 to 2.5" in str(report)
+
+
+def test_a_function_that_overflows_is_looked_at_as_far_as_it_is_finite():
+    with np.errstate(over="ignore"):
+        report = verify.activation(own(np.exp, np.exp, np.exp))
+    assert report and "looked at x from -768 to 384" in str(report), str(report)
+
+
+@pytest.mark.parametrize("value", [3, "ab", (2, 1), (0, np.inf), (-0.01, 0.0)])
+def test_a_bad_interval_is_refused(value):
+    with pytest.raises((TypeError, ValueError), match="interval"):
+        verify.activation("relu", interval=value)

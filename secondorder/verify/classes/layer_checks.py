@@ -3,14 +3,12 @@
 import numpy as np
 
 from ...exact.finite_differences import Difference
-from ..differences import at_zero, jumps_along, rounding
+from ..differences import jumps_along, rounding
 from ..recorder import SAFETY
-from .calls import Calls
+from .calls import DIRECTIONS, Calls
 from .forward_checks import check_state_of_pass
 from .layer_under_test import none_if_empty
-from .passes import PAIRS, PASSES, RESULTS, Unusable, flat, slots
-
-_SHARES = 6  # wrong entries of which is asked where they come from
+from .passes import PAIRS, PASSES, RESULTS, Unusable, slots
 
 
 class LayerChecks:
@@ -85,6 +83,8 @@ class LayerChecks:
 
     def term(self, name, case, against, args, *references):
         """One pass with some arguments against its reference; of a pair, both its parts."""
+        if name in self.recorder.broken:
+            return
         result = self.attempt(name, *args, case=f" {case}".rstrip())
         if result is None:
             return
@@ -95,14 +95,10 @@ class LayerChecks:
             self.compare_bars(name, told.replace("x_bar", "theta_bar"), bars, references[1]())
 
     def compare(self, name, what, computed, reference, args=None, hint=""):
-        """Compare with a Difference; when wrong, `args` of the pass are tried again with transposed
-        weights.
-        """
+        """Compare with a Difference; where wrong, `args` are tried with transposed weights."""
         reference = self._rounded(reference)
         if args is not None and not self.agrees(computed, reference):
             hint = self._transposed_hint(name, args, reference)
-            if name == "backward" and not hint:
-                hint = self._of_one_window(computed, reference)
         return self.recorder.compare(name, what, computed, reference.value, reference.error,
                                      names=(what.split(" ")[0], "differences"), hint=hint)
 
@@ -118,9 +114,7 @@ class LayerChecks:
             (np.abs(computed - reference.value) <= allowed).all())
 
     def compare_bars(self, name, what, bars, reference):
-        """Compare the arrays for the parameters, each with its part of a flat reference (..., P);
-        of a layer inside, parameter by parameter.
-        """
+        """Compare arrays for the parameters, each with its part of a flat reference (..., P)."""
         places = [slot for slot in slots(self.subject.layer) if slot[1] is not None]
         lead = reference.value.shape[:-1]
 
@@ -137,18 +131,12 @@ class LayerChecks:
                     here = slice(where.start - place.start, where.stop - place.start)
                     self.compare(name, what.replace("theta", block, 1),
                                  bar[..., here].reshape(lead + shape), part(where, shape))
-            elif right_shape or not self._misshapen(name, slot):
+            else:
                 others = [other for other in parts if other != slot
                           and self.agrees(bar, self._rounded(parts[other]))]
                 self.compare(name, what.replace("theta", slot, 1), bar, parts[slot], hint=(
                     f"this is what belongs to {others[0]}: the arrays stand in another order than "
                     "the parameters in declare" if others else ""))
-
-    def _misshapen(self, name, slot):
-        """Whether the shape of what belongs to a parameter was told already."""
-        return any(finding.pass_name == name and finding.compared.startswith(slot)
-                   and "wrong shape" in finding.compared
-                   for finding in self.recorder.report.findings)
 
     def _transposed_hint(self, name, args, reference):
         """Try the pass with square weights, or their tangents, or both, transposed."""
@@ -178,9 +166,7 @@ class LayerChecks:
         return ""
 
     def _called_otherwise(self, name):
-        """Purity of a pass whose results can be used; a batch of one, and several directions, if it
-        is right.
-        """
+        """Purity of a pass that can be used; a batch of one and many directions, if it is right."""
         recorder, args = self.recorder, self.arguments(name)
         if name in recorder.broken:
             return
@@ -191,10 +177,9 @@ class LayerChecks:
         calls = Calls(self, name, args)
         if not recorder.wrong(name):
             calls.alone()
-        if self.subject.layer.many_directions and not recorder.wrong(name):
+        if (self.subject.layer.many_directions and name in DIRECTIONS
+                and not recorder.wrong(name)):
             calls.many()
-        if name == "backward" and not recorder.wrong(name):
-            self._halves(*self.attempt(name, *args))
 
     # -- first order -------------------------------------------------------------------------------
 
@@ -204,33 +189,6 @@ class LayerChecks:
         self.term("backward", "", "against differences of forward", (self.y_bar,),
                   lambda: subject.input_gradient(*point),
                   lambda: subject.parameter_gradient(*point))
-
-    def _of_one_window(self, x_bar, reference):
-        """A hint where entries of x_bar are the share of one window of the output alone."""
-        if np.shape(x_bar) != np.shape(reference.value) or self.y.ndim < 3:
-            return ""
-        slack = SAFETY * reference.error + 1e-6 * (np.abs(x_bar).max() or 1.0)
-        for index in map(tuple, np.argwhere(np.abs(x_bar - reference.value) > slack)[:_SHARES]):
-            def moved(t, index=index):
-                x = self.subject.x.copy()
-                x[index] += t
-                return self.subject.forward(x)[index[0]]
-            shares = at_zero(moved).value * self.y_bar[index[0]]
-            if not any((np.abs(of_one - x_bar[index]) <= slack[index]).any()
-                       and (np.abs(of_one) > slack[index]).sum() > 1
-                       for of_one in (shares.sum(axis=0), shares.sum(axis=-1))):
-                return ""
-        return ("each wrong entry is the share of one window alone: where windows overlap, += is "
-                "meant in place of =")
-
-    def _halves(self, x_bar, bars):
-        """What a network calls gives what `backward` gives."""
-        layer, y_bar = self.subject.layer, self.y_bar
-        for name, expected in (("input_gradient", x_bar),
-                               ("parameter_gradient", flat(bars)))[:1 + bool(bars)]:
-            got = np.asarray(getattr(layer, name)(self.saved, y_bar.copy()))
-            self.recorder.compare(name, f"{name} against its half of backward", got, expected,
-                                  names=(name, "backward"))
 
     def tangent(self):
         """y_tangent against differences of forward along the direction."""
@@ -255,9 +213,7 @@ class LayerChecks:
     # -- second order ------------------------------------------------------------------------------
 
     def _differences_of(self, name):
-        """Whether differences can be taken of a pass, as it was judged and found right; in words
-        what they are taken of.
-        """
+        """Whether differences are taken of a pass that was found right, and that in words."""
         exact = name in self.judged and not self.recorder.wrong(name)
         return exact, f"against differences of {name if exact else 'forward, twice'}"
 
@@ -294,9 +250,7 @@ class LayerChecks:
                                 sum(one.error for one in of)))
 
     def backward_tangent(self):
-        """x_bar_tangent and theta_bar_tangent term by term, against differences of `backward` if
-        that is right.
-        """
+        """x_bar_tangent and theta_bar_tangent, term by term."""
         name, subject = "backward_tangent", self.subject
         exact, against = self._differences_of("backward")
         zero, zero_x = np.zeros_like(self.y_bar), np.zeros_like(subject.x)
