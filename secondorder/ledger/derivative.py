@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from ..checks.brief import shown
-from .comparisons import Equal, VerificationError, as_array, claim_text
+from .comparisons import Equal, VerificationError, as_array
 
 _ROUGHEST = 1e-3  # a predicted error beyond this says nothing of a derivative
 _ROUNDING = 1e-13
@@ -45,7 +45,7 @@ class Derivative(Equal):
     def __init__(self, what=None, *, of, is_, at, tolerance=1e-8, case=None):
         if not callable(of):
             raise VerificationError(f"of must be a function, got {shown(of)}")
-        what = _name(of, is_) if what is None else claim_text(what)
+        what = _name(of, is_) if what is None else what
         at = _point(what, at)
         self.stated = tolerance
         given = as_array(what, "given", is_(at[()]) if callable(is_) else is_)

@@ -31,8 +31,6 @@ def test_a_display_is_read_by_its_label_unless_it_is_given(displays, given, corr
 @pytest.mark.parametrize("text, message", [
     ("%= 2\nx\n", r"\[toy\] 1: no formula is given, and .*displays.tex has no '%= 1'"),
     ("%= 1\nx\n\n%= 1\ny\n", "displays.tex, line 4: 1 stands there twice"),
-    ("x\n%= 1\ny\n", "displays.tex, line 1: no label stands before it"),
-    ("%= 1\n\n%= 2\ny\n", "formula must be a non-empty text"),
     (None, "there is no .*displays.tex")])
 def test_what_is_refused(displays, text, message):
     displays.unlink()

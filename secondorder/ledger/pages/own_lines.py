@@ -16,15 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...formulas.latex import told as told_numbers
-from .. import claims, comparisons
 from ..displays import printed_numbers
 from .source import PACKAGE, check_and_helpers, doc_node, place_of, plain, tree_of
 
 _MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _HEAD = re.compile(r"Eq\. (\([\w.]+\)(?:(?:,| =) \([\w.]+\))*)")
 _NUMBER = re.compile(r"(?<![\w^_}])\((\d+[a-z]?|[A-Z]?[\d.]+)\)")  # no superscript
-_CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
-           if inspect.isclass(kind) and name not in ("Case", "VerificationError")}
 
 
 @dataclass(frozen=True)
@@ -93,8 +90,7 @@ def check_line(entry, label):
         for function in functions:
             if label in lines_of(function):
                 return _line(function, lines_of(function)[label])
-    line = claimed(functions[0], functions[1:])
-    return _line(functions[0], returned(functions[0]) if line is None else line)
+    return _line(functions[0], claimed(functions[0]))
 
 
 def of_both(entry, label):
@@ -161,23 +157,13 @@ def returned(function):
     return max(made, default=last.lineno) - 1
 
 
-def claimed(function, others=()):
-    """The first line of a function that makes a claim, or has one of the others make it."""
-    claiming = _CLAIMS | {one.__name__ for one in others
-                          if _CLAIMS & {_name(node) for node in ast.walk(_tree(one))}}
+def claimed(function):
+    """The first line of a function with a call that begins with words, as those do that claim:
+    `case.equal("its mean", ...)`.
+    """
     lines = [node.lineno for node in ast.walk(_tree(function)) if isinstance(node, ast.Call)
-             and (_name(node.func) in claiming or _says(node))]
-    return min(lines) - 1 if lines else None
-
-
-def _name(node):
-    return getattr(node, "id", getattr(node, "attr", ""))
-
-
-def _says(call):
-    """Whether a call begins with words, as those do that claim: `case.equal("its mean", ...)`."""
-    text = ast.unparse(call.args[0]) if call.args else ""
-    return text.startswith(("'", '"', "f'", 'f"')) and " " in text
+             and node.args and re.match("f?['\"].* ", ast.unparse(node.args[0]))]
+    return min(lines) - 1 if lines else returned(function)
 
 
 def _targets(node):
