@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import files
 
 INDEX = "index.html"
-STATIC = ("style.css", "script.js", "moving.css", "moving.js")
+STATIC = ("style.css", "script.js")
 MARK = "made-by-secondorder-book"  # names the files of a book: see `listed`
 _FIRST = "Written by secondorder book, which may write these files again or remove them:"
 

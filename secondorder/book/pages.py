@@ -11,7 +11,7 @@ from ..ledger.labels import short
 from ..ledger.pages import counts, reading_path
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import (articles, bibliography, evaluating, folder, graph, moving, reported, search, trees,
+from . import (articles, bibliography, evaluating, folder, graph, reported, search, trees,
                tutorials)
 from .parts import docstrings, evidence, symbols
 
@@ -135,8 +135,7 @@ def _paper(paper, entries, evaluated, studies):
             "counts": counts, "path": stations(paper, entries, studies),
             "symbols": symbols.table(paper), "letters": known,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
-            "studies": studies, "related": reported.related(entries, studies),
-            "moving": moving.figure(paper)}
+            "studies": studies, "related": reported.related(entries, studies)}
 
 
 def stations(paper, entries, studies):

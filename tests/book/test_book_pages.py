@@ -118,7 +118,7 @@ def four_papers(monkeypatch):
                     "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
                     "corrected": "", "articles": [], "symbols": [], "labels": 0, "topics": {},
                     "trees": {"drawn": [], "single": [], "alone": []}, "path": [],
-                    "letters": {}, "helpers": [], "related": {}, "moving": None}
+                    "letters": {}, "helpers": [], "related": {}}
             for paper in REGISTRY.rooms()}
     monkeypatch.setattr(pages, "join", lambda made: {})
     return claims, pages.rendered(made, claims)
