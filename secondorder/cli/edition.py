@@ -36,8 +36,8 @@ Where pdflatex or xelatex is installed it numbers the displays: it runs on a cop
 folder, without a shell, and reads and writes nothing outside. Without it, or where it stops at an
 error, the numbers are counted here; what may put them wrong is said first.
 
-What could not be read is listed with its line, in READING.md too. A text that does not close its
-braces or environments is refused, with its line. Nothing is overwritten.
+What could not be read is listed with its line, in READING.md too, and reading goes on behind it. A
+macro that is a program stays as it stands and is listed by name. Nothing is overwritten.
 """
 TEST = """\
   secondorder edition test my-paper

@@ -108,11 +108,3 @@ def test_what_the_papers_prove_stands_where_they_prove_it():
     assert "43" in graph.below("proposition-4.4", steps["reversible-gauss-newton"])
     assert graph.below("9", steps["low-rank"]) == ["8"]
     assert {"15", "16", "17"} <= set(graph.below("7", steps["ea-cg"]))
-
-
-def test_a_line_leaves_below_a_box_and_arrives_above_the_next():
-    """By way of the middle between them; past a row on the way it goes straight down."""
-    tall = trees.TALL
-    assert trees._path([(10, 0), (30, 100), (30, 200)]) == (
-        f"M10,{tall:.0f} C10,{(100 + tall) / 2:.0f} 30,{(100 + tall) / 2:.0f} 30,100 "
-        f"V{100 + tall:.0f} C30,{150 + tall / 2:.0f} 30,{150 + tall / 2:.0f} 30,200")

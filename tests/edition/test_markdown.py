@@ -51,7 +51,7 @@ and $$ i = j (4) $$ too.
 def test_a_broken_display_is_listed_and_the_others_are_read(tmp_path):
     found = of("$$a \\tag{1}$$\n\n$$\n\\frac{b \\tag{2}\n$$\n\n$$c$$\n", tmp_path)
     assert [display.label for display in found.displays] == ["1", None]
-    assert found.unread == ["paper.md, line 4: { is never closed"]
+    assert found.unread == ["paper.md, line 4: the display that begins in line 4 is never closed"]
     with pytest.raises(ReadingError, match=r"paper.md, line 3: \$\$ is never closed"):
         of("a\n\n$$ b", tmp_path)
 

@@ -196,10 +196,7 @@
     const link = event.target.closest && event.target.closest("a.picture");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const part = link.querySelector("svg").cloneNode(true), use = part.querySelector("use");
-    if (use) part.setAttribute("viewBox", `0 0 ${use.getAttribute("width")} ${use.getAttribute("height")}`);
-    part.removeAttribute("class");
-    large.replaceChildren(part);
+    large.replaceChildren(link.querySelector("svg").cloneNode(true));
     large.showModal();
   });
   large.addEventListener("click", () => large.close());
