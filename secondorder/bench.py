@@ -12,12 +12,12 @@ all of them. A ratio is the median of the blocks' ratios.
 import math
 import statistics
 import time
-import tracemalloc
 
 import numpy as np
 
 import secondorder as so
 from secondorder.checks import lookup
+from secondorder.papers.low_rank.figures.costs import peak
 
 # -- networks at the papers' sizes, each with a batch ----------------------------------------------
 
@@ -63,7 +63,7 @@ def problem(name, dtype="float64"):
 # -- the work: function of (net, loss, x, y) that gives what is timed ------------------------------
 
 
-def _vector(net, count=()):
+def _vector(net, *count):
     return np.random.default_rng(2).standard_normal((net.size, *count)).astype(net.dtype)
 
 
@@ -76,24 +76,12 @@ def _product(net, loss, x, y):
     return lambda: so.exact.hessian_vector_product(net, loss, x, y, v)
 
 
-def _kept(operator):
+def _kept(operator, *count):
     def make(net, loss, x, y):
-        kept, v = operator(net, loss, x, y), _vector(net)
-        kept @ v  # the backward pass belongs to the evaluation
-        return lambda: kept @ v
+        kept, V = operator(net, loss, x, y), _vector(net, *count)
+        kept @ V  # the backward pass belongs to the evaluation
+        return lambda: kept @ V
     return make
-
-
-def _made(operator):
-    def make(net, loss, x, y):
-        v = _vector(net)
-        return lambda: operator(net, loss, x, y) @ v
-    return make
-
-
-def _ten(net, loss, x, y):
-    kept, V = so.exact.HessianOperator(net, loss, x, y), _vector(net, (10,))
-    return lambda: kept @ V
 
 
 def _rows(net, loss, x, y):
@@ -114,10 +102,8 @@ WORK = {
     "Hessian product": _product,
     "Hessian product, kept": _kept(so.exact.HessianOperator),
     "Gauss-Newton product, kept": _kept(so.exact.GaussNewtonOperator),
-    "Gauss-Newton made and used": _made(so.exact.GaussNewtonOperator),
-    "ten Hessian products, kept": _ten,
+    "ten Hessian products, kept": _kept(so.exact.HessianOperator, 10),
     "one gradient a sample": _rows,
-    "step of SGD": _step("SGD"),
     "step of Adam": _step("Adam"),
     "step of ResidualPartitioning": _step("ResidualPartitioning", learning_rate=1e-3),
     "step of EACG": _step("EACG", learning_rate=1e-6),
@@ -159,9 +145,7 @@ def products(net, samples, work):
         "Hessian product": up + back + tangent + back_tangent,
         "Hessian product, kept": tangent + back_tangent,
         "Gauss-Newton product, kept": tangent + back,
-        "Gauss-Newton made and used": up + tangent + back,
         "ten Hessian products, kept": 10 * (tangent + back_tangent),
-        "step of SGD": up + back,
         "step of Adam": up + back,
         "step of ResidualPartitioning": up + back + inner + back,
     }.get(work)
@@ -188,52 +172,45 @@ def in_torch(net, x, y, work):
 
     module, target = _module(torch, net), torch.from_numpy(y)
     inputs, parameters = torch.from_numpy(x), list(module.parameters())
+    v = [torch.randn_like(p) for p in parameters]
 
     def loss():
         return torch.nn.functional.cross_entropy(module(inputs), target)
 
-    def of_directions(count):
-        g = torch.autograd.grad(loss(), parameters, create_graph=True)
-        v = [[torch.randn_like(p) for p in parameters] for _ in range(count)]
-        return lambda: [torch.autograd.grad(g, parameters, one, retain_graph=True) for one in v]
+    def gradient(graph=False):
+        return torch.autograd.grad(loss(), parameters, create_graph=graph)
 
-    def product():
-        g = torch.autograd.grad(loss(), parameters, create_graph=True)
-        return torch.autograd.grad(g, parameters, v0)
+    def product(g):
+        return torch.autograd.grad(g, parameters, v, retain_graph=True)
 
-    def rows():
+    def one(p, x, y):
+        out = torch.func.functional_call(module, p, (x[None],))
+        return torch.nn.functional.cross_entropy(out, y[None])
+
+    if work == "gradient":
+        return gradient
+    if work == "Hessian product":
+        return lambda: product(gradient(True))
+    if work == "Hessian product, kept":
+        g = gradient(True)
+        return lambda: product(g)
+    if work == "ten Hessian products, kept":
+        g = gradient(True)
+        return lambda: [product(g) for _ in range(10)]
+    if work == "one gradient a sample" and not any(
+            isinstance(layer, so.Recurrent) for layer in net.layers):  # vmap does not take it
         named = {name: p.detach() for name, p in module.named_parameters()}
-
-        def one(p, x, y):
-            out = torch.func.functional_call(module, p, (x[None],))
-            return torch.nn.functional.cross_entropy(out, y[None])
         gradients = torch.func.vmap(torch.func.grad(one), (None, 0, 0))
         return lambda: gradients(named, inputs, target)
+    if work == "step of Adam":
+        optimizer = torch.optim.Adam(parameters, lr=1e-3)
 
-    def step(kind):
-        optimizer = kind(parameters, lr=1e-3)
-
-        def run():
+        def step():
             optimizer.zero_grad()
-            value = loss()
-            value.backward()
+            loss().backward()
             optimizer.step()
-            return float(value.detach())
-        return run
-
-    v0 = [torch.randn_like(p) for p in parameters]
-    if work == "gradient":
-        return lambda: torch.autograd.grad(loss(), parameters)
-    if work == "Hessian product":
-        return product
-    if work == "one gradient a sample" and any(isinstance(one, torch.nn.RNN)
-                                               for one in module.modules()):
-        return None  # vmap does not take it
-    makers = {"Hessian product, kept": lambda: of_directions(1),
-              "ten Hessian products, kept": lambda: of_directions(10),
-              "one gradient a sample": rows, "step of SGD": lambda: step(torch.optim.SGD),
-              "step of Adam": lambda: step(torch.optim.Adam)}
-    return makers[work]() if work in makers else None
+        return step
+    return None
 
 
 def _module(torch, net):
@@ -294,17 +271,6 @@ def contest(contenders, blocks=9, seconds=0.1):
             times[name].append(statistics.median(calls))
             time.sleep(0.06)
     return times
-
-
-def peak(function):
-    """Most bytes that a call holds beyond what was there before, its result included."""
-    function()
-    tracemalloc.start()
-    try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def measure(network, work, dtype="float64", against=None, blocks=9, seconds=0.1):

@@ -16,7 +16,6 @@ import warnings
 
 from . import printable
 
-BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 EPILOG = """\
 Start here:
   secondorder tour                                  train on digits, draw and check derivatives
@@ -37,57 +36,36 @@ def main(arguments=None):
     went well, 128 + its number after a signal.
     """
     # small networks: a second thread gains nothing and, on a busy machine, costs tenfold
-    for name in BLAS_THREADS:
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    with printable.output():
-        return _main(arguments)
-
-
-def _main(arguments):
     command, traceback = "", False
-    try:
-        with _signals_raise(), _warnings_in_one_line():
-            try:
+    with printable.output(), _warnings_in_one_line():
+        try:
+            with _signals_raise():
                 options = parser().parse_args(arguments)
-            except SystemExit:
-                print(end="", flush=True)  # the help, for which the same holds as below
+                command = f" {options.command}" if options.command else ""
+                traceback = options.traceback
+                status = options.run(options) or 0
+                print(end="", flush=True)  # here, where an error of writing can still be reported
+                return status
+        except BrokenPipeError:  # the reader went away, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        except KeyboardInterrupt as interrupt:
+            number = getattr(interrupt, "number", 2)
+            what = "interrupted" if number == 2 else "terminated"
+            print(f"secondorder{command}: {what}", file=sys.stderr)
+            return 128 + number
+        except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
+            if traceback:
                 raise
-            command = f" {options.command}" if options.command else ""
-            traceback = options.traceback
-            status = options.run(options) or 0
-            print(end="", flush=True)  # here, where an error of writing can still be reported
-            return status
-    except BrokenPipeError:
-        _drop_output()  # the reader went away, as `head` does
-        return 1
-    except KeyboardInterrupt as interrupt:
-        number = getattr(interrupt, "number", 2)
-        what = "interrupted" if number == 2 else "terminated"
-        print(f"secondorder{command}: {what}", file=sys.stderr)
-        _flush_or_drop_output()
-        return 128 + number
-    except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
-        if traceback:
-            raise
-        text = shortened(" ".join(_told(error).split()))
-        print(f"secondorder{command}: error: {text}", file=sys.stderr)
-        _flush_or_drop_output()
-        return 2
+            print(f"secondorder{command}: error: {' '.join(str(error).split())}", file=sys.stderr)
+            return 2
 
 
 def process():
-    """The command as a process of its own: signals while it ends are too late to matter."""
-    status = 1
-    try:
-        status = main()
-    finally:
-        for number in (signal.SIGINT, *_ends()):
-            signal.signal(number, signal.SIG_IGN)
-    if status > 128:  # what a signal broke off may complain while Python takes itself apart
-        _flush_or_drop_output()
-        sys.stderr.flush()
-        os._exit(status)
-    sys.exit(status)
+    """The command as a process of its own."""
+    sys.exit(main())
 
 
 class Terminated(KeyboardInterrupt):
@@ -102,11 +80,6 @@ def _terminate(number, frame):
     raise Terminated(number)
 
 
-def _ends():
-    """The signals that end a command as Ctrl-C does."""
-    return [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
 @contextlib.contextmanager
 def _signals_raise():
     """Within this block SIGTERM and SIGHUP raise `Terminated`, but for those that are ignored, as
@@ -114,7 +87,8 @@ def _signals_raise():
     """
     before = {}
     if threading.current_thread() is threading.main_thread():
-        before = {number: signal.getsignal(number) for number in _ends()}
+        before = {getattr(signal, name): signal.getsignal(getattr(signal, name))
+                  for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)}
     for number, handler in before.items():
         if handler not in (signal.SIG_IGN, None):
             signal.signal(number, _terminate)
@@ -126,18 +100,6 @@ def _signals_raise():
                 signal.signal(number, handler)
 
 
-def _told(error):
-    """What an error says; of the system's own the file and the reason, without their number."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    return str(error)
-
-
-def shortened(text, most=400):
-    """A text without its middle where it is very long."""
-    return text if len(text) <= most else f"{text[: most - 100]} [...] {text[-80:]}"
-
-
 @contextlib.contextmanager
 def _warnings_in_one_line():
     """Say warnings as errors are said, without the place in the code that they came from."""
@@ -147,18 +109,6 @@ def _warnings_in_one_line():
         yield
     finally:
         warnings.formatwarning = usual
-
-
-def _flush_or_drop_output():
-    try:
-        print(end="", flush=True)
-    except OSError:
-        _drop_output()
-
-
-def _drop_output():
-    """Let what waits for the standard output go nowhere: Python would fail on it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser():

@@ -5,7 +5,7 @@ import sys
 
 from secondorder import files
 
-from .parsing import positive, positive_number
+from .parsing import json_option, positive, positive_number
 
 ABOUT = """\
 Time gradients, curvature and steps, as ratios in one run. The columns are
@@ -43,7 +43,7 @@ def add(commands):
     parser.add_argument("--against", choices=("torch",),
                         help="also time PyTorch, where it is installed")
     parser.add_argument("--list", action="store_true", help="list what can be timed and stop")
-    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -59,9 +59,8 @@ def run(options):
         try:
             import torch
         except ImportError as error:
-            raise ValueError(f"--against torch: PyTorch cannot be imported ({error}); install it, "
-                             "or leave the option out") from error
-        torch.set_num_threads(int(os.environ.get("OPENBLAS_NUM_THREADS", os.cpu_count() or 1)))
+            raise ValueError(f"--against torch: PyTorch cannot be imported ({error})") from error
+        torch.set_num_threads(int(os.environ["OPENBLAS_NUM_THREADS"]))
     stream, results = sys.stderr if options.json else sys.stdout, []
     print(bench.row(), file=stream)
     for network, work in pairs:

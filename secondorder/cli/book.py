@@ -3,7 +3,7 @@
 import time
 
 from .own import load, load_here, load_option
-from .parsing import force_option, not_empty, positive
+from .parsing import force_option, positive
 
 EXAMPLES = """\
   secondorder book --out book --open        all papers
@@ -24,9 +24,8 @@ def add(commands):
         "10 MB.\nWith --single-file one paper becomes one file below 4 MB, with its fonts and "
         "figures inside.", examples=EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="one paper (default: all)")
-    parser.add_argument("--out", type=not_empty, metavar="DIR", help="a new folder, or the folder "
-                        "of an earlier book; with --single-file: the file, or its folder (default: "
-                        "PAPER.html)")
+    parser.add_argument("--out", metavar="DIR", help="a new folder, or the folder of an earlier "
+                        "book; with --single-file: the file, or its folder (default: PAPER.html)")
     parser.add_argument("--single-file", action="store_true",
                         help="one paper as one file, to send to someone")
     force_option(parser)
@@ -45,18 +44,15 @@ def run(options):
 
     if options.single_file and options.paper is None:
         raise ValueError("--single-file needs a PAPER: secondorder book --single-file low-rank")
-    if options.out is None and not options.single_file:
+    if not (options.out or options.single_file):
         raise ValueError("--out DIR is needed, the folder for the pages")
     load(options.load)
     load_here(options.paper)
     began = time.monotonic()
+    write = book.write_single if options.single_file else book.write
     try:
-        if options.single_file:
-            page = book.write_single(options.out or ".", options.paper, options.seeds,
-                                     jobs=options.jobs, overwrite=options.force)
-        else:
-            page = book.write(options.out, options.paper, options.seeds,
-                              jobs=options.jobs, overwrite=options.force)
+        page = write(options.out or ".", options.paper, options.seeds, jobs=options.jobs,
+                     overwrite=options.force)
     except ImportError as error:
         raise ValueError(str(error)) from error
     print(f"written: {page} ({time.monotonic() - began:.0f} s)")

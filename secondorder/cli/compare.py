@@ -4,8 +4,8 @@ import sys
 
 from secondorder import files
 
-from .parsing import (add_table_options, force_option, natural, positive, positive_number,
-                      table_options, tell_written)
+from .parsing import (add_table_options, force_option, json_option, natural, positive,
+                      positive_number, table_options, tell_written)
 
 EXAMPLES = """\
   secondorder compare                          a 16-3-3-10 network on digits, after three epochs
@@ -16,8 +16,6 @@ EXAMPLES = """\
 Time grows with the samples and with the square of the number of parameters. A comparison that takes
 long says which curvature it is at.
 """
-#: Samples that are drawn from a larger set.
-SAMPLES = 500
 #: The files of --out.
 WRITTEN = ("compare.json", "compare.png")
 
@@ -32,9 +30,9 @@ def add(commands):
     parser.add_argument("--data", default="digits", metavar="DATA",
                         help="digits (as 4 x 4 pixels), wine, diabetes, idx:FOLDER, "
                         "cifar-10:FOLDER or csv:FILE (default: digits)")
-    parser.add_argument("--samples", type=positive, metavar="N",
+    parser.add_argument("--samples", type=positive, default=500, metavar="N",
                         help="number of samples, drawn with --seed from a larger set "
-                        f"(default: {SAMPLES}; of digits the first 400)")
+                        "(default: 500)")
     parser.add_argument("--hidden", type=positive, nargs="+", default=[3, 3], metavar="N",
                         help="widths of the hidden layers (default: 3 3)")
     parser.add_argument("--activation", default="tanh", help="activation of the "
@@ -49,8 +47,7 @@ def add(commands):
     parser.add_argument("--limit", type=positive, default=2500, metavar="P",
                         help="largest number of parameters (default: 2500)")
     add_table_options(parser)
-    parser.add_argument("--json", action="store_true",
-                        help="print a list of objects instead of a table")
+    json_option(parser)
     parser.add_argument("--out", metavar="DIR", help="write compare.json and compare.png there")
     force_option(parser)
     parser.set_defaults(run=run)
@@ -89,6 +86,8 @@ def run(options):
 
 def _point(so, options):
     """Network, loss and data where the curvatures are compared, and what the samples are."""
+    import numpy as np
+
     data = so.datasets.load(options.data, **table_options(options))
     whole, digits = len(data), options.data == "digits"
     if digits:
@@ -98,7 +97,8 @@ def _point(so, options):
         x = so.datasets.Standardisation.fit(data.inputs).apply(data.inputs)
         y = (data.targets if data.classes
              else so.datasets.Standardisation.fit(data.targets).apply(data.targets))
-    chosen = _chosen(whole, options, digits)
+    samples = min(options.samples, whole)
+    chosen = np.sort(np.random.default_rng(options.seed).permutation(whole)[:samples])
     x, y = x[chosen], y[chosen]
     outputs = data.classes or y.shape[1]
     loss = so.SoftmaxCrossEntropy() if data.classes else so.SquaredError()
@@ -107,15 +107,5 @@ def _point(so, options):
     if network.size <= options.limit and options.epochs:
         so.train(so.Adam(network, loss, learning_rate=0.01), x, y, epochs=options.epochs,
                  batch_size=50, rng=options.seed)
-    told = f"{len(x)} samples" if digits or len(x) == whole else f"{len(x)} of {whole} samples"
+    told = f"{samples} samples" if samples == whole else f"{samples} of {whole} samples"
     return network, loss, x, y, told
-
-
-def _chosen(whole, options, digits):
-    """Places of the samples, rising."""
-    import numpy as np
-
-    if digits and options.samples is None:
-        return np.arange(400)
-    samples = min(options.samples or SAMPLES, whole)
-    return np.sort(np.random.default_rng(options.seed).permutation(whole)[:samples])

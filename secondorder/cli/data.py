@@ -4,7 +4,7 @@ import sys
 
 from secondorder import files
 
-from .parsing import add_table_options, table_options
+from .parsing import add_table_options, json_option, table_options
 
 EXAMPLES = """\
   secondorder data                         the embedded data sets
@@ -28,8 +28,7 @@ def add(commands):
     parser.add_argument("--download", action="append", default=[], metavar="SET",
                         help="mnist, fashion-mnist or cifar-10: fetch it first; repeatable")
     add_table_options(parser)
-    parser.add_argument("--json", action="store_true",
-                        help="print a list of objects instead of a table")
+    json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -40,7 +39,12 @@ def run(options):
     fetched = [datasets.download(name, say=lambda line: print(line, file=sys.stderr))
                for name in options.download]
     names = options.names + fetched or datasets.EMBEDDED
-    rows = [_facts(name, datasets.load(name, **table_options(options))) for name in names]
+    rows = []
+    for name in names:
+        data = datasets.load(name, **table_options(options))
+        rows.append({"name": name, "rows": len(data), "inputs": data.inputs.shape[1],
+                     "classes": data.classes, "image_shape": data.image_shape,
+                     "input_range": data.input_range, "description": data.description})
     if options.json:
         print(files.to_json(rows))
         return 0
@@ -49,13 +53,3 @@ def run(options):
         print(f"{row['name']:<12} {row['rows']:>6} x {row['inputs']:<5} {task:<11} "
               f"{row['description']}")
     return 0
-
-
-def _facts(name, data):
-    return {"name": name,
-            "rows": len(data),
-            "inputs": data.inputs.shape[1],
-            "classes": data.classes,
-            "image_shape": data.image_shape,
-            "input_range": data.input_range,
-            "description": data.description}

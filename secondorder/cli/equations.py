@@ -6,7 +6,7 @@ import re
 from secondorder import files
 
 from .own import load, load_here, load_option
-from .parsing import checkout, natural
+from .parsing import checkout, json_option, natural
 
 VERIFY_EXAMPLES = """\
   secondorder verify                                every equation of every paper
@@ -33,7 +33,7 @@ SHOW_EXAMPLES = """\
   secondorder show residual-partitioning            the labels of a paper
   secondorder show residual-partitioning 9          one equation: formula, code, a live case
   secondorder show residual-partitioning Theorem 1 --seed 3
-  secondorder show residual-partitioning 9 --json   the same as one object
+  secondorder show residual-partitioning 9 --json   the same as a list of objects
   secondorder show residual-partitioning 22 --more  all code, the live case, every claim
   secondorder show residual-partitioning 22 --tex   formulas in LaTeX
   secondorder show low-rank --path                  a reading path: ten stations with minutes
@@ -54,12 +54,7 @@ def add(commands):
         "verify", help="run the papers' equations and print the verdict of each",
         description="Run every numbered equation on small random cases and print its verdict.",
         examples=VERIFY_EXAMPLES)
-    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
-    parser.add_argument("label", nargs="*", metavar="LABEL",
-                        help="an equation's number or name, in any spelling; several words are one "
-                             "label, as in Theorem 1 (default: all)")
-    parser.add_argument("--json", action="store_true",
-                        help="print a list of objects instead of tables")
+    _what(parser)
     parser.add_argument("--markdown", action="store_true",
                         help="print EQUATIONS.md, with formulas in LaTeX")
     parser.add_argument("--strict", action="store_true",
@@ -67,31 +62,29 @@ def add(commands):
     parser.add_argument("--write", action="store_true",
                         help="with --markdown: write EQUATIONS.md into the papers' folders, and "
                              "the tables that all papers make together")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N",
-                        help="seed of the random cases (default: 0)")
-    load_option(parser)
     parser.set_defaults(run=verify)
 
     parser = commands.add_parser("show", help="show one equation: formula, code, a live case",
                                  description="Show one equation with the code that implements it "
                                              "and a live case.", examples=SHOW_EXAMPLES)
-    parser.add_argument("paper", nargs="?", metavar="PAPER",
-                        help="a paper; without it the papers are listed")
-    parser.add_argument("label", nargs="*", metavar="LABEL",
-                        help="an equation, in any spelling; several words are one label, as in "
-                             "Theorem 1; without it the labels are listed")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N",
-                        help="seed of the live case (default: 0)")
+    _what(parser)
     parser.add_argument("--more", action="store_true",
                         help="also show all code, the code of the check and every claim")
     parser.add_argument("--tex", action="store_true", help="print formulas in LaTeX")
-    parser.add_argument("--json", action="store_true",
-                        help="print an object, as verify --json does, with the formulas; a "
-                             "list of them for several equations")
     parser.add_argument("--path", action="store_true",
                         help="show a reading path through PAPER: ten stations with minutes")
-    load_option(parser)
     parser.set_defaults(run=show)
+
+
+def _what(parser):
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
+    parser.add_argument("label", nargs="*", metavar="LABEL",
+                        help="an equation's number or name, in any spelling; several words are one "
+                             "label, as in Theorem 1 (default: all)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N",
+                        help="seed of the random cases (default: 0)")
+    json_option(parser)
+    load_option(parser)
 
 
 def verify(options):
@@ -101,7 +94,7 @@ def verify(options):
     brought = load(options.load)
     load_here(options.paper)
     label = " ".join(options.label) or None
-    study = None if label is None else _study(options.paper, label)
+    study = _study(options.paper, label)
     if study is not None:
         name = f"{study.paper} {study.key}"
         raise ValueError(f"{study.key} of {study.paper} is a study, no equation: its claims are "
@@ -109,9 +102,6 @@ def verify(options):
     if options.write and not options.markdown:
         raise ValueError("--write goes together with --markdown")
     if options.markdown:
-        if label or options.json:
-            raise ValueError("--markdown is about whole papers and goes neither with LABEL nor "
-                             "with --json")
         return _markdown(options)
     papers = brought if brought and options.paper is None else [options.paper]
     results = [result for paper in papers for result in ledger.run(paper, label, options.seed)]
@@ -135,15 +125,14 @@ def _markdown(options):
 
     papers = [REGISTRY.key(options.paper)] if options.paper else [paper for paper, _ in _rooms()]
     of_the_package = set(papers) & set(ledger.PAPERS)
-    if options.write and of_the_package:
-        top = checkout("--write")
-    pages = {paper: ledger.markdown(paper) for paper in papers}
     if not options.write:
-        print("\n".join(pages.values()), end="")
+        print("\n".join(map(ledger.markdown, papers)), end="")
         return 0
-    for paper, page in pages.items():
+    if of_the_package:
+        top = checkout("--write")
+    for paper in papers:
         target = equations_page.folder_of(paper) / "EQUATIONS.md"
-        files.write_text(target, page)
+        files.write_text(target, ledger.markdown(paper))
         print(f"written: {target}")
     if of_the_package:
         _write_front_pages(top)
@@ -166,6 +155,7 @@ def _write_front_pages(top):
 def show(options):
     """Print an equation, several of them, the labels of a paper, or the papers."""
     from secondorder import ledger
+    from secondorder.ledger.pages import reading_path
     from secondorder.ledger.pages.show import listed
     from secondorder.ledger.registry import REGISTRY
     from secondorder.studies import pages
@@ -174,39 +164,23 @@ def show(options):
     load_here(options.paper)
     paper, label = options.paper, " ".join(options.label) or None
     if options.path:
-        print(_path(options, paper, label))
-        return 0
-    if paper is not None and not options.json:
-        listing = _anywhere(paper, " ".join([options.paper, *options.label]))
-        if listing:
-            print(listing)
-            return 0
-    if options.json:
-        if not label or options.more or options.tex:
-            raise ValueError("--json is about equations: it goes with PAPER and LABEL, and "
-                             "without --more and --tex")
-        print(files.to_json(_as_object(paper, label, options.seed)))
+        if paper is None:
+            raise ValueError("--path goes with PAPER")
+        print(reading_path.shown(REGISTRY.key(paper)))
+    elif options.json:
+        print(files.to_json(_as_objects(paper, label, options.seed)))
+    elif paper is None:
+        for name, count in _rooms():
+            print(f"{name:<26} {count} labels")
+    elif listing := _anywhere(paper, " ".join([paper, *options.label])):
+        print(listing)
     elif label:
         study = _study(paper, label)
         print(ledger.show(paper, label, options.seed, options.more, options.tex)
               if study is None else pages.shown(study))
-    elif paper:
-        print("\n".join(listed(REGISTRY.select(paper)).splitlines()[1:]))
     else:
-        for name, count in _rooms():
-            print(f"{name:<26} {count} labels")
+        print("\n".join(listed(REGISTRY.select(paper)).splitlines()[1:]))
     return 0
-
-
-def _path(options, paper, label):
-    """A paper's reading path."""
-    from secondorder.ledger.pages import reading_path
-    from secondorder.ledger.registry import REGISTRY
-
-    if paper is None or label or options.json or options.more or options.tex:
-        raise ValueError("--path is about one paper: it goes with PAPER, and without LABEL, "
-                         "--json, --more and --tex")
-    return reading_path.shown(REGISTRY.key(paper))
 
 
 def _anywhere(paper, text):
@@ -229,7 +203,7 @@ def _study(paper, label):
     from secondorder.ledger.labels import asked_for, canonical
     from secondorder.ledger.registry import REGISTRY
 
-    name = canonical(label)
+    name = canonical(label or "")
     if not re.fullmatch(r"(figure|table|claim)-[\w-]+|timing", name):
         return None
     paper = REGISTRY.key(paper)
@@ -240,18 +214,14 @@ def _study(paper, label):
     return STUDIES.of(paper).get(name) if paper in STUDIES.papers else None
 
 
-def _as_object(paper, label, seed):
-    """An equation in plain values: its result, and its formulas as they stand in LaTeX; a list of
-    them where the label asks for several.
-    """
+def _as_objects(paper, label, seed):
+    """Equations in plain values: their results, and their formulas as they stand in LaTeX."""
     from secondorder import ledger
     from secondorder.ledger.registry import REGISTRY
 
-    objects = [result.to_dict() | {name: text and inspect.cleandoc(text) for name, text in
-                                   (("formula", entry.formula), ("corrected", entry.corrected))}
-               for entry, result in zip(REGISTRY.select(paper, label),
-                                        ledger.run(paper, label, seed))]
-    return objects[0] if len(objects) == 1 else objects
+    return [result.to_dict() | {name: text and inspect.cleandoc(text) for name, text in
+                                (("formula", entry.formula), ("corrected", entry.corrected))}
+            for entry, result in zip(REGISTRY.select(paper, label), ledger.run(paper, label, seed))]
 
 
 def _rooms():

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from secondorder import files
 
-from .parsing import force_option, positive
-from .printable import one_line
+from .parsing import force_option, positive, positive_number, tell_written
 
 ABOUT = """\
 Grade an exercise: its function runs inside the paper's check, in place of the edition's function.
@@ -26,7 +25,7 @@ GRADE = """\
   secondorder grade lessons/exercises/05_whose_slopes.ipynb
   secondorder grade tutorials/exercises/05_whose_slopes.py
   secondorder grade handed-in              a class: one folder a student, or all files in one
-  secondorder grade handed-in --jobs 4 --seconds 20 --minutes 15 --csv week-3.csv
+  secondorder grade handed-in --jobs 4 --seconds 20 --csv week-3.csv
   secondorder grade handed-in --feedback texts    also a text for each student
 """
 NOTEBOOK = """\
@@ -49,15 +48,13 @@ def add(commands):
         description=ABOUT, examples=GRADE)
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="an exercise, .py or .ipynb, or one FOLDER of them")
-    parser.add_argument("--csv", metavar="FILE", help="FOLDER: where the table goes (default: "
-                        "grades.csv)")
+    parser.add_argument("--csv", metavar="FILE", default="grades.csv",
+                        help="FOLDER: where the table goes (default: grades.csv)")
     parser.add_argument("--feedback", metavar="DIR", help="FOLDER: write a text a student there")
     force_option(parser)
-    parser.add_argument("--jobs", type=positive, metavar="N",
+    parser.add_argument("--jobs", type=positive, metavar="N", default=1,
                         help="FOLDER: number of files graded at the same time (default: 1)")
-    parser.add_argument("--minutes", type=float, metavar="N",
-                        help="FOLDER: by the clock, for the whole class (default: no limit)")
-    parser.add_argument("--seconds", type=float, default=60.0, metavar="N",
+    parser.add_argument("--seconds", type=positive_number, default=60.0, metavar="N",
                         help="CPU time allowed for the code and the check of a file; by the "
                         "clock four times as long (default: 60)")
     parser.set_defaults(run=run)
@@ -83,46 +80,23 @@ def run(options):
     """Grade files, or the folder of a class; 0 only if all are right."""
     from secondorder import lessons
 
-    folders = [name for name in options.files if Path(name).is_dir()]
-    if folders:
-        if len(options.files) > 1:
-            raise ValueError(f"a folder is graded by itself, got {folders[0]} and "
-                             f"{len(options.files) - 1} more")
-        return _class(folders[0], options)
-    for option in ("csv", "feedback", "jobs", "minutes"):
-        if getattr(options, option) is not None:
-            raise ValueError(f"--{option} is for a folder, got files")
-    for name in options.files:  # a mistyped name is refused before any file is graded
-        lessons.require_file(name)
+    if len(options.files) == 1 and Path(options.files[0]).is_dir():
+        began = time.monotonic()
+        grades = lessons.grade_folder(options.files[0], options.csv, options.seconds, options.jobs,
+                                      lambda line: print(line, flush=True), options.force,
+                                      options.feedback)
+        print(f"{grades}, {time.monotonic() - began:.0f} s; written: {grades.path}"
+              + (f", {options.feedback}" if options.feedback else ""))
+        return 0 if grades.ok else 1
     right = True
-    for name in options.files:
-        verdict = lessons.grade(name, options.seconds)
-        # no line of a verdict looks like another file's
-        print(f"{one_line(name)}: " + str(verdict).replace("\n", "\n  "))
+    for path in map(lessons.require_file, options.files):
+        verdict = lessons.grade(path, options.seconds)
+        print(f"{path}: " + str(verdict).replace("\n", "\n  "))
         if verdict.printed.strip() and not verdict.ok:
-            print("\n".join(["  it printed:", *_beginning(verdict.printed)]))
+            lines = [line[:200] for line in verdict.printed.strip().splitlines()]
+            print("\n    ".join(["  it printed:", *lines[:5], *["..."] * (len(lines) > 5)]))
         right = right and verdict.ok
     return 0 if right else 1
-
-
-def _class(folder, options):
-    """Grade the folder of a class, a line a file, and say where the table is."""
-    from secondorder import lessons
-
-    began, out = time.monotonic(), Path(options.csv or "grades.csv")
-    grades = lessons.grade_folder(folder, out, options.seconds, options.jobs or 1,
-                                  lambda line: print(line, flush=True), options.force,
-                                  options.minutes, options.feedback)
-    print(f"{grades}, {time.monotonic() - began:.0f} s; written: {grades.path}"
-          + (f", {options.feedback}" if options.feedback else ""))
-    return 0 if grades.ok else 1
-
-
-def _beginning(text):
-    """The first five lines of a text, indented."""
-    lines = text.strip().splitlines()
-    more = ["    ..."] if len(lines) > 5 else []
-    return [f"    {line[:200]}" for line in lines[:5]] + more
 
 
 def run_notebook(options):
@@ -134,22 +108,18 @@ def run_notebook(options):
         raise ValueError("--class names what is written: it goes without NAME and --nbgrader")
     if options.nbgrader:
         asked = [name if "/" in name else f"exercises/{name}" for name in names] or ["exercises"]
-        exercises = [place.stem for place in lessons.scripts(asked)
-                     if place.parts[0] == "exercises"]
-        written = lessons.write_assignment(out, options.nbgrader, exercises)
+        written = lessons.write_assignment(out, options.nbgrader,
+                                           [place.stem for place in lessons.scripts(asked)])
+        then = (f"students get what this makes of it, in {out}: nbgrader generate_assignment "
+                f"{options.nbgrader}")
     elif plan is None:
-        written = lessons.write_notebooks(out, names)
+        written, then = lessons.write_notebooks(out, names), f"open with: jupyter lab {out}"
     else:
         written = lessons.write_notebooks(out, [place.with_suffix("").as_posix()
                                                 for place in lessons.plans(plan)])
         page = out / "classes" / "common_mistakes.md"
         files.write_text(page, lessons.mistakes())
-        written.append(page)
-    for path in written:
-        print(f"written: {path}")
-    if options.nbgrader:
-        print(f"students get what this makes of it, in {out}: nbgrader generate_assignment "
-              f"{options.nbgrader}")
-    else:
-        print(f"open with: jupyter lab {out}" + ("" if plan is None else f"\n{SLIDES}"))
+        written, then = [*written, page], f"open with: jupyter lab {out}\n{SLIDES}"
+    tell_written(written)
+    print(then)
     return 0

@@ -15,6 +15,7 @@ def load_option(parser):
 
 def load(places):
     """Run files or load editions; the papers that they brought."""
+    from secondorder import edition
     from secondorder.ledger.registry import REGISTRY
 
     before = set(REGISTRY.papers)
@@ -24,8 +25,6 @@ def load(places):
         elif not Path(place).exists():
             raise FileNotFoundError(f"--load: no such file or folder: {place}")
         else:
-            from secondorder import edition
-
             before.discard(edition.load(place))
     brought = [paper for paper in REGISTRY.papers if paper not in before]
     if places and not brought:
@@ -57,34 +56,16 @@ def module_of(place):
 
 
 def load_here(name):
-    """Load the edition in the working directory that a name means, where there is one.
-
-    A paper that is known already, the package's own first of all, is left as it is. ValueError
-    names an edition whose name is nearly the given one.
+    """Load the edition that a name means, in the working directory or which this is itself; a paper
+    that is known already is left as it is.
     """
-    from secondorder.checks import close_matches
-    from secondorder.ledger.labels import papers_named
-    from secondorder.ledger.registry import REGISTRY, paper_meant
-
-    if not name or name in REGISTRY.papers or "/" in name or "\\" in name:
-        return
     from secondorder.edition import loading
+    from secondorder.ledger.labels import papers_named
+    from secondorder.ledger.registry import REGISTRY
 
-    if loading.is_edition("."):  # the working directory is one itself
-        key = loading.key_of(".")
+    if not name or name in REGISTRY.papers:
+        return
+    for folder in filter(loading.is_edition, [Path(), *sorted(Path().iterdir())]):
+        key = loading.key_of(folder)
         if key not in REGISTRY.papers and papers_named(name, {key: ""}):
-            loading.load(".")
-            return
-    editions = [folder.name for folder in sorted(Path().iterdir()) if loading.is_edition(folder)]
-    if not editions:
-        return
-    titles = {paper: REGISTRY.titles[paper] for paper in REGISTRY.rooms()}
-    titles |= dict.fromkeys(editions, "")
-    try:
-        meant = name if name in editions else paper_meant(name, titles)
-    except ValueError:  # it may be a topic, unless it is nearly a key
-        if close_matches(name, editions, 0.8):
-            raise
-        return
-    if meant in editions and meant not in REGISTRY.papers and loading.key_of(meant) == meant:
-        loading.load(meant)
+            loading.load(folder)

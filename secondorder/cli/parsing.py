@@ -9,8 +9,6 @@ from pathlib import Path
 
 import secondorder
 
-from . import shortened
-
 
 class CommandParser(argparse.ArgumentParser):
     """Parser of one command: keeps the line breaks of its examples and takes ``--traceback``.
@@ -20,37 +18,20 @@ class CommandParser(argparse.ArgumentParser):
 
     _intermixed = False  # whether the parsing that asks for itself again has begun
 
-    def error(self, message):
-        """End with one line and status 2; very long arguments are shortened."""
-        super().error(shortened(message))
-
-    def parse_known_args(self, args, namespace=None):
-        """Refuse here what this command does not know: the parser above shows its own usage."""
-        # the commands of a command parse their own words
-        if self._intermixed or self._subparsers is not None:
-            return super().parse_known_args(args, namespace)
-        self._intermixed = True
-        # behind -- nothing is an option, which intermixed parsing forgets
-        parse = super().parse_known_args if "--" in args else self.parse_known_intermixed_args
-        try:
-            namespace, unknown = parse(args, namespace)
-        finally:
-            self._intermixed = False
-        if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
-        return namespace, unknown
-
     def __init__(self, *args, examples="", **kwargs):
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(*args, epilog=f"examples:\n{examples}" if examples else None, **kwargs)
+        super().__init__(*args, epilog=f"examples:\n{examples}", **kwargs)
         self.add_argument("--traceback", action="store_true", help="show the traceback of an error")
 
-
-def not_empty(text):
-    """The name of a file or a directory, which has to be something."""
-    if not text:
-        raise argparse.ArgumentTypeError("expected a name, given ''")
-    return text
+    def parse_known_args(self, args, namespace=None):
+        # the commands of a command parse their own words; behind -- nothing is an option
+        if self._intermixed or self._subparsers is not None or "--" in args:
+            return super().parse_known_args(args, namespace)
+        self._intermixed = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._intermixed = False
 
 
 def positive_or_all(text):
@@ -88,14 +69,14 @@ fraction_below_one = number(float, "from 0 to below 1", lambda value: 0 <= value
 
 
 def setting(text):
-    """``name=value`` as a pair; the value as a Python literal where it is one, else as text."""
+    """``name=value`` as two; the value as a Python literal where it is one, else as text."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, given {text!r}")
     try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):  # also of very long texts
-        return name, value
+        return [name, ast.literal_eval(value)]
+    except (ValueError, SyntaxError):
+        return [name, value]
 
 
 def checkout(option):
@@ -120,8 +101,13 @@ def add_table_options(parser):
 
 def table_options(options):
     """What was said about a table, as `datasets.load` takes it."""
-    said = {} if options.target is None else {"target": options.target}
-    return said | ({"classification": True} if options.classify else {})
+    said = {"target": options.target, "classification": options.classify or None}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def json_option(parser):
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def force_option(parser):
@@ -129,7 +115,7 @@ def force_option(parser):
     parser.add_argument("--force", action="store_true", help="replace files that are there already")
 
 
-def tell_written(paths, stream):
+def tell_written(paths, stream=None):
     """Print a line a file."""
     for path in paths:
         print(f"written: {path}", file=stream)

@@ -13,39 +13,18 @@ def printable(text):
     return _CODES.sub(lambda code: f"\\u{ord(code[0]):04x}", text)
 
 
-def one_line(text):
-    r"""A text, a file's name for instance, with its line feeds as ``\u000a``."""
-    return text.replace("\n", "\\u000a")
-
-
 class Printable:
-    """A stream that hands on what is :func:`printable`, and whatever else the stream can do.
-
-    A carriage return that begins a piece is left: lines that tell progress are written over so,
-    and what stands before it in the same piece is not hidden by it. An error of writing, as on a
-    full disk, gets the stream's `name`.
+    """A stream that hands on what is :func:`printable`, and whatever else the stream can do. A
+    carriage return that begins a piece is left: lines that tell progress are written over so.
     """
 
-    def __init__(self, stream, name="output"):
-        self._stream, self._name = stream, name
+    def __init__(self, stream):
+        self._stream = stream
 
     def write(self, text):
         first = text[:1] if text[:1] == "\r" else ""
-        with self._named():
-            self._stream.write(first + printable(text[len(first):]))
+        self._stream.write(first + printable(text[len(first):]))
         return len(text)
-
-    def flush(self):
-        with self._named():
-            self._stream.flush()
-
-    @contextlib.contextmanager
-    def _named(self):
-        try:
-            yield
-        except OSError as error:
-            error.filename = self._name
-            raise
 
     def __getattr__(self, name):
         return getattr(self._stream, name)
@@ -60,8 +39,7 @@ def output():
     for stream in usual:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    sys.stdout, sys.stderr = (stream and Printable(stream, name) for stream, name in
-                              zip(usual, ("standard output", "standard error")))
+    sys.stdout, sys.stderr = map(Printable, usual)
     try:
         yield
     finally:

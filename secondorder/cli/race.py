@@ -1,6 +1,5 @@
 """`secondorder race`: the papers' methods and yours against SGD and Adam, live or as recorded."""
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -8,7 +7,8 @@ from secondorder import files
 from secondorder.checks import lookup
 
 from . import own
-from .parsing import checkout, force_option, natural, not_empty, positive_number, tell_written
+from .parsing import (checkout, force_option, json_option, natural, positive_number,
+                      tell_written)
 
 EXAMPLES = """\
   secondorder race                                   all methods on the classifier, a minute
@@ -59,15 +59,13 @@ def add(commands):
                         help="--full: keep the runs that are in --out, make the others")
     parser.add_argument("--record", action="store_true",
                         help="--full: put records, pictures and page into a checkout")
-    parser.add_argument("--out", type=not_empty, metavar="DIR",
-                        help="write race.json and race.png there")
+    parser.add_argument("--out", metavar="DIR", help="write race.json and race.png there")
     force_option(parser)
-    parser.add_argument("--json", action="store_true",
-                        help="print a list of objects instead of a table")
+    json_option(parser)
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace):
+def run(options):
     """Race live, as recorded, or in full."""
     return (recorded if options.recorded else full if options.full else live)(options)
 
@@ -146,7 +144,7 @@ def full(options):
     from secondorder.race.full import raced
     from secondorder.race.problems import PROBLEMS, stand_in
 
-    if options.out is None:
+    if not options.out:
         raise ValueError("--full needs --out DIR, for its runs")
     if stand_in():
         raise FileNotFoundError("the race in full needs MNIST: secondorder data --download mnist")

@@ -1,13 +1,12 @@
 """`secondorder reproduce` and `secondorder claims`: what the papers report, run and judged."""
 
 import concurrent.futures
-import os
 import sys
 from pathlib import Path
 
 from secondorder import files
 
-from .parsing import checkout, positive
+from .parsing import checkout, json_option, positive
 
 REPRODUCE = """\
   secondorder reproduce                                  list all studies: time, verdicts
@@ -36,9 +35,7 @@ def add(commands):
         "undecided, by the\ncriterion in the paper's figures/criteria.md. Without arguments, list "
         "the studies.",
         examples=REPRODUCE)
-    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper, or all")
-    parser.add_argument("keys", nargs="*", metavar="KEY", help="figure-2, claim-sigma, ... "
-                        "(default: all of the paper)")
+    _what(parser, "a paper, or all")
     parser.add_argument("--quick", action="store_true",
                         help="a small setting that takes seconds and decides nothing")
     parser.add_argument("--seeds", type=positive, metavar="K", help="number of seeds")
@@ -54,38 +51,32 @@ def add(commands):
                         help="begin with the package's recorded runs, to judge and draw them again "
                         "or to add seeds; their times are of another machine. Runs that are not "
                         "packed are made")
-    parser.add_argument("--data", metavar="DIR", help="folder of the public data sets "
-                        "(default: SECONDORDER_DATA)")
     parser.add_argument("--out", metavar="DIR", default="secondorder-reproduce",
                         help="folder for the results (default: %(default)s)")
     parser.add_argument("--record", action="store_true",
                         help="also put result, figure and runs among the records of a checkout")
-    parser.add_argument("--json", action="store_true",
-                        help="print a list of objects instead of a table")
     parser.set_defaults(run=run)
 
     parser = commands.add_parser(
         "claims", help="the papers' claims and their recorded verdicts",
         description="Print the recorded verdict on every claim: held, did not hold or "
         "undecided.\nBeside it stand effect, spread and number of seeds.", examples=CLAIMS)
-    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper (default: all)")
-    parser.add_argument("keys", nargs="*", metavar="KEY", help="figure-2, claim-sigma, ... "
-                        "(default: all of the paper)")
-    parser.add_argument("--json", action="store_true",
-                        help="print a list of objects instead of a table")
+    _what(parser, "a paper (default: all)")
     parser.add_argument("--markdown", action="store_true", help="print the page of the paper")
     parser.add_argument("--write", action="store_true",
                         help="with --markdown: write CLAIMS.md into the papers' folders")
     parser.set_defaults(run=run_claims)
 
 
+def _what(parser, papers):
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help=papers)
+    parser.add_argument("keys", nargs="*", metavar="KEY", help="figure-2, claim-sigma, ... "
+                        "(default: all of the paper)")
+    json_option(parser)
+
+
 def run(options):
     """List studies, or run them."""
-    if options.data is not None:
-        if not options.data or not Path(options.data).is_dir():
-            raise NotADirectoryError(f"--data: not a directory: {options.data or repr('')}")
-        os.environ["SECONDORDER_DATA"] = options.data
-
     from secondorder import studies
 
     if options.paper is None:
@@ -103,8 +94,11 @@ def run(options):
     chosen = studies.STUDIES.select(paper, keys)
     if not chosen:
         raise ValueError(no_studies(paper))
-    if options.recorded:
-        _refuse_stand_ins(chosen)
+    for study in chosen:
+        absent = studies.data.missing(study.needs)
+        if options.recorded and absent:  # new runs would be on other data
+            raise ValueError(f"--recorded: the runs of {study.key} were made on "
+                             f"{', '.join(absent)}, not found here: set SECONDORDER_DATA")
     out, records = Path(options.out), []
     with _executor(options) as executor:
         files.output_directory(out)
@@ -122,17 +116,6 @@ def run(options):
 def no_studies(paper):
     """What is said of a paper that reports nothing to run again."""
     return f"{paper} has no studies; its equations are run by secondorder verify {paper}"
-
-
-def _refuse_stand_ins(chosen):
-    """Recorded runs go with the data that they were made on: new runs would be on others."""
-    from secondorder import studies
-
-    for study in chosen:
-        absent = studies.data.missing(study.needs)
-        if absent:
-            raise ValueError(f"--recorded: the runs of {study.key} were made on "
-                             f"{', '.join(absent)}, not found here: name its folder with --data")
 
 
 def _refuse_earlier_runs(chosen, out, options):
@@ -159,10 +142,6 @@ def _reproduce(study, out, executor, options):
     known = records.runs(study) if options.recorded else {}
     sweep = studies.Sweep(place, executor, lambda line: print(line, file=sys.stderr), known)
     print(f"{study.paper} {study.key}: {study.shows}", file=sys.stderr)
-    if options.quick:
-        told = [f"{name} {value}" for name, value in study.settings(True, options.seeds).items()
-                if isinstance(value, (int, float, str))]
-        print(f"  quick setting: {', '.join(told) or 'fewer runs'}", file=sys.stderr)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)
     if options.record:
         records.keep(place, record)
@@ -233,9 +212,7 @@ def run_claims(options):
     """Print the recorded verdicts."""
     from secondorder.studies import STUDIES, pages, records
 
-    papers, keys = list(STUDIES.papers), []
-    if options.paper is not None:
-        papers, keys = [STUDIES.key(options.paper)], options.keys
+    papers = list(STUDIES.papers) if options.paper is None else [STUDIES.key(options.paper)]
     if options.write and not options.markdown:
         raise ValueError("--write goes with --markdown")
     if options.write:
@@ -243,11 +220,7 @@ def run_claims(options):
     if options.paper is not None and not STUDIES.of(*papers):
         raise ValueError(no_studies(*papers))
     if options.markdown:
-        if keys:
-            raise ValueError("--markdown is about whole papers: it goes without KEY")
-        for paper in papers:
-            if not STUDIES.of(paper):
-                continue
+        for paper in filter(STUDIES.of, papers):
             if options.write:
                 path = page_path(paper)
                 files.write_text(path, pages.page(paper))
@@ -257,17 +230,16 @@ def run_claims(options):
         if options.write:
             _write_front_pages()
         return 0
-    rows = [row for paper in papers for row in records.rows(paper, keys)]
+    rows = [row for paper in papers for row in records.rows(paper, options.keys)]
     if options.json:
         print(files.to_json(rows))
         return 0
     for paper in papers:
         mine = [row for row in rows if row["paper"] == paper]
-        if not mine:
-            continue
-        kinds = ", ".join(f"{number} {kind}" for kind, number in records.counts(paper).items())
-        print(f"\n{paper}" if keys else f"\n{paper}: {kinds}")
-        print("\n".join(pages.table(mine)))
+        if mine:
+            kinds = ", ".join(f"{number} {kind}" for kind, number in records.counts(paper).items())
+            print(f"\n{paper}" if options.keys else f"\n{paper}: {kinds}")
+            print("\n".join(pages.table(mine)))
     return 0
 
 
@@ -276,8 +248,7 @@ def _write_front_pages():
     from secondorder.studies import pages, records
 
     readme = checkout("--write") / "README.md"
-    if not files.write_between(readme, "<!-- claims by verdict -->\n", records.counts_by_paper()):
-        return
+    files.write_between(readme, "<!-- claims by verdict -->\n", records.counts_by_paper())
     page = readme.parent / pages.FINDINGS
     files.write_text(page, pages.page_of_findings())
     print(f"written: {readme}\nwritten: {page}")

@@ -8,9 +8,9 @@ from secondorder import files
 from secondorder.checks import lookup
 from secondorder.papers import rooms
 
-from .parsing import (add_table_options, force_option, fraction_below_one, natural,
-                      non_negative_number, not_empty, positive, positive_number, positive_or_all,
-                      setting, table_options, tell_written)
+from .parsing import (add_table_options, force_option, fraction_below_one, json_option, natural,
+                      non_negative_number, positive, positive_number, positive_or_all, setting,
+                      table_options, tell_written)
 
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
@@ -71,9 +71,6 @@ WITH_VALUE = {
     "--epochs": {"type": positive, "default": 20, "help": "passes over the data (default: 20)"},
     "--batch-size": {"type": positive_or_all, "default": 100,
                      "help": "samples a step, or 'all' for the whole set (default: 100)"},
-    "--last-batch": {"default": "merge", "choices": ("merge", "keep", "drop"),
-                     "help": "what to do with a last batch that is too short (default: merge it "
-                             "with the batch before)"},
     "--l2": {"type": non_negative_number, "default": 0.0,
              "help": "penalty (l2 / 2) |theta|^2 (default: 0)"},
     "--validation": {"type": fraction_below_one, "default": 0.2,
@@ -83,9 +80,8 @@ WITH_VALUE = {
     "--seed": {"type": natural, "default": 0,
                "help": "seed of split, weights, batches, and of what the optimizer draws "
                        "(default: 0)"},
-    "--out": {"type": not_empty, "metavar": "DIR",
-              "help": "write history, parameters and figure into this directory"},
-    "--checkpoint": {"type": not_empty, "metavar": "FILE",
+    "--out": {"metavar": "DIR", "help": "write history, parameters and figure there"},
+    "--checkpoint": {"metavar": "FILE",
                      "help": "after every epoch, save in this file all that --resume needs"},
 }
 
@@ -96,15 +92,14 @@ def add(commands):
     parser = commands.add_parser("train", help="train a network on embedded data or on your files",
                                  description=about, examples=EXAMPLES)
     for name, kind in WITH_VALUE.items():
-        letter = {} if "choices" in kind or "metavar" in kind else {"metavar": "N" if "type" in kind
-                                                                    else "NAME"}
-        parser.add_argument(name, **letter, **kind)
+        letter = {"metavar": "N" if "type" in kind else "NAME"}
+        parser.add_argument(name, **({} if "choices" in kind else letter) | kind)
     parser.add_argument("--autoencoder", action="store_true",
                         help="learn to reproduce the inputs, not the targets")
     parser.add_argument("--resume", action="store_true",
                         help="continue from the checkpoint if there is one")
     force_option(parser)
-    parser.add_argument("--json", action="store_true", help="print settings and history as JSON")
+    json_option(parser)
     add_table_options(parser)
     parser.set_defaults(run=run)
 
@@ -121,22 +116,26 @@ def run(options):
     loss = _loss(options, classes)
     network = _network(options, x.shape[1], y.shape[1] if y.ndim == 2 else classes, for_weights)
     optimizer = _optimizer(options, network, loss, for_method)
+    settings = {name: value for name, value in vars(options).items()
+                if name not in ("run", "json", "traceback", "command", "force")}
+    recipe = {f"--{name.replace('_', '-')}": value for name, value in settings.items()
+              if name not in ("epochs", "out", "checkpoint", "resume")}
     out = files.outputs(options.out, WRITTEN, options.force or options.resume)
 
     def finish(history):
         """Files first: they are not to be lost to a reader that goes away."""
-        results = {"command": "train", "settings": _settings(options), "network": repr(network),
-                   "parameters": network.size, "environment": files.environment(),
-                   **history.to_dict(), "seconds": time.perf_counter() - started}
+        results = {"command": "train", "settings": settings | {"set": dict(options.set)},
+                   "network": repr(network), "parameters": network.size,
+                   "environment": files.environment(), **history.to_dict(),
+                   "seconds": time.perf_counter() - started}
         written = [] if out is None else _write(out, results, history, network)
         print(files.to_json(results) if options.json else _report(results, history.records))
         tell_written(written, sys.stderr if options.json else sys.stdout)
 
     try:
         history = so.train(optimizer, x, y, epochs=options.epochs, batch_size=options.batch_size,
-                           last_batch=options.last_batch, validation=validation, rng=for_batches,
-                           checkpoint=options.checkpoint, resume=options.resume,
-                           recipe=_recipe(options))
+                           validation=validation, rng=for_batches, checkpoint=options.checkpoint,
+                           resume=options.resume, recipe=recipe)
     except BaseException as error:  # keep what was recorded; the error itself is for main
         history = getattr(error, "history", None)
         if history is not None and history.records:
@@ -145,20 +144,6 @@ def run(options):
     finish(history)
     # as training warned, the loss has risen to more than twice what it was
     return int(history.records[-1].train_loss > 2 * max(history.records[0].train_loss, 0))
-
-
-def _settings(options):
-    settings = {name: value for name, value in vars(options).items()
-                if name not in ("run", "json", "traceback", "command", "force")}
-    return settings | {"set": dict(options.set)}
-
-
-def _recipe(options):
-    """The options that decide the numbers of a run, as they are spelled on the command line."""
-    apart = ("epochs", "out", "checkpoint", "resume")
-    return {f"--{name.replace('_', '-')}": [list(pair) for pair in value.items()]
-            if isinstance(value, dict) else value
-            for name, value in _settings(options).items() if name not in apart}
 
 
 def _data(options, rng):
@@ -172,23 +157,21 @@ def _data(options, rng):
     if data.input_range is not None:
         data = datasets.scale(data, (-1.0, 1.0))
     parts = datasets.split(data, options.validation, rng) if options.validation else (data,)
-    pairs = [[part.inputs, part.targets] for part in parts]
+    x, y = [part.inputs for part in parts], [part.targets for part in parts]
     if data.input_range is None:
-        _standardise(pairs, 0)
+        x = _standardised(x)
     if options.autoencoder:
-        pairs = [[x, x] for x, _ in pairs]
+        y = x
     elif classes is None:
-        _standardise(pairs, 1)
-    training, *held_out = map(tuple, pairs)
+        y = _standardised(y)
+    training, *held_out = zip(x, y)
     return training, held_out[0] if held_out else None, classes
 
 
-def _standardise(pairs, place):
+def _standardised(parts):
     from secondorder.datasets import Standardisation
 
-    rule = Standardisation.fit(pairs[0][place])
-    for pair in pairs:
-        pair[place] = rule.apply(pair[place])
+    return list(map(Standardisation.fit(parts[0]).apply, parts))
 
 
 def _network(options, inputs, outputs, rng):
@@ -248,18 +231,14 @@ def _report(results, records):
     """About ten lines of the history, as text."""
     lines, last = [f"{results['parameters']} parameters, {results['method']}"], len(records) - 1
     for record in (records[place] for place in sorted({*range(0, last, max(1, last // 10)), last})):
-        shown = {what: " / ".join(form(record[name]) for part in ("train", "validation")
-                                  if (name := f"{part}_{what}") in record)
-                 for what, form in (("loss", _brief), ("accuracy", "{:.3f}".format))}
-        lines.append(f"epoch {record.epoch:4}" + "".join(
-            f"   {what} {text}" for what, text in shown.items() if text))
+        line = f"epoch {record.epoch:4}"
+        for what in ("loss", "accuracy"):
+            names = (f"train_{what}", f"validation_{what}")
+            shown = " / ".join(f"{record[name]:.5g}" for name in names if name in record)
+            line += f"   {what} {shown}" if shown else ""
+        lines.append(line)
     return "\n".join([*lines, "(training / validation)" if "validation_loss" in records[0] else
                       "(training; nothing is held out)"])
-
-
-def _brief(value):
-    """Five decimals, or an exponent where the number is large."""
-    return f"{value:.5f}" if abs(value) < 1e6 else f"{value:.5e}"
 
 
 def _write(out, results, history, network):

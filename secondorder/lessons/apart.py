@@ -6,22 +6,19 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..checks import positive_number
-from .child import PATIENCE
 
-#: What a verdict says.
-OUTCOMES = ("right", "wrong", "not graded")
-NOT_GRADED = OUTCOMES[2]
+NOT_GRADED = "not graded"
+PATIENCE = 4  # the clock allows this many times the CPU time: other processes may run
 _STARTING = 60.0  # seconds for imports, on a busy machine
-_LOOK = 0.2  # seconds between two looks at what may ask for an early end
 _KEPT = 4000  # bytes of output
 # the same modules as here; the folder of the exercise is no place for NumPy to be imported from
 _START = ("import os, sys; sys.path[:] = sys.argv.pop(1).split(os.pathsep); "
           "from secondorder.lessons.child import main; main()")
+_running = set()
 
 
 @dataclass(frozen=True)
@@ -56,12 +53,12 @@ class Verdict:
         return self.text
 
 
-def grade(path, seconds=60.0, stop=None):
+def grade(path, seconds=60.0):
     """Grade an exercise; its code runs in a process of its own.
 
     The process, and what it leaves running in its group, is ended with the verdict, and at its
-    limits of time and memory. It may start no other one. It keeps mistakes apart, not malice: the
-    code runs with all rights of who grades it.
+    limits of time and memory. It keeps mistakes apart, not malice: the code runs with all rights of
+    who grades it.
 
     Parameters
     ----------
@@ -70,8 +67,6 @@ def grade(path, seconds=60.0, stop=None):
     seconds : float > 0
         CPU time that its code and the check may take; by the clock four times as many, since a
         busy machine runs other processes too.
-    stop : threading.Event, optional
-        Ends the process early once it is set: the file is not graded.
 
     Returns
     -------
@@ -82,63 +77,56 @@ def grade(path, seconds=60.0, stop=None):
     Raises
     ------
     FileNotFoundError
+        If `path` is no file.
     TypeError, ValueError
-        If `path` is no file, or `seconds` no positive number.
+        If `seconds` is no positive number.
     """
     path, seconds = require_file(path), positive_number(seconds, "seconds")
     with tempfile.TemporaryDirectory(prefix="secondorder-grade-") as place:
         answer = Path(place) / "answer.json"
         with open(Path(place) / "printed.txt", "w+b") as output:
-            status = _run(path.resolve(), seconds, answer, output, stop)
+            status = _run(path.resolve(), seconds, answer, output)
             output.seek(0)
             printed = output.read(_KEPT).decode(errors="replace")
-        told = _answer(answer) or {"outcome": "not graded", "text": "not graded: " + _why(
-            status, seconds)}
-    return Verdict(path, told["outcome"], told["text"], told.get("exercise", ""), printed)
+        if answer.exists():
+            told = json.loads(answer.read_text(encoding="utf-8"))
+        else:
+            told = {"outcome": NOT_GRADED, "text": f"{NOT_GRADED}: {_why(status, seconds)}"}
+    return Verdict(path, printed=printed, **told)
 
 
 def require_file(path):
-    """`path` as a Path.
-
-    Raises
-    ------
-    FileNotFoundError
-    ValueError
-        If it is a folder, a device or a pipe.
-    """
+    """`path` as a Path; FileNotFoundError if no file stands there."""
     path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"no such file: {path}")
     if not path.is_file():
-        raise ValueError(f"path must be a file, got {path}")
+        raise FileNotFoundError(f"no such file: {path}")
     return path
 
 
-def _run(path, seconds, answer, output, stop):
-    """Start the process and wait: its exit status, None if it had to be ended."""
+def _run(path, seconds, answer, output):
+    """Start the process and wait: its exit status, None if its time is over."""
     places = os.pathsep.join(os.path.abspath(place) for place in sys.path)
-    environment = os.environ | {"MPLBACKEND": "Agg"}
+    environment = os.environ | {"MPLBACKEND": "Agg", "PYTHONUNBUFFERED": "1"}
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         environment.setdefault(name, "1")
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START, places, str(path), str(seconds), answer],
         cwd=path.parent, env=environment, start_new_session=True, stdin=subprocess.DEVNULL,
         stdout=output, stderr=subprocess.STDOUT)
+    _running.add(process)
     try:
-        return _wait(process, PATIENCE * seconds + _STARTING, stop)
+        return process.wait(PATIENCE * seconds + _STARTING)
+    except subprocess.TimeoutExpired:
+        return None
     finally:  # also at Ctrl-C: nothing of it goes on
+        _running.discard(process)
         _end(process)
 
 
-def _wait(process, seconds, stop):
-    """The exit status of a process; None where its time is over, or `stop` is set earlier."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and not (stop is not None and stop.is_set()):
-        try:
-            return process.wait(seconds if stop is None else _LOOK)
-        except subprocess.TimeoutExpired:
-            pass
-    return None
+def end_all():
+    """End the processes of all files that are being graded, in whatever thread."""
+    for process in list(_running):
+        _end(process)
 
 
 def _end(process):
@@ -146,18 +134,8 @@ def _end(process):
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (AttributeError, ProcessLookupError, PermissionError):  # none left, or no such groups
-        pass
-    process.kill()
+        process.kill()
     process.wait()
-
-
-def _answer(path):
-    """What the process wrote, where it came to a verdict."""
-    try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return told if isinstance(told, dict) and told.get("outcome") in OUTCOMES else None
 
 
 def _why(status, seconds):

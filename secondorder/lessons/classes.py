@@ -2,9 +2,6 @@
 
 import csv
 import io
-import os
-import re
-import threading
 import time
 from concurrent import futures
 from dataclasses import dataclass, field
@@ -13,14 +10,12 @@ from pathlib import Path
 from .. import files
 from ..checks import positive_number, whole_number
 from . import exercises
-from .apart import NOT_GRADED, Verdict, grade
+from .apart import NOT_GRADED, Verdict, end_all, grade
 
 #: The columns of the table; `of` is how many points the exercise has.
 COLUMNS = ("name", "exercise", "verdict", "points", "of", "hint", "seconds", "file")
 _ENDINGS = (".py", ".ipynb")
 _PASSED_OVER = ("__pycache__", "__MACOSX", "node_modules", "venv")
-# a spreadsheet takes a cell that begins with one of these for a formula
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
 
 @dataclass(frozen=True)
@@ -33,7 +28,7 @@ class Graded:
     name: str
     file: str
     verdict: Verdict
-    seconds: float = 0.0
+    seconds: float
 
     @property
     def points(self):
@@ -44,10 +39,10 @@ class Graded:
         return most if self.verdict.ok else 0, most
 
     def row(self):
-        """The cells of the table, as text that a spreadsheet takes for text."""
+        """The cells of the table."""
         told = self.verdict
-        return [*map(_cell, (self.name, told.exercise, told.outcome)), *map(str, self.points),
-                _cell(hint(told)), f"{self.seconds:.1f}", _cell(self.file)]
+        return [self.name, told.exercise, told.outcome, *self.points, hint(told),
+                f"{self.seconds:.1f}", self.file]
 
     def feedback(self):
         """What its author is told, as text."""
@@ -56,7 +51,7 @@ class Graded:
                                     if most else "no points"), self.verdict.text]
         if self.verdict.printed.strip() and not self.verdict.ok:
             told.append(f"it printed:\n{self.verdict.printed.rstrip()}")
-        return _readable("\n\n".join(told), keep="\n")
+        return "\n\n".join(told)
 
 
 @dataclass
@@ -83,8 +78,8 @@ def submissions(folder):
     """What was handed in, in the order of names.
 
     A folder in it is a student with all files below it; a script or notebook that stands in it by
-    itself is a student, too. Links to folders, hidden folders, caches and environments are passed
-    over, as is every file that is no script and no notebook.
+    itself is a student, too. Hidden folders, caches and environments are passed over, as is every
+    file that is no script and no notebook.
 
     Parameters
     ----------
@@ -105,11 +100,12 @@ def submissions(folder):
     if not folder.is_dir():
         raise NotADirectoryError(f"not a directory: {folder}")
     for path in sorted(folder.iterdir()):
-        if _passed_over(path.name):
-            continue
-        if path.is_dir() and not path.is_symlink():
-            entries += [(path.name, file) for file in _below(folder, path) or [path.name]]
-        elif path.suffix.lower() in _ENDINGS:
+        if path.is_dir() and not path.is_symlink() and not _passed_over(Path(path.name)):
+            below = [place.relative_to(folder) for place in sorted(path.rglob("*"))]
+            found = [str(place) for place in below
+                     if place.suffix.lower() in _ENDINGS and not _passed_over(place)]
+            entries += [(path.name, file) for file in found or [path.name]]
+        elif path.suffix.lower() in _ENDINGS and not path.name.startswith("."):
             entries.append((path.stem, path.name))
     if not entries:
         raise ValueError(f"{folder} holds no script (.py), no notebook (.ipynb) and no folder with "
@@ -117,23 +113,12 @@ def submissions(folder):
     return entries
 
 
-def _below(folder, student):
-    """The scripts and notebooks in a student's folder, however deep."""
-    found = []
-    for place, below, names in os.walk(student):
-        below[:] = sorted(name for name in below if not _passed_over(name)
-                          and not Path(place, name, "pyvenv.cfg").exists())
-        found += [str(Path(place, name).relative_to(folder)) for name in sorted(names)
-                  if not _passed_over(name) and Path(name).suffix.lower() in _ENDINGS]
-    return found
-
-
-def _passed_over(name):
-    return name.startswith(".") or name in _PASSED_OVER
+def _passed_over(place):
+    return any(part.startswith(".") or part in _PASSED_OVER for part in place.parts)
 
 
 def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None, overwrite=False,
-                 minutes=None, feedback=None):
+                 feedback=None):
     """Grade what a class handed in, and write one table.
 
     Every file runs in a process of its own, as `grade` does it: whatever one of them does, the
@@ -153,8 +138,6 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None, overw
         Takes a line of text for every file that has its verdict.
     overwrite : bool
         Whether the table and the files of `feedback` may replace what is there.
-    minutes : float > 0, optional
-        By the clock, for the whole class: what has no verdict by then is not graded.
     feedback : path, optional
         A folder for one text a student, with all that is told of his or her files.
 
@@ -172,29 +155,26 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None, overw
     """
     seconds, jobs = positive_number(seconds, "seconds"), whole_number(jobs, "jobs", 1)
     handed_in, folder, out = submissions(folder), Path(folder), Path(out)
-    if not out.parent.is_dir():
-        raise FileNotFoundError(f"no such directory: {out.parent}")
-    texts = {} if feedback is None else _texts(files.output_directory(feedback), handed_in)
+    files.require_writable(out)
+    texts = {}
+    if feedback is not None:
+        place = files.output_directory(feedback)
+        texts = {name: place / f"{name}.txt" for name, _ in handed_in}
     if not overwrite:
         files.refuse_existing(out, *texts.values())
-    stop, pool, result = threading.Event(), futures.ThreadPoolExecutor(jobs), ClassGrades(out)
-    clock = threading.Timer(threading.TIMEOUT_MAX if minutes is None
-                            else 60 * positive_number(minutes, "minutes"), stop.set)
+    pool, result = futures.ThreadPoolExecutor(jobs), ClassGrades(out)
     try:
-        clock.start()
-        waiting = [pool.submit(_graded, folder, *one, seconds, stop) for one in handed_in]
+        waiting = [pool.submit(_graded, folder, *one, seconds) for one in handed_in]
         for done in futures.as_completed(waiting):
             one = done.result()
             result.rows.append(one)
             say(f"[{len(result.rows)}/{len(handed_in)}] {_cell(one.file)}: {one.verdict.outcome}, "
                 f"{one.seconds:.1f} s")
     finally:
-        stop.set()
-        clock.cancel()
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        end_all()
         result.rows.sort(key=lambda one: handed_in.index((one.name, one.file)))
-        if result.rows:
-            files.write_text(out, _table(result.rows))
+        files.write_text(out, _table(result.rows))
         for name, path in texts.items():
             told = [one.feedback() for one in result.rows if one.name == name]
             if told:
@@ -202,35 +182,16 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None, overw
     return result
 
 
-def _graded(folder, name, file, seconds, stop):
+def _graded(folder, name, file, seconds):
     """The `Graded` of one file, whatever stands in its place."""
     path, began = folder / file, time.monotonic()
-
-    def without(why):
-        return Graded(name, file, Verdict(path, NOT_GRADED, f"{NOT_GRADED}: {why}"),
-                      time.monotonic() - began)
-
-    if path.is_dir():
-        return without("the folder holds no script (.py) and no notebook (.ipynb)")
-    if not stop.is_set():
-        try:
-            verdict = grade(path, seconds, stop)
-        except (OSError, ValueError) as problem:  # it went away, or no process could be started
-            return without(problem)
-        if verdict.outcome != NOT_GRADED or not stop.is_set():
-            return Graded(name, file, verdict, time.monotonic() - began)
-    return without("the time for the whole class was over (more time: --minutes)")
-
-
-def _texts(folder, handed_in):
-    """Where each student's feedback goes, by name; names that a file system lacks are changed."""
-    texts = {}
-    for name in dict(handed_in):
-        stem = re.sub(r"[^\w.-]+", "_", name).strip(".") or "student"
-        while folder / f"{stem}.txt" in texts.values():
-            stem += "_"
-        texts[name] = folder / f"{stem}.txt"
-    return texts
+    try:
+        verdict = grade(path, seconds)
+    except OSError as problem:  # an empty folder, or no process could be started
+        why = "the folder holds no script (.py) and no notebook (.ipynb)"
+        verdict = Verdict(path, NOT_GRADED,
+                          f"{NOT_GRADED}: {why if path.is_dir() else problem}")
+    return Graded(name, file, verdict, time.monotonic() - began)
 
 
 def hint(verdict):
@@ -250,16 +211,11 @@ def _table(rows):
     stream = io.StringIO(newline="")
     writer = csv.writer(stream)
     writer.writerow(COLUMNS)
-    writer.writerows(one.row() for one in rows)
+    writer.writerows([_cell(text) for text in one.row()] for one in rows)
     return "\ufeff" + stream.getvalue()
 
 
-def _cell(text):
-    """A text in one line, which can be written in UTF-8 and is no formula to a spreadsheet."""
-    text = _readable(text)
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def _readable(text, keep=""):
-    """A text with blanks for what is no letter that can be printed, but for those of `keep`."""
-    return "".join(letter if letter.isprintable() or letter in keep else " " for letter in text)
+def _cell(value):
+    """A text in one line that is no formula to a spreadsheet."""
+    text = "".join(letter if letter.isprintable() else " " for letter in str(value))
+    return f"'{text}" if text.lstrip()[:1] in tuple("=+-@") else text

@@ -9,7 +9,6 @@ from .. import verify
 from ..ledger.mismatch import describe_mismatch
 from . import sources
 from .exercises import grades, labels, of_grade, solution
-from .notebooks import folder
 from .sources import NoExercise
 
 KINDS = ("loss", "layer", "activation")
@@ -45,10 +44,6 @@ def graded(path):
     "" where it is another one. NoExercise if there is no code, neither GRADE nor an exercise's
     name, or not what is graded; whatever the code raises comes through.
     """
-    lessons = {place.stem for pattern in ("*.py", "classes/*.py")
-               for place in folder().glob(pattern)}
-    if path.stem in lessons and not any("GRADE" in source for _, source in sources.pieces(path)):
-        _checked(None)  # a tutorial is not run, which may take minutes
     with warnings.catch_warnings(), np.errstate():  # what the code sets is not for the check
         names = sources.run(path)
     # a solution, or an answer without the line GRADE, is known by the exercise's name
@@ -117,11 +112,7 @@ def _checked(told):
     if told is None:
         raise NoExercise("the file is no exercise: it does not say in GRADE what is graded, and it "
                          "has no exercise's name. Copy the line GRADE from the exercise")
-    texts = isinstance(told, tuple) and all(
-        isinstance(part, str) or (place == 1 and len(told) == 3 and part and isinstance(
-            part, tuple) and all(isinstance(label, str) for label in part))
-        for place, part in enumerate(told))
-    if not texts or len(told) not in (2, 3) or (len(told) == 2) != (told[0] in KINDS):
+    if not isinstance(told, tuple) or len(told) != (2 if told[:1] and told[0] in KINDS else 3):
         raise NoExercise("GRADE must be (paper, label or labels, name of a function) or (one of "
                          f"{', '.join(KINDS)}, name of a class), got {told!r:.80}")
     return told
@@ -158,9 +149,8 @@ def judged(told, function, known=()):
     """The `Grade` of a function inside the checks that an exercise's GRADE names: of the first that
     fails, or of the last. `known` has usual mistakes and what to say of them.
     """
-    paper, _, implementation = told
     for label in labels(told):
-        grade = verify.equation(paper, label, function, implementation=implementation, hints=known)
+        grade = verify.equation(told[0], label, function, implementation=told[-1], hints=known)
         if not grade.ok:
             break
     return grade

@@ -67,9 +67,8 @@ def plans(name=""):
     fitting = [place for place in places
                if not name or name in (*place.stem.split("_"), place.stem)]
     if not fitting:
-        minutes, topics = zip(*(place.stem.split("_", 1) for place in places))
-        raise ValueError(f"no plan of a class is called {name!r}; there are {', '.join(topics)}, "
-                         f"or all by their minutes: {', '.join(sorted(set(minutes)))}")
+        raise ValueError(f"no plan of a class is called {name!r}; there are "
+                         f"{', '.join(place.stem for place in places)}")
     return fitting
 
 

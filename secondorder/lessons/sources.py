@@ -5,7 +5,10 @@ import re
 import sys
 import tokenize
 import types
+from unittest.mock import MagicMock
 
+#: What only IPython understands: magics, shell commands, questions.
+_MAGIC = re.compile(r"^( *)(?:%[a-zA-Z]|!|\?|[\w.]+\?\??[ \t]*$).*$", re.M)
 #: Cells of these magics are Python; those of any other (bash, html, writefile) are not.
 PYTHON_CELLS = ("time", "timeit", "capture", "prun", "python", "python3")
 
@@ -21,7 +24,7 @@ def run(path):
     """
     module = types.ModuleType("exercise")
     module.__file__ = str(path)
-    vars(module).update(get_ipython=_Shell, display=lambda *things, **named: None)
+    vars(module).update(get_ipython=MagicMock(), display=MagicMock())
     sys.modules["exercise"] = module  # classes look their module up, as dataclasses do
     for name, source in pieces(path):
         exec(compiled(source, name), module.__dict__)
@@ -40,40 +43,19 @@ def pieces(path):
             raise NoExercise(f"the file is no text in UTF-8 ({error}); save it as UTF-8") from error
     try:
         cells = json.loads(path.read_text(encoding="utf-8-sig"))["cells"]
-        return [(f"{path}, cell {number}", _of_cell("".join(cell["source"])))
+        return [(f"{path}, cell {number}", "".join(cell["source"]))
                 for number, cell in enumerate(cells, 1) if cell["cell_type"] == "code"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise NoExercise("the file is no notebook of format 4") from error
 
 
-def _of_cell(source):
-    """A cell's Python code; none where its magic makes it something else."""
-    magic = re.match(r"\s*%%(\w+)", source)
-    return "" if magic and magic[1] not in PYTHON_CELLS else source
-
-
 def compiled(source, name):
-    """Code, with what only IPython understands (``%matplotlib``, ``!ls``, ``help?``) left out.
-
-    A line is left out only where Python refuses it: ``%`` at the beginning of a line may be an
-    operator of an expression that goes over several lines. SyntaxError for anything else.
+    """Code, with what only IPython understands (``%matplotlib``, ``!ls``, ``help?``) left out, and
+    nothing of a cell that its magic makes something else than Python.
     """
-    lines = re.split(r"\r\n|\r|\n", source)  # a text may hold what splitlines takes for an end
-    while True:
-        try:
-            return compile("\n".join(lines) + "\n", name, "exec", dont_inherit=True)
-        except SyntaxError as error:
-            place = (error.lineno or 0) - 1
-            line = lines[place] if 0 <= place < len(lines) else ""
-            magic = re.match(r"(\s*)(?:(\w+)\s*=\s*)?[%!]|(\s*)\?|(\s*)[\w.]+\?\??\s*$", line)
-            if magic is None:
-                raise
-            indent = magic[1] or magic[3] or magic[4] or ""
-            lines[place] = f"{indent}{magic[2]} = None" if magic[2] else f"{indent}pass"
-
-
-class _Shell:
-    """Stands for IPython where a notebook was exported as a script: its magics do nothing."""
-
-    def __getattr__(self, name):
-        return lambda *arguments, **named: None
+    magic = re.match(r"\s*%%(\w+)", source)
+    if magic and magic[1] not in PYTHON_CELLS:
+        source = ""
+    elif magic:
+        source = source.replace("%%", "#", 1)
+    return compile(_MAGIC.sub(r"\1pass", source) + "\n", name, "exec", dont_inherit=True)

@@ -113,7 +113,7 @@ def small_bench(monkeypatch):
     measure = bench.measure
     monkeypatch.setattr(bench, "pairs", lambda networks, works: [("small", "gradient")])
     monkeypatch.setattr(bench, "measure",
-                        lambda *given: measure("small", "gradient", blocks=1, seconds=0, pause=0))
+                        lambda *given: measure("small", "gradient", blocks=1, seconds=0))
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(set_num_threads=lambda n: None))
 
 
@@ -167,8 +167,8 @@ def test_example_works(run, shelf, monkeypatch, line):
         monkeypatch.setattr(webbrowser, "open", lambda address: True)
     status, out, err = run(*words)
     blank = words[0] == "grade" or words[:2] == ["edition", "test"]  # nothing is answered, checked
-    assert status == int(blank) and out and "error" not in err
+    assert status == int(blank) and out and "error" not in err, err
     if line.startswith("verify") and "--markdown" not in line:
         assert known and known[0]
     if "--write" in line:
-        assert set(written) == {"EQUATIONS.md", "CONTRIBUTING.md", "LETTERS.md"}
+        assert set(written) == {"EQUATIONS.md", "README.md", "CONTRIBUTING.md", "LETTERS.md"}

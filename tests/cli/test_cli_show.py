@@ -7,8 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness import ledger_runs
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -51,20 +49,15 @@ def test_verify_markdown(run, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["EQUATIONS.md"], "no temporary file is left"
 
 
-def test_tables_that_all_papers_make_are_written_between_their_marks(tmp_path, capsys):
-    """CONTRIBUTING and the page of letters; what has no such mark stays as it is."""
-    from secondorder.cli import equations
+def test_pages_are_not_written_into_an_installed_package(run, tmp_path, monkeypatch):
+    import secondorder
+    from secondorder import files, ledger
 
-    (tmp_path / "secondorder" / "papers").mkdir(parents=True)
-    letters, page = tmp_path / "secondorder" / "papers" / "LETTERS.md", tmp_path / "CONTRIBUTING.md"
-    letters.write_text("# Letters\n<!-- letters -->\noutdated\n<!-- end -->\nend\n")
-    page.write_text("no mark\n")
-    equations._write_front_pages(tmp_path)
-    assert page.read_text() == "no mark\n"
-    told = letters.read_text()
-    assert told.startswith("# Letters\n<!-- letters -->\n| letter |") and "outdated" not in told
-    assert told.endswith("|\n<!-- end -->\nend\n") and told.count("\n") > 40
-    assert capsys.readouterr().out.count("written: ") == 1
+    monkeypatch.setattr(secondorder, "__file__", str(tmp_path / "secondorder" / "__init__.py"))
+    monkeypatch.setattr(ledger, "markdown", lambda paper: "page")
+    monkeypatch.setattr(files, "write_text", lambda *arguments: pytest.fail("it wrote"))
+    status, _, err = run("verify", "residual-partitioning", "--markdown", "--write")
+    assert status == 2 and "checkout" in err
 
 
 def test_show(run):
@@ -76,27 +69,11 @@ def test_show(run):
     assert status == 0 and "both sides (seed 0)" in out and "def " in out
 
 
-@pytest.mark.slow
-def test_show_json_of_several_is_a_list(run):
-    for label, labels in (("11", [["11a"], ["11b"]]), ("eq. 9", ["9"])):
-        shown = json.loads(run("show", "ea-cg", label, "--json")[1])
-        assert ([one["labels"] for one in shown] if isinstance(shown, list)
-                else shown["labels"]) == labels
-
-
 def test_show_json_is_what_verify_says_and_the_formulas(run):
-    for label in (["3"], ["Theorem", "1"]):
-        status, out, _ = run("show", "residual-partitioning", *label, "--json", "--seed", 5)
-        shown = json.loads(out)
-        (checked,) = json.loads(run("verify", "residual-partitioning", *label, "--json",
-                                    "--seed", 5)[1])
-        assert status == 0 and set(shown) - set(checked) == {"formula", "corrected"}
-        assert all(shown[name] == checked[name] for name in set(checked) - {"seconds"})
-        with ledger_runs.shared():
-            page = run("verify", "residual-partitioning", "--markdown")[1]
-        assert "condition" in shown and shown["formula"] in page
-    status, _, err = run("show", "residual-partitioning", "--json")
-    assert status == 2 and "LABEL" in err
+    words = ("residual-partitioning", "Theorem", "1", "--json", "--seed", 5)
+    (shown,), (checked,) = (json.loads(run(command, *words)[1]) for command in ("show", "verify"))
+    assert set(shown) - set(checked) == {"formula", "corrected"} and "condition" in shown
+    assert all(shown[name] == checked[name] for name in set(checked) - {"seconds"})
 
 
 def test_data(run, tmp_path):

@@ -1,21 +1,28 @@
-"""`train`: what it prints and writes, also where it diverges or is interrupted."""
+"""`train`: what it prints and writes, also where it diverges, is interrupted or goes on."""
 
+import contextlib
+import errno
 import json
 import os
-import re
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from secondorder import datasets
+from secondorder import datasets, files
+
+MADE = ["history.json", "learning-curves.png", "parameters.npz"]
+WINE = ("train", "--data", "wine", "--hidden", 5)
 
 
-def test_train_writes_what_it_says(run, tmp_path):
-    status, out, _ = run("train", "--data", "wine", "--hidden", 5, "--epochs", 3, "--batch-size",
-                         30, "--out", "made")
-    assert status == 0 and "written" in out
-    assert sorted(os.listdir("made")) == ["history.json", "learning-curves.png", "parameters.npz"]
+def records(name="made"):
+    return json.loads(Path(f"{name}/history.json").read_text())["records"]
+
+
+def test_train_writes_what_it_says(run):
+    status, out, _ = run(*WINE, "--epochs", 3, "--batch-size", 30, "--out", "made")
+    assert status == 0 and "written" in out and sorted(os.listdir("made")) == MADE
     history = json.loads(Path("made/history.json").read_text())
     assert history["settings"]["seed"] == 0 and history["environment"]["numpy"] == np.__version__
     losses = [record["train_loss"] for record in history["records"]]
@@ -23,31 +30,20 @@ def test_train_writes_what_it_says(run, tmp_path):
     assert np.load("made/parameters.npz")["theta"].shape == (13 * 5 + 5 + 5 * 3 + 3,)
 
 
-def test_train_is_decided_by_the_seed(run):
-    def losses(*words):
-        records = json.loads(run("train", "--data", "wine", "--epochs", 2, "--json",
-                                 *words)[1])["records"]
-        return [record["validation_loss"] for record in records]
-
-    assert losses() == losses("--seed", 0) != losses("--seed", 1)
-
-
 @pytest.mark.parametrize("words", [
+    "--optimizer adam",
     "--optimizer ea-cg --set curvature=fisher-sampled --activation sigmoid",
     "--optimizer cubic-regularization --base ea-cg --activation sigmoid",
     "--optimizer gauss-newton --set inverse=right --set pseudo_inverse=noise --reversible 1 "
-    "--hidden 5 --learning-rate 0.1"])
-def test_the_seed_fixes_what_the_method_draws(run, words):
-    """history.json holds it with the settings; --set rng=N goes first."""
+    "--learning-rate 0.1"])
+def test_the_seed_decides_the_run(run, words):
+    """Split, weights, batches, and what the method draws."""
     def theta(*more):
-        run("train", "--data", "wine", "--epochs", 1, "--out", "made", "--force",
-            *words.split(), *more)
-        assert json.loads(Path("made/history.json").read_text())["settings"]["seed"] == 3
+        run(*WINE, "--epochs", 1, "--out", "made", "--force", *words.split(), *more)
         return np.load("made/parameters.npz")["theta"]
 
     assert np.array_equal(theta("--seed", 3), theta("--seed", 3))
-    if "--base" not in words:
-        assert not np.array_equal(theta("--seed", 3), theta("--seed", 3, "--set", "rng=1"))
+    assert not np.array_equal(theta("--seed", 3), theta("--seed", 4))
 
 
 @pytest.mark.everyday(3)
@@ -57,8 +53,8 @@ def test_the_seed_fixes_what_the_method_draws(run, words):
 def test_train_with_every_optimizer(run, optimizer):
     status, out, err = run("train", "--data", "diabetes", "--hidden", 4, "--epochs", 2,
                            "--optimizer", optimizer, "--json")
-    records = json.loads(out)["records"]
-    assert status == 0 and err == "" and records[-1]["train_loss"] < records[0]["train_loss"]
+    told = json.loads(out)["records"]
+    assert status == 0 and err == "" and told[-1]["train_loss"] < told[0]["train_loss"]
 
 
 def test_train_autoencoder_with_options(run):
@@ -71,41 +67,108 @@ def test_train_autoencoder_with_options(run):
     assert results["records"][0]["train_loss"] > 5, "summed over 64 pixels"
 
 
-def test_diverging_training_keeps_what_was_recorded(run):
-    status, _, err = run("train", "--optimizer", "sgd", "--learning-rate", "1e200",
-                         "--activation", "relu", "--out", "made")
-    assert status == 2 and "step" in err and err.count("\n") == 1
-    history = json.loads(Path("made/history.json").read_text())
-    assert "step" in history["stopped"] and len(history["records"]) >= 1
-
-
 @pytest.mark.parametrize("data, more", [("wine", []), ("diabetes", []),
                                         ("wine", ["--autoencoder"])])
 def test_training_on_all_data(run, data, more):
-    words = ["train", "--data", data, *more, "--validation", "0", "--out", "made"]
-    words += ["--epochs", "1", "--batch-size", "1"]
-    status, out, err = run(*words)
+    status, out, err = run("train", "--data", data, *more, "--validation", "0", "--out", "made",
+                           "--epochs", 1, "--batch-size", 1)
     assert status == 0 and err == "" and "(training; nothing is held out)" in out
-    assert " / " not in out.partition("(training")[0]
-    record = json.loads(Path("made/history.json").read_text())["records"][-1]
-    assert record["step"] == len(datasets.load(data)) and "validation_loss" not in record
+    assert records()[-1]["step"] == len(datasets.load(data))
+    assert "validation_loss" not in records()[-1]
 
 
-@pytest.mark.parametrize("words", [[], ["--json"]])
-def test_training_that_stops_before_the_first_epoch(run, words):
-    """A target far outside of what the training part shows: the loss of the validation part
-    overflows at once."""
-    rows = np.random.default_rng(0).normal(size=(40, 3))
-    held_out = datasets.split((np.arange(40),), 0.2, np.random.default_rng(0).spawn(3)[0])[1][0][0]
-    rows[held_out, 2] = 1e300
-    np.savetxt("table.csv", rows, delimiter=",")
-    status, out, err = run("train", "--data", "csv:table.csv", "--out", "made", *words)
-    assert status == 2 and out == ""
-    assert re.fullmatch(r"secondorder train: error: training stopped in epoch 0, step 0: .*loss of "
-                        r"sample.*\n", err)
-    assert not os.listdir("made")
+def test_classes_of_a_table(run):
+    rows = [f"{k % 3},{0.1 * k},{k % 7}" for k in range(60)]
+    Path("t.csv").write_text("\n".join(["kind,a,b", *rows]))
+    status, out, _ = run("train", "--data", "csv:t.csv", "--target", "kind", "--classify",
+                         "--epochs", 1, "--batch-size", "all", "--json")
+    told = json.loads(out)["records"]
+    assert status == 0 and "train_accuracy" in told[0] and told[-1]["step"] == 1
+    assert json.loads(run("data", "csv:t.csv", "--target", "0", "--classify",
+                          "--json")[1])[0]["classes"] == 3
 
 
-def test_a_right_inverse_needs_its_network(run):
-    status, _, err = run("train", "--data", "wine", "--optimizer", "gauss-newton")
-    assert status == 2 and "inverse='right' needs a RevMLP" in err and "moore-penrose" in err
+# -- runs that end otherwise -----------------------------------------------------------------------
+
+
+def test_a_run_that_diverged_is_not_a_success_and_keeps_what_was_recorded(run):
+    with pytest.warns(UserWarning, match=r"the objective rose from 1\.\d+ to \S+e\+\d+; "):
+        status = run(*WINE, "--optimizer", "sgd", "--learning-rate", "1e40", "--activation",
+                     "identity", "--epochs", 3)[0]
+    assert status == 1
+    status, _, err = run("train", "--optimizer", "sgd", "--learning-rate", "1e200",
+                         "--activation", "relu", "--out", "made")
+    assert status == 2 and "step" in err and err.count("\n") == 1 and records()
+
+
+@contextlib.contextmanager
+def at_the_fourth_look(monkeypatch, number):
+    """Send this process a signal while the whole sets are looked at."""
+    from secondorder.training import loop
+
+    original, calls = loop.means, []
+
+    def watched(*arguments, **named):
+        calls.append(number)
+        if len(calls) == 4:
+            signal.raise_signal(number)
+        return original(*arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "means", watched)
+        yield
+
+
+@pytest.mark.parametrize("name, status, word", [
+    ("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated"), ("SIGHUP", 129, "terminated")])
+def test_a_signal_in_training_keeps_what_was_recorded(run, monkeypatch, name, status, word):
+    with at_the_fourth_look(monkeypatch, getattr(signal, name)):
+        result = run(*WINE, "--epochs", 1000, "--out", "made")
+    assert result[0] == status and result[2] == f"secondorder train: {word}\n"
+    assert sorted(os.listdir("made")) == MADE
+    assert [record["epoch"] for record in records()] == [0, 1, 2, 3]
+
+
+def test_ignored_signals_stay_ignored(run, monkeypatch):
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as nohup does with SIGHUP
+    try:
+        with at_the_fourth_look(monkeypatch, signal.SIGTERM):
+            assert run(*WINE, "--epochs", 5)[0] == 0
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_resumed_run_has_the_same_bits(run):
+    words = (*WINE, "--optimizer", "truncated-newton", "--epochs")
+    run(*words, 6, "--out", "whole")
+    run(*words, 3, "--checkpoint", "c", "--out", "again")
+    status, _, err = run(*words, 6, "--checkpoint", "c")
+    assert status == 2 and "c is there already" in err
+    status, out, _ = run(*words, 6, "--checkpoint", "c", "--resume", "--out", "again")
+    assert status == 0 and "epoch    6" in out
+    one, other = (np.load(f"{name}/parameters.npz")["theta"] for name in ("whole", "again"))
+    assert one.tobytes() == other.tobytes()
+    one, other = ([record | {"seconds": 0} for record in records(name)]
+                  for name in ("whole", "again"))
+    assert one == other
+
+
+@pytest.mark.parametrize("change, said", [
+    (["--seed", "1"], "--seed 0, not 1"), (["--hidden", "4"], r"--hidden [5], not [4]"),
+    (["--optimizer", "adam", "--set", "epsilon=0.5"], "--set [], not [['epsilon', 0.5]]")])
+def test_a_resume_that_differs_names_the_option(run, change, said):
+    words = (*WINE, "--epochs", 1, "--checkpoint", "c")
+    assert run(*words)[0] == 0
+    status, _, err = run(*words, *change, "--resume")
+    assert status == 2 and said in err and err.count("\n") == 1
+
+
+def test_a_full_disk_names_the_file(run, monkeypatch):
+    def full(*arguments, **named):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    status, _, err = run(*WINE, "--epochs", 1, "--out", "made")
+    assert status == 2 and "No space left on device: 'made/history.json'" in err
+    assert os.listdir("made") == [] and files.outputs("made", MADE, False)

@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -137,89 +136,6 @@ def test_an_edition_is_found_by_any_spelling_of_its_key(desk, run, name):
     edition.new("my-halves", "paper.tex")
     status, out, _ = run("show", name, "1")
     assert status == 0 and "[my-halves] Equation (1)" in out
-
-
-@pytest.mark.parametrize("words", [("show",), ("verify",), ("edition", "test")])
-def test_what_is_nearly_the_key_of_an_edition_names_it(desk, run, words):
-    edition.new("my-halves", "paper.tex")
-    status, _, err = run(*words, "my-halvs")
-    assert status == 2 and "did you mean 'my-halves'?" in err
-    assert run("show", "KFAC")[0] == 0, "a topic is none"
-    assert "my-halves" not in registry.REGISTRY.papers
-
-
-def write_checks(folder, other):
-    with (folder / "formulas.py").open("a") as file:
-        file.write(FORMULAS)
-    (folder / "equations.py").write_text(CHECKED.replace("OTHER", other))
-
-
-SECOND = """
-
-@paper.equation("3", statement="Once.", formula="h", kind="identity", verdict="holds", names="once",
-                implements=(formulas.once, formulas.half))
-def equation_3(rng):
-    return [Equal("once", formulas.once(2.0), 2 * formulas.half(2.0), 1e-12)]
-"""
-
-
-@pytest.mark.parametrize("second", ["", SECOND])
-def test_every_address_on_the_page_is_there_once(desk, run, second):
-    """A check calls what the article shows as its code: it is no helper of the check."""
-    for needed in ("jinja2", "pygments", "math_core"):
-        pytest.importorskip(needed, reason="the extra [book] is not installed")
-    folder = edition.new("my-halves", "paper.tex").folder
-    write_checks(folder, "0.5 * x")
-    with (folder / "formulas.py").open("a") as file:
-        file.write("\n\ndef once(x):\n    return 2 * half(x)\n")
-    with (folder / "equations.py").open("a") as file:
-        file.write(second)
-    assert run("book", "my-halves", "--out", "book")[0] == 0
-    page = (desk / "book" / "my-halves.html").read_text()
-    addresses = re.findall(r'\bid="?([\w.-]+)', page)
-    assert len(addresses) == len(set(addresses)) and "code-eq-1" in addresses
-    assert set(re.findall(r'href="?#([\w.-]+)', page)) <= set(addresses)
-
-
-def test_a_check_that_notices_everything(desk, run):
-    write_checks(edition.new("my-halves", "paper.tex").folder, "0.5 * x")
-    status, out, _ = run("edition", "test", "my-halves")
-    assert status == 0, out
-    assert "1 holds, 1 unchecked; 1 implementation spoiled, 0 ways of being wrong unnoticed, " \
-        "0 checks failed" in out
-    assert "Implemented by [`formulas.half`](formulas.py#L8)" in (
-        desk / "my-halves" / "EQUATIONS.md").read_text()
-    status, out, _ = run("verify", "my-halves", "--strict")
-    assert status == 1 and "1 of 2 displays unchecked" in out
-    assert run("verify", "my-halves", "1", "--strict")[0] == 0
-
-
-def test_a_check_that_notices_nothing_is_named(desk, run):
-    write_checks(edition.new("my-halves", "paper.tex").folder, "formulas.half(x)")
-    assert run("verify", "my-halves")[0] == 0
-    status, out, _ = run("edition", "test", "my-halves")
-    assert status == 1 and "unnoticed: my-halves 1: formulas.half: sign" in out
-    assert "3 ways of being wrong unnoticed" in out
-    assert "A check that notices compares the whole output" in out
-
-
-def test_an_edition_without_any_check_does_not_pass(desk, run):
-    folder = edition.new("my-halves", "paper.tex").folder
-    status, out, _ = run("edition", "test", "my-halves")
-    assert status == 1 and out.startswith("nothing is checked: write a check first")
-    write_checks(folder, "0.5 * x")
-    loading.unload("my-halves")
-    status, out, _ = run("edition", "test", "my-halves", "2")
-    assert status == 1 and out.startswith("nothing is checked")
-    status, out, _ = run("edition", "test", "my-halves", "1")
-    assert status == 0 and "nothing is checked" not in out
-
-
-def test_a_check_that_fails_is_told(desk, run):
-    write_checks(edition.new("my-halves", "paper.tex").folder, "0.25 * x")
-    status, out, _ = run("edition", "test", "my-halves")
-    assert status == 1 and "FAILED my-halves 1: half: error" in out
-    assert "the ratio is 2 everywhere" in out
 
 
 @pytest.mark.parametrize("text, expected", [

@@ -50,15 +50,9 @@ def test_every_cell_has_its_place_in_the_talk(plan, tmp_path):
         assert not hidden or first == "**Answer.**", "a collapsed cell shows its first line"
 
 
-def test_plans_by_their_names():
-    assert lessons.plans() == lessons.plans("90") and len(PLANS) == 2
-    assert [place.stem for place in lessons.plans("steps")] == ["90_steps"]
-    with pytest.raises(ValueError, match="'45'"):
-        lessons.plans("45")
-    assert not any("classes" in place.parts for place in lessons.scripts())
-
-
 def test_plans_are_written_apart_and_one_that_was_worked_in_is_kept(tmp_path, capsys):
+    assert [place.stem for place in lessons.plans("steps")] == ["90_steps"] and len(PLANS) == 2
+    assert not any("classes" in place.parts for place in lessons.scripts())
     out = tmp_path / "plans"
     assert cli.main(["notebook", str(out), "--class", "90"]) == 0
     assert "nbconvert --to slides" in capsys.readouterr().out

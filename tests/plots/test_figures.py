@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import secondorder as so
 from harness.pictures import faults
 from secondorder import plots
-from secondorder.cli.tour import rates, running, sections
+from secondorder.cli.tour import running, sections
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -86,24 +86,6 @@ def test_matrices_and_a_bound():
     assert axes[2].get_ylim()[0] > 0  # nothing is negative, and no room is left for it
 
 
-@pytest.mark.slow
-def test_the_line_of_a_plateau_does_not_lag_and_its_text_is_in_the_picture():
-    loss = np.r_[np.full(20, 2.3), np.linspace(2.2, 1.5, 21)]
-    kept = {"loss": loss.tolist(), "rate": np.geomspace(20, 0.1, 400).tolist()}
-    figure = new()
-    above, below = figure.subplots(2, 1, sharex=True)
-    rates.draw(kept, "exact", above, below)
-    rates.finish(above, below)
-    above.set_title("a title")
-    assert not faults(figure)
-    middle = below.lines[1]
-    np.testing.assert_allclose(middle.get_ydata(), np.array(kept["rate"])[
-        middle.get_xdata().astype(int)], rtol=1e-12)  # of a monotone rate
-    at = rates.leaving(kept)
-    assert at == 260 and above.lines[1].get_xdata()[0] == at
-    assert loss[at // rates.EVERY] < rates.EXIT < loss[at // rates.EVERY - 1]
-
-
 def capture(monkeypatch):
     """All figures that are saved from now on; none is written."""
     drawn = []
@@ -134,7 +116,5 @@ def test_figures_of_the_tour(tmp_path, monkeypatch):
                         ("CURVATURE_EPOCHS", 1), ("PLATEAU_ITERATIONS", 60)):
         monkeypatch.setattr(sections, name, value)
     drawn = capture(monkeypatch)
-    training, validation = running._digits(0)
-    for _, section, _ in sections.SECTIONS:
-        section(tmp_path, training, validation, 0, lambda *_: None)
+    running.run(tmp_path, 0, lambda *_: None)
     assert len(drawn) == 7 and not [fault for figure in drawn for fault in faults(figure)]

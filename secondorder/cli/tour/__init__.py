@@ -4,10 +4,10 @@ import sys
 
 from secondorder import files
 
-from ..parsing import force_option, natural, not_empty
+from ..parsing import force_option, json_option, natural
 
 ABOUT = """\
-Show what the package does, on handwritten digits, offline. The tour
+Show what the package does, on handwritten digits, offline, in a minute or two. The tour
 
   1. checks every derivative of a small network and draws its exact Hessian,
   2. trains a classifier with SGD, Adam and truncated Newton,
@@ -30,17 +30,15 @@ OWN = "secondorder-tour"  # the tour's own folder: who names none may take the t
 def add(commands):
     """Add the parser of this command."""
     parser = commands.add_parser(
-        "tour",
-        help="check every derivative, draw exact curvature, train on digits (under a minute)",
-        examples=EXAMPLES,
-        description=ABOUT)
-    parser.add_argument("--out", type=not_empty, metavar="DIR",
+        "tour", help="check every derivative, draw exact curvature, train on digits",
+        examples=EXAMPLES, description=ABOUT)
+    parser.add_argument("--out", metavar="DIR",
                         help=f"directory to write to (default: {OWN}, where what an earlier tour "
                         "left is replaced)")
     force_option(parser)
     parser.add_argument("--seed", type=natural, default=0, metavar="N",
                         help="seed of split, weights and batches (default: 0)")
-    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -49,12 +47,9 @@ def run(options):
     from . import running
 
     stream = sys.stderr if options.json else sys.stdout
-
-    def say(text):
-        print(text, file=stream, flush=True)
-
     out = files.outputs(options.out or OWN, running.WRITTEN, options.force or not options.out)
-    results = running.run(out, seed=options.seed, say=say)
+    results = running.run(out, options.seed,
+                          lambda text: print(text, file=stream, flush=True))
     if options.json:
         print(files.to_json(results))
     return 0 if results["ok"] else 1

@@ -1,22 +1,21 @@
 """The sections of the tour: real digits, exact curvature, every derivative checked, and what the
-papers' methods do, in under a minute.
+papers' methods do.
 
-Each takes the folder for its figures, training and validation digits, the seed and where to say
-what it finds; it returns its name and plain results.
+Each takes training and validation digits, the seed and where to say what it finds; it returns its
+figure and its numbers.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
 import secondorder as so
-from secondorder import files, plots
-
+from secondorder import plots
 from secondorder.papers.eacg.figures.error_tables import errors_at
 from secondorder.papers.low_rank.figures import plateau
 
-from . import rates
 from .derivative_checks import check_derivatives, table
-from .trainings import Method, compare, with_work
 
 BATCH = 100
 EPOCHS = 20  # of truncated Newton
@@ -29,6 +28,16 @@ L2 = 1e-2  # the paper's penalty, for its two networks
 SIGMOIDS = (64, 32, 16, 10)
 REVERSIBLE, BOTTLENECK = 96, 160  # digits in one batch; features of the reversible network
 NOT_BELOW = -1e-12  # smallest eigenvalue of bound minus Hessian, relative to the largest curvature
+
+
+class Section(NamedTuple):
+    """One section: the key of its numbers, what it is, its picture, and what its reader saw."""
+
+    key: str
+    title: str
+    function: object
+    picture: str
+    saw: str
 
 
 def _pooled(data):
@@ -44,29 +53,38 @@ def _small_network(training, seed):
     return network
 
 
-def _histories(runs):
-    return {name: result["records"] for name, result in runs.items()}
-
-
 def _panels(width, height, **options):
     """A new figure, and two panels side by side."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, *figure.subplots(1, 2, **options)
 
 
-def _written(out, name, figure, shows):
-    """Write a figure; what tour.json says of it."""
-    files.write_figure(out / name, figure)
-    return [{"file": name, "shows": shows}]
+def _trained(methods, make_network, loss, training, validation, seed, say, l2=0.0):
+    """Train a fresh network by every method, and say how it ended: name -> its records.
+
+    A method is its class, its options, its batch size and its epochs.
+    """
+    runs = {}
+    for name, (method, options, batch, epochs) in methods.items():
+        history = so.train(method(make_network(), loss, l2=l2, **options), *training, epochs=epochs,
+                           batch_size=batch, validation=validation, rng=seed,
+                           evaluate_every=1 if batch == len(training[0]) else LOOK)
+        runs[name], last = history.records, history.records[-1]
+        accuracy = (f"   accuracy {last.validation_accuracy:.3f}" if "validation_accuracy" in last
+                    else "")
+        say(f"  {name:<32} train {last.train_loss:7.4f} validation "
+            f"{last.validation_loss:7.4f}{accuracy}   {last.epoch:3} epochs, "
+            f"{1e3 * last.seconds / last.step:5.2f} ms a step")
+    return runs
 
 
 def _first_order(rate, adam, epochs):
     """SGD and Adam at their rates."""
-    return {f"{name}, rate {rate:g}": Method(method, {"learning_rate": rate}, BATCH, epochs, LOOK)
+    return {f"{name}, rate {rate:g}": (method, {"learning_rate": rate}, BATCH, epochs)
             for name, method, rate in (("SGD", so.SGD, rate), ("Adam", so.Adam, adam))}
 
 
-def derivatives(out, training, validation, seed, say):
+def derivatives(training, validation, seed, say):
     """Exact Hessian of a small net as a picture, and the table of checked derivatives."""
     network, loss = _small_network(training, seed), so.SoftmaxCrossEntropy()
     x, y = _pooled(training), training.targets
@@ -83,141 +101,152 @@ def derivatives(out, training, validation, seed, say):
     say(f"exact Hessian: eigenvalues {eigenvalues[0]:.2e} to {eigenvalues[-1]:.2e}, "
         f"{np.sum(eigenvalues < -zero)} negative, {np.sum(np.abs(eigenvalues) <= zero)} zero")
     say(table(checks))
-    return "derivatives", {
-        "ok": all(check.ok for check in checks),
-        "checks": [check.to_dict() for check in checks],
-        "eigenvalues": eigenvalues,
-        "settings": {"network": [16, 6, 10], "activation": "tanh", "l2": 1e-3, "samples": 40},
-        "figures": _written(out, "exact-hessian.png", figure, "exact Hessian of a small network, "
-                            "block by block, and its spectrum")}
+    return figure, {"ok": all(check.ok for check in checks),
+                    "checks": [check._asdict() | {"ok": check.ok} for check in checks],
+                    "eigenvalues": eigenvalues}
 
 
-def classifier(out, training, validation, seed, say):
+def with_work(records):
+    """Records with ``work`` added, in gradients over the training set.
+
+    A gradient is three matrix products a layer, a Hessian-vector product six and a forward pass
+    one. Truncated Newton adds its conjugate gradient iterations, one product for the predicted
+    decrease, and a forward pass for every trial of its step length.
+    """
+    work, before, result = 0.0, 0, []
+    for record in records:
+        products = record["cg_iterations"] + 1 if "cg_iterations" in record else 0
+        trials = record["halvings"] + 1 if "halvings" in record else 0
+        work += (record["epoch"] - before) * (1 + 2 * products + trials / 3)
+        before = record["epoch"]
+        result.append(dict(record) | {"work": work})
+    return result
+
+
+def classifier(training, validation, seed, say):
     """Digits with SGD, Adam and truncated Newton on exact Hessian-vector products."""
     methods = _first_order(0.1, 0.003, 10 * EPOCHS) | {
-        "truncated Newton": Method(so.TruncatedNewton, {}, len(training), EPOCHS)}
+        "truncated Newton": (so.TruncatedNewton, {}, len(training), EPOCHS)}
     say(f"64-32-10 tanh classifier, {len(training)} digits; truncated Newton sees all of them in "
         f"every step, the others batches of {BATCH}.\nA step of truncated Newton costs about ten "
         "gradients, so the others train ten times as long.")
-    runs = compare(methods, lambda: so.mlp([64, 32, 10], activation="tanh", rng=seed),
-                   so.SoftmaxCrossEntropy(), (training.inputs, training.targets),
-                   (validation.inputs, validation.targets), l2=1e-3, seed=seed, say=say)
-    figure, left, right = _panels(13, 5, sharey=True)
-    for result in runs.values():
-        result["records"] = with_work(result["records"])
-    histories = _histories(runs)
+    runs = _trained(methods, lambda: so.mlp([64, 32, 10], activation="tanh", rng=seed),
+                    so.SoftmaxCrossEntropy(), (training.inputs, training.targets),
+                    (validation.inputs, validation.targets), seed, say, l2=1e-3)
+    runs = {name: with_work(records) for name, records in runs.items()}
     say("  work, in gradients over the whole training set: "
-        + ", ".join(f"{name} {records[-1]['work']:.0f}" for name, records in histories.items()))
+        + ", ".join(f"{name} {records[-1]['work']:.0f}" for name, records in runs.items()))
+    figure, left, right = _panels(13, 5, sharey=True)
     start = {name: [record for record in records if record["epoch"] <= EPOCHS]
-             for name, records in histories.items()}
+             for name, records in runs.items()}
     plots.learning_curves(start, left, x_label="epochs (passes over the training set)",
                           y_label="cross-entropy", title=f"the first {EPOCHS} epochs",
                           show_legend=False)
-    plots.learning_curves(histories, right, x="work", y_label="", title="the same runs by work",
+    plots.learning_curves(runs, right, x="work", y_label="", title="the same runs by work",
                           x_label="work: full gradients, a Hessian-vector product counted as two")
-    return "classifier", {
-        "runs": runs,
-        "settings": {"network": [64, 32, 10], "activation": "tanh", "l2": 1e-3, "dtype": "float64"},
-        "figures": _written(out, "learning-curves.png", figure, "SGD, Adam and truncated Newton on "
-                            "digits, by epochs and by work")}
+    return figure, {"runs": runs}
 
 
-def residual_partitioning(out, training, validation, seed, say):
+def residual_partitioning(training, validation, seed, say):
     """The autoencoder and the classifier of Deep Residual Partitioning, at 64 inputs."""
     figure, left, right = _panels(17, 5)
-    sizes, loss = [64, 64, 2, 64, 64], so.SquaredError()
+    sizes, widths = [64, 64, 2, 64, 64], [64, 400, 100, 36, 10]
     say(f"autoencoder {'-'.join(map(str, sizes))}, tanh; half squared error summed over pixels; l2 "
         f"{L2}")
-    autoencoder = compare(
-        {"residual partitioning, rate 10": Method(so.ResidualPartitioning, {"learning_rate": 10.0},
-                                                  BATCH, AUTOENCODER_EPOCHS, LOOK),
+    autoencoder = _trained(
+        {"residual partitioning, rate 10": (so.ResidualPartitioning, {"learning_rate": 10.0}, BATCH,
+                                            AUTOENCODER_EPOCHS),
          **_first_order(0.1, 0.003, AUTOENCODER_EPOCHS)},
-        lambda: so.mlp(sizes, activation="tanh", output="tanh", rng=seed, dtype="float32"), loss,
-        (training.inputs, training.inputs), (validation.inputs, validation.inputs), l2=L2,
-        seed=seed, say=say)
-    plots.learning_curves(_histories(autoencoder), left, y_label="half squared error")
-    left.set_title("autoencoder " + "-".join(map(str, sizes)) + ", tanh")
-    widths = [64, 400, 100, 36, 10]
+        lambda: so.mlp(sizes, activation="tanh", output="tanh", rng=seed, dtype="float32"),
+        so.SquaredError(), (training.inputs, training.inputs),
+        (validation.inputs, validation.inputs), seed, say, l2=L2)
+    plots.learning_curves(autoencoder, left, y_label="half squared error",
+                          title="autoencoder " + "-".join(map(str, sizes)) + ", tanh")
     say(f"classifier {'-'.join(map(str, widths))}, softplus; cross-entropy; l2 {L2}")
-    classes = compare(
-        {"residual partitioning, rate 100": Method(so.ResidualPartitioning,
-                                                   {"learning_rate": 100.0, "output": "jensen"},
-                                                   BATCH, CLASSIFIER_EPOCHS, LOOK),
+    classes = _trained(
+        {"residual partitioning, rate 100": (so.ResidualPartitioning,
+                                             {"learning_rate": 100.0, "output": "jensen"}, BATCH,
+                                             CLASSIFIER_EPOCHS),
          **_first_order(0.1, 0.001, CLASSIFIER_EPOCHS)},
         lambda: so.mlp(widths, activation="softplus", rng=seed, dtype="float32"),
         so.SoftmaxCrossEntropy(), (training.inputs, training.targets),
-        (validation.inputs, validation.targets), l2=L2, seed=seed, say=say)
-    plots.learning_curves(_histories(classes), right, y_label="cross-entropy")
-    right.set_title("classifier " + "-".join(map(str, widths)) + ", softplus")
-    return "residual_partitioning", {
-        "autoencoder": autoencoder,
-        "classifier": classes,
-        "settings": {"autoencoder": sizes, "classifier": widths, "l2": L2, "batch": BATCH,
-                     "dtype": "float32"},
-        "figures": _written(out, "residual-partitioning.png", figure, "residual partitioning "
-                            "beside SGD and Adam on the paper's two networks")}
+        (validation.inputs, validation.targets), seed, say, l2=L2)
+    plots.learning_curves(classes, right, y_label="cross-entropy",
+                          title="classifier " + "-".join(map(str, widths)) + ", softplus")
+    return figure, {"autoencoder": autoencoder, "classifier": classes}
 
 
-def bound(out, training, validation, seed, say):
+def bound(training, validation, seed, say):
     """The diagonal bound beside the Hessian that it bounds."""
     network, loss = _small_network(training, seed), so.SoftmaxCrossEntropy()
     x, y = _pooled(training)[:200], training.targets[:200]
-    diagonal = so.residual_partitioning.bound(network, loss, x, y, output="pairwise")
+    curvature = so.residual_partitioning.bound(network, loss, x, y, output="pairwise").curvature
     hessian = so.residual_partitioning.bounded_hessian(network, loss, x, y)
-    smallest = np.linalg.eigvalsh(np.diag(diagonal.curvature) - hessian)[0]
-    largest = diagonal.curvature.max()
+    smallest, largest = np.linalg.eigvalsh(np.diag(curvature) - hessian)[0], curvature.max()
     figure = Figure(figsize=(13.5, 4.4), layout="constrained")
-    plots.bound_beside_hessian(hessian, diagonal.curvature, network, figure)
+    plots.bound_beside_hessian(hessian, curvature, network, figure)
     ok = bool(smallest >= NOT_BELOW * largest)
-    diagonal_of = np.abs(np.diag(hessian))
-    loose = float(np.median((diagonal.curvature / diagonal_of)[diagonal_of > 0]))
+    diagonal = np.abs(np.diag(hessian))
+    loose = float(np.median((curvature / diagonal)[diagonal > 0]))
     say("bound minus the Hessian it bounds (without the products that Eq. (4) drops), 16-6-10 "
         f"network:\n  smallest eigenvalue {smallest:.2e}, largest curvature {largest:.2e}: "
         f"{'ok, a bound for every step' if ok else 'FAILED'}\n  half of its entries are more than "
         f"{loose:.0f} times as large as the Hessian's own on the diagonal")
-    return "bound", {"ok": ok,
-                     "smallest_eigenvalue": smallest,
-                     "largest_curvature": largest,
-                     "median_ratio": loose,
-                     "settings": {"output": "pairwise", "samples": 200},
-                     "figures": _written(out, "diagonal-bound.png", figure, "the diagonal bound "
-                                         "beside the Hessian that it bounds")}
+    return figure, {"ok": ok, "smallest_eigenvalue": smallest, "largest_curvature": largest,
+                    "median_ratio": loose}
 
 
-def reversible_gauss_newton(out, training, validation, seed, say):
+def cubic_regularization(training, validation, seed, say):
+    """SGD on a plateau, alone and with the step length of a cubic model."""
+    say(f"64-12x128-10 ReLU classifier, weights within +-0.1, batches of {plateau.BATCH}, "
+        f"{PLATEAU_ITERATIONS} iterations")
+    figure, runs = Figure(figsize=(8, 7), layout="constrained"), {}
+    above, below = figure.subplots(2, 1, sharex=True)
+    for label, curvature in (("SGD", "none"), (f"SGD, cubic steps, sigma {SIGMA:g}", "exact")):
+        run = plateau.train(seed, "digits", "sgd", plateau.RATES["sgd"], curvature, SIGMA,
+                            watched=500, iterations=PLATEAU_ITERATIONS, **DEEP)
+        left, rate = plateau.first_below(run, plateau.EXIT, never=None), plateau.start_rate(run)
+        runs[label] = {"exit": left, "rate_on_plateau": rate, "loss": run["loss"],
+                       "rate": run["rate"]}
+        gone = "never" if left is None else f"first at iteration {left}"
+        say(f"  {label}: loss below {plateau.EXIT:g} {gone}; rate at the start {rate:.3g}, "
+            f"loss {run['loss'][-1]:.3f}")
+        above.plot(plateau.EVERY * np.arange(len(run["loss"])), run["loss"], label=label)
+        below.semilogy(run["rate"], ".", markersize=2)
+    above.axhline(plateau.EXIT, color="black", linewidth=0.6)
+    above.set(title="a deep network that starts on a plateau", ylabel="cross-entropy")
+    above.legend(fontsize=8)
+    below.set(title="the rate of every step", xlabel="iteration", ylabel="rate")
+    return figure, {"runs": runs}
+
+
+def reversible_gauss_newton(training, validation, seed, say):
     """Gauss-Newton through both inverses, Adam and SGD: like losses, different accuracies."""
     x, y = training.inputs[:REVERSIBLE], training.targets[:REVERSIBLE]
     say(f"reversible network, two blocks with a bottleneck of {BOTTLENECK}, {len(x)} digits in one "
         "batch.\nA Gauss-Newton step moves the outputs alike with each inverse of the Jacobian.")
     exact = {"learning_rate": 1.0, "pseudo_inverse": "exact", "measure": False}
-    methods = {"right inverse (the paper's)": Method(so.GaussNewton, exact, len(x), 20),
-               "Moore-Penrose inverse": Method(so.GaussNewton, exact | {"inverse": "moore-penrose"},
-                                               len(x), 20),
-               "Adam, rate 0.003": Method(so.Adam, {"learning_rate": 0.003}, len(x), 20),
-               "SGD, rate 1": Method(so.SGD, {"learning_rate": 1.0}, len(x), 20)}
-    runs = compare(
-        methods, lambda: so.reversible_gauss_newton.RevMLP(64, 2, BOTTLENECK, outputs=10, rng=seed),
-        so.SoftmaxCrossEntropy(), (x, y), (validation.inputs, validation.targets), l2=0.0,
-        seed=seed, say=say)
+    methods = {"right inverse (the paper's)": (so.GaussNewton, exact),
+               "Moore-Penrose inverse": (so.GaussNewton, exact | {"inverse": "moore-penrose"}),
+               "Adam, rate 0.003": (so.Adam, {"learning_rate": 0.003}),
+               "SGD, rate 1": (so.SGD, {"learning_rate": 1.0})}
+    runs = _trained(
+        {name: (*method, len(x), 20) for name, method in methods.items()},
+        lambda: so.reversible_gauss_newton.RevMLP(64, 2, BOTTLENECK, outputs=10, rng=seed),
+        so.SoftmaxCrossEntropy(), (x, y), (validation.inputs, validation.targets), seed, say)
     figure, left, right = _panels(13, 5)
-    training_only = {name: [{"epoch": r["epoch"], "train_loss": r["train_loss"]}
-                            for r in records] for name, records in _histories(runs).items()}
+    training_only = {name: [{"epoch": r["epoch"], "train_loss": r["train_loss"]} for r in records]
+                     for name, records in runs.items()}
     plots.learning_curves(training_only, left, x_label="steps", y_label="cross-entropy",
                           title="training loss", show_legend=False)
-    plots.learning_curves(_histories(runs), right, quantity="accuracy", x_label="steps",
-                          y_label="accuracy",
+    plots.learning_curves(runs, right, quantity="accuracy", x_label="steps", y_label="accuracy",
                           title="accuracy: training (solid), validation (dashed)")
-    return "reversible_gauss_newton", {
-        "runs": runs,
-        "settings": {"blocks": 2, "bottleneck": BOTTLENECK, "samples": len(x),
-                     "readout": "orthonormal"},
-        "figures": _written(out, "reversible-gauss-newton.png", figure, "Gauss-Newton through both "
-                            "inverses beside Adam and SGD: loss and accuracy")}
+    return figure, {"runs": runs}
 
 
-def _errors_while_training(training, seed):
-    """Curvature -> errors by step and layer, every few steps of EA-CG with PCH-1, and the steps;
-    under ``"norm"`` the norms of the exact blocks.
+def curvature_errors(training, validation, seed, say):
+    """Fisher, Gauss-Newton and PCH against the true Hessian, layer by layer, every few steps while
+    digits are trained by EA-CG with PCH-1.
     """
     network, loss = so.mlp(SIGMOIDS, "sigmoid", init="xavier", rng=seed), so.SoftmaxCrossEntropy()
     optimizer = so.EACG(network, loss, learning_rate=0.1, alpha=0.02, curvature="pch-1")
@@ -231,17 +260,10 @@ def _errors_while_training(training, seed):
             for name, values in errors_at(network, loss, x, y, "cross-entropy").items():
                 errors.setdefault(name, []).append(values)
         optimizer.step(x, y)
-    return {name: np.array(values) for name, values in errors.items()}, steps
-
-
-def curvature_errors(out, training, validation, seed, say):
-    """Fisher, Gauss-Newton and PCH against the true Hessian, layer by layer, while digits train."""
-    sizes = SIGMOIDS
-    errors, steps = _errors_while_training(training, seed)
-    totals = {name: so.eacg.total_error(values) for name, values in errors.items()}
-    norm = totals.pop("norm")
-    means = {name: errors[name].mean(axis=0) for name in totals}
-    say(f"{'-'.join(map(str, sizes))} sigmoid classifier trained by EA-CG with PCH-1; distance "
+    totals = {name: so.eacg.total_error(np.array(values)) for name, values in errors.items()}
+    norm = totals.pop("norm")  # of the exact blocks
+    means = {name: np.mean(errors[name], axis=0) for name in totals}
+    say(f"{'-'.join(map(str, SIGMOIDS))} sigmoid classifier trained by EA-CG with PCH-1; distance "
         f"from the exact mean Hessian,\nabsolute eigenvalues, mean over {steps[-1]} steps (Tables "
         "2-5):")
     for name, values in means.items():
@@ -250,68 +272,42 @@ def curvature_errors(out, training, validation, seed, say):
     figure, left, right = _panels(13, 5)
     plots.errors_over_steps(steps, totals, left, norm, "error of the curvature while training")
     plots.errors_by_layer(means, right, "layer by layer", y_label="error, mean over the run")
-    return "curvature_errors", {
-        "errors": means,
-        "totals": {name: float(so.eacg.total_error(values)) for name, values in means.items()},
-        "settings": {"network": sizes, "activation": "sigmoid", "batch": BATCH,
-                     "epochs": CURVATURE_EPOCHS},
-        "figures": _written(out, "curvature-errors.png", figure, "Fisher, Gauss-Newton and PCH "
-                            "against the true Hessian, by layer")}
+    return figure, {"errors": means}
 
 
-def cubic_regularization(out, training, validation, seed, say):
-    """SGD on a plateau, alone and with the step length of a cubic model."""
-    say(f"64-12x128-10 ReLU classifier, weights within +-0.1, batches of {plateau.BATCH}, "
-        f"{PLATEAU_ITERATIONS} iterations")
-    figure = Figure(figsize=(8, 7), layout="constrained")
-    axes, runs = figure.subplots(2, 1, sharex=True), {}
-    for label, curvature in (("SGD", "none"), (f"SGD, cubic steps, sigma {SIGMA:g}", "exact")):
-        run = plateau.train(seed, "digits", "sgd", plateau.RATES["sgd"], curvature, SIGMA,
-                            watched=500, iterations=PLATEAU_ITERATIONS, **DEEP)
-        rates.draw(run, label, *axes)
-        left, rate = rates.leaving(run), plateau.start_rate(run)
-        runs[label] = {"exit": left, "rate_on_plateau": rate, "loss": run["loss"],
-                       "rate": run["rate"]}
-        gone = "never" if left is None else f"first at iteration {left}"
-        say(f"  {label}: loss below {plateau.EXIT:g} {gone}; rate at the start {rate:.3g}, "
-            f"loss {run['loss'][-1]:.3f}")
-    rates.finish(*axes)
-    axes[0].set_title("a deep network that starts on a plateau")
-    return "plateau", {
-        "runs": runs,
-        "settings": {**DEEP, "batch": plateau.BATCH, "dtype": "float32"},
-        "figures": _written(out, "plateau.png", figure, "SGD on a plateau, alone and with the step "
-                            "length of a cubic model")}
-
-
-#: Title, section, and what its reader saw.
 SECTIONS = (
-    ("every derivative of a small network, checked another way", derivatives, """\
+    Section("derivatives", "every derivative of a small network, checked another way", derivatives,
+            "exact-hessian.png", """\
 each derivative beside a second way to it. A difference quotient is measured by the error that it
 must have; two exact routes differ by rounding alone. A wrong sign in one layer fails several rows.
 """),
-    ("digits with first- and second-order methods", classifier, """\
+    Section("classifier", "digits with first- and second-order methods", classifier,
+            "learning-curves.png", """\
 a step of truncated Newton goes far and costs much. Counted by epochs (left) it is far ahead;
 counted by work (right) it is a rival. Ask of every second-order curve which of the two it counts.
 """),
-    ("Deep Residual Partitioning: training with a diagonal bound", residual_partitioning, """\
+    Section("residual_partitioning", "Deep Residual Partitioning: training with a diagonal bound",
+            residual_partitioning, "residual-partitioning.png", """\
 a method that divides the gradient by a diagonal of curvatures, at the price of a gradient. A rate
 of 100 is no misprint: rate 1 is the step that its bound allows, and the next section shows how far
 the bound lies above the curvature. Useful rates lie as far above 1. Tutorial 04 chooses them.
 """),
-    ("what that bound looks like", bound, """\
+    Section("bound", "what that bound looks like", bound, "diagonal-bound.png", """\
 a diagonal that is above the Hessian along every direction. It has to hold for all of them at once,
 so that it is far too large along most: hence the rates above.
 """),
-    ("cubic step lengths: leaving a plateau", cubic_regularization, """\
+    Section("plateau", "cubic step lengths: leaving a plateau", cubic_regularization,
+            "plateau.png", """\
 a gradient so small that SGD stands still. A cubic model of the loss chooses the length of every
 step anew, and begins with hundreds of times the rate. Tutorial 15 asks what it is that leaves.
 """),
-    ("exact Gauss-Newton in a reversible network: which inverse?", reversible_gauss_newton, """\
+    Section("reversible_gauss_newton", "exact Gauss-Newton in a reversible network: which inverse?",
+            reversible_gauss_newton, "reversible-gauss-newton.png", """\
 two steps that do the same to the outputs of the batch, and lead to different networks: compare the
 accuracies of validation. Tutorial 16 asks whether the right inverse is to blame.
 """),
-    ("EA-CG: how far curvatures are from the true Hessian", curvature_errors, """\
+    Section("curvature_errors", "EA-CG: how far curvatures are from the true Hessian",
+            curvature_errors, "curvature-errors.png", """\
 what each approximation drops, layer by layer: the smaller the number, the nearer. Near is not yet
 good: secondorder compare says how far a step with each matrix gets.
 """))
