@@ -52,6 +52,24 @@ def mean_and_range(panel, curves, colour, start=0, step=1, **line):
                            linewidth=0)
 
 
+def marks(panel, points, k, **look):
+    """The k-th group of a panel as marks; `points` are pairs (x, y), and there may be none."""
+    if points:
+        panel.plot(*zip(*points), **{"marker": "os^D"[k], "linestyle": "", "color": f"C{k}",
+                                     "alpha": 0.6} | look)
+
+
+def bars(panel, groups, names):
+    """Bars side by side: for each of `groups`, label -> heights, one above each of the names."""
+    width = 0.8 / len(groups)
+    for k, (label, heights) in enumerate(groups.items()):
+        drawn = panel.bar(np.arange(len(names)) + k * width, heights, 0.95 * width, color=f"C{k}",
+                          hatch=("", "//")[k], label=label)
+        panel.bar_label(drawn, fmt="%.2f", label_type="center",
+                        bbox={"facecolor": "white", "linewidth": 0, "pad": 2})
+    panel.set_xticks(np.arange(len(names)) + (0.4 - width / 2), names)
+
+
 def legend_below(figure, panel, rows=1):
     """One legend for all panels, below them, where it covers nothing; from the labels of one."""
     handles, labels = panel.get_legend_handles_labels()

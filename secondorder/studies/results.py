@@ -72,14 +72,17 @@ class Results:
                              "tells them apart")
         return runs
 
-    def times(self, **wanted):
-        """Seconds of the same runs, in the same order."""
-        return [run["seconds"] for run in self._matching(wanted)]
+    def points(self, name, number, **wanted):
+        """Of the same runs an argument and a number, which is a function of what a run returned;
+        runs whose number is None are left out.
+        """
+        told = [(run["arguments"][name], number(run["result"])) for run in self._matching(wanted)]
+        return [point for point in told if point[1] is not None]
 
     @property
     def seconds(self):
         """Of all runs together."""
-        return sum(self.times())
+        return sum(run["seconds"] for run in self._runs.values())
 
     def _matching(self, wanted):
         asked = json.dumps(wanted)

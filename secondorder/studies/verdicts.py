@@ -167,10 +167,12 @@ def counted(met, values=None, measure="", least=5):
     return Verdict(kind, effect, spread, n, measure, said)
 
 
-def exactly(condition, effect=None, measure="", because="", seeds=1):
-    """A claim that a count or one measurement decides."""
-    return Verdict(HELD if condition else DID_NOT_HOLD, None if effect is None else float(effect),
-                   None, seeds, measure, because)
+def exactly(condition, effect=None, measure="", because="", seeds=1, least=1):
+    """A claim that a count or one measurement decides; undecided on fewer than `least` seeds."""
+    effect = None if effect is None else float(effect)
+    if seeds < least:
+        return undecided(f"it takes {least} seeds at least", seeds, effect, measure)
+    return Verdict(HELD if condition else DID_NOT_HOLD, effect, None, seeds, measure, because)
 
 
 def both(*verdicts, because=""):
