@@ -167,7 +167,7 @@ def counted(met, values=None, measure="", least=5):
     return Verdict(kind, effect, spread, n, measure, said)
 
 
-def exactly(condition, effect=None, measure="", because="", seeds=1, least=1):
+def exactly(condition, effect=None, measure="", because="", seeds=1, least=0):
     """A claim that a count or one measurement decides; undecided on fewer than `least` seeds."""
     effect = None if effect is None else float(effect)
     if seeds < least:
