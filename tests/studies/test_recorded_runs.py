@@ -13,6 +13,8 @@ PAPERS = [paper for paper in STUDIES.papers if STUDIES.of(paper)]
 LONGEST = 8.0  # seconds that a recorded run may have taken
 #: What these measure is this machine's time.
 TIMED = {"update_seconds", "step_seconds", "step_ratios", "step_ratio", "scaled_ratio", "cost"}
+#: Its runs are packed to 0.005 of a CKA: what is judged again differs by as much.
+PACKED = {"reversible-gauss-newton figure-11": 0.005}
 #: Trainings in which rounding soon grows, and a peak of memory that is another one on another
 #: machine: of their lists only the first entry is compared, and numbers to 30 %.
 ROUGH = {"residual-partitioning train", "residual-partitioning shares", "low-rank start",
@@ -87,7 +89,9 @@ def test_every_study_judges_its_recorded_runs_as_recorded(paper):
             assert (judged["verdict"], judged["seeds"], judged["because"]) == (
                 claim["verdict"], claim["seeds"], claim["because"]), where
             assert (judged["effect"] is None) == (claim["effect"] is None), where
-            assert (judged["effect"] or 0) == pytest.approx(claim["effect"] or 0, rel=1e-9), where
+            near = PACKED.get(f"{paper} {study.key}", 0.0)
+            assert (judged["effect"] or 0) == pytest.approx(claim["effect"] or 0, rel=1e-9,
+                                                            abs=near), where
 
 
 @pytest.mark.slow
