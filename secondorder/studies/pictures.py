@@ -9,14 +9,8 @@ LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
 
 
 def over_seeds(seeds, what="mean and range"):
-    """What a title says of the seeds behind curves: "one seed", "mean and range of 3 seeds".
-
-    Parameters
-    ----------
-    seeds : sized
-        The seeds that there are; of one, a curve is the run itself.
-    what : str
-        What is drawn where there are more.
+    """What a title says of the seeds behind curves, "one seed" or "mean and range of 3 seeds";
+    `what` is what is drawn where there are several.
     """
     return "one seed" if len(seeds) == 1 else f"{what} of {len(seeds)} seeds"
 

@@ -109,13 +109,7 @@ def finished(results):
 
 
 def read(path):
-    """A run's file.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged or holds something else, naming it.
-    """
+    """A run's file; one that is damaged or holds something else is named in a ValueError."""
     path, what = Path(path), "a result of a run"
     remedy = "remove it, and the run is made again"
     run = files.read_json(path, what, remedy)
@@ -126,27 +120,20 @@ def read(path):
 
 
 def read_all(path):
-    """The runs of a file that `write_all` made, name -> run.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, naming it.
-    """
+    """The runs of a file that `write_all` made, name -> run; a damaged one is named."""
     raw, what = files.read_bytes(path), "the packed runs of a study"
     with files.damage_told(path, what):
         return json.loads(gzip.decompress(raw))
 
 
-def write_all(path, results, packed=lambda result, arguments: result):
-    """Write all runs of a study into one packed file, the same bytes for the same runs.
-
-    `packed` is the study's: what is kept of a result, by the result and the run's arguments.
+def write_all(path, results, packed=None):
+    """Write all runs of a study into one packed file, the same bytes for the same runs; `packed` is
+    the study's: what is kept of a result, by the result and the run's arguments.
     """
-    runs = {name: run | {"result": packed(run["result"], run["arguments"])}
+    runs = {name: run if packed is None else
+            run | {"result": packed(run["result"], run["arguments"])}
             for name, run in results.as_dictionary().items()}
-    text = json.dumps(runs, separators=(",", ":"))
-    files.write_packed(path, text.encode())
+    files.write_packed(path, json.dumps(runs, separators=(",", ":")).encode())
 
 
 def write(path, run, result, seconds, environment):

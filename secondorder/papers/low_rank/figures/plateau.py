@@ -258,12 +258,12 @@ def losses(result, arguments):
 # -- a study of this network -----------------------------------------------------------------------
 
 
-def on_plateau(key, deviation="", keep=packed, **about):
-    """:func:`secondorder.studies.study` with what the studies of this network share; `deviation` is
+def on_plateau(key, beyond="", keep=packed, **about):
+    """:func:`secondorder.studies.study` with what the studies of this network share; `beyond` is
     added to `DEVIATION`, and `keep` is what is kept of a run (None: all).
     """
     shared = {"full": FULL, "quick": QUICK, "needs": ("mnist",), "smaller": SMALLER,
-              "deviation": DEVIATION + deviation}
+              "deviation": DEVIATION + beyond}
 
     def register(implementation):
         if keep is not None:
