@@ -9,14 +9,8 @@ LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
 
 
 def over_seeds(seeds, what="mean and range"):
-    """What a title says of the seeds behind curves: "one seed", "mean and range of 3 seeds".
-
-    Parameters
-    ----------
-    seeds : sized
-        The seeds that there are; of one, a curve is the run itself.
-    what : str
-        What is drawn where there are more.
+    """What a title says of the seeds behind curves, "one seed" or "mean and range of 3 seeds";
+    `what` is what is drawn where there are several.
     """
     return "one seed" if len(seeds) == 1 else f"{what} of {len(seeds)} seeds"
 
@@ -50,6 +44,24 @@ def mean_and_range(panel, curves, colour, start=0, step=1, **line):
     if len(block) > 1:
         panel.fill_between(at, block.min(axis=0), block.max(axis=0), color=colour, alpha=0.15,
                            linewidth=0)
+
+
+def marks(panel, points, k, **look):
+    """The k-th group of a panel as marks; `points` are pairs (x, y), and there may be none."""
+    if points:
+        panel.plot(*zip(*points), **{"marker": "os^D"[k], "linestyle": "", "color": f"C{k}",
+                                     "alpha": 0.6} | look)
+
+
+def bars(panel, groups, names):
+    """Bars side by side: for each of `groups`, label -> heights, one above each of the names."""
+    width = 0.8 / len(groups)
+    for k, (label, heights) in enumerate(groups.items()):
+        drawn = panel.bar(np.arange(len(names)) + k * width, heights, 0.95 * width, color=f"C{k}",
+                          hatch=("", "//")[k], label=label)
+        panel.bar_label(drawn, fmt="%.2f", label_type="center",
+                        bbox={"facecolor": "white", "linewidth": 0, "pad": 2})
+    panel.set_xticks(np.arange(len(names)) + (0.4 - width / 2), names)
 
 
 def legend_below(figure, panel, rows=1):

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import (diverged, exactly, finished, legend_below, smoothed, study,
-                                 undecided)
+from secondorder.studies import diverged, exactly, finished, legend_below, smoothed, undecided
 
-from .. import PAPER
 from . import plateau
 
 FLAT, LOW = 2.29, 0.2  # losses: above the first a point is stuck, a run that ends below the second
@@ -24,21 +22,17 @@ def rates_by_group(result):
     return groups
 
 
-@study(PAPER, "claim-converged-or-stuck",
-       shows="Rates of cubic steps where a run is stuck and where it has converged",
-       claims={"a": "the rate tells convergence from a flat region: one threshold separates them "
-                    "without error"},
-       full=plateau.FULL, quick=plateau.QUICK, seconds=(140, 2), needs=("mnist",),
-       smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + ". The rate is the mean of 100 iterations. Stuck: the loss is "
-       "above 2.29. Converged: last 200 iterations of runs that end below 0.2 (Figures 1 and 2)")
+@plateau.on_plateau(
+    "claim-converged-or-stuck", ". The rate is the mean of 100 iterations. Stuck: the loss is "
+    "above 2.29. Converged: last 200 iterations of runs that end below 0.2 (Figures 1 and 2)",
+    shows="Rates of cubic steps where a run is stuck and where it has converged",
+    claims={"a": "the rate tells convergence from a flat region: one threshold separates them "
+                 "without error"},
+    seconds=(140, 2))
 class ConvergedOrStuck:
-    packed = staticmethod(plateau.packed)
-
     def runs(self, settings, results):
         return [run for half in (0.1, 0.2)
-                for run in plateau.compared(settings, "sgd", 100, half,
-                                            ("exact", "printed"))]
+                for run in plateau.compared(settings, "sgd", 100, half, ("exact", "printed"))]
 
     def judge(self, results, settings):
         return {"a": plateau.both_forms(lambda form: separated(
@@ -69,12 +63,11 @@ def gathered(runs):
 def separated(runs, seeds):
     """Whether one threshold separates the stuck from the converged."""
     groups = gathered(finished(runs))
-    if seeds < 3:
-        return undecided("it takes three seeds at least", seeds)
     empty = [name for name in ("stuck", "converged") if not len(groups[name])]
     if empty:
         return undecided(f"no run has points that are {' or '.join(empty)}", seeds)
     gap = groups["stuck"].min() / groups["converged"].max()
     lost = sum(map(diverged, runs))
     return exactly(gap > 1, gap, "least rate where stuck over largest where converged",
-                   f"{lost} of {len(runs)} runs diverged and are left out" if lost else "", seeds)
+                   f"{lost} of {len(runs)} runs diverged and are left out" if lost else "", seeds,
+                   least=3)

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import least, paired, readings, study, undecided
+from secondorder.studies import least, marks, paired
 
-from .. import PAPER
 from . import plateau
 from .optimal_rate import RATES
 
@@ -32,20 +31,18 @@ def regrets(results, settings, seed):
     return {kind: np.array(rows) for kind, rows in table.items()}
 
 
-@study(PAPER, "claim-less-tuning",
-       shows="Nine problems: the end at each sigma and each rate over the best end of the problem",
-       claims={"a": "one sigma for all nine problems does better than one rate for all (regret "
-                    "on the worst problem)"},
-       full=plateau.FULL | {"seeds": (2, 3, 4), "sets": ("digits", "mnist", "cifar-10")},
-       quick=plateau.QUICK | {"iterations": 40, "sets": ("digits", "mnist")}, seconds=(4300, 4),
-       needs=("mnist", "cifar-10"), smaller="up to 10,000 images, 2000 iterations",
-       deviation="2000 iterations on 1400 digits, 8000 images of MNIST and 10,000 of CIFAR-10; the "
-       "paper runs no such comparison. Both sides get their best single setting. Regret: log of "
-       "the end over the best end of the problem. At +-0.1 it tells mainly who has left the "
-       "plateau")
+@plateau.on_plateau(
+    "claim-less-tuning", keep=plateau.losses,
+    shows="Nine problems: the end at each sigma and each rate over the best end of the problem",
+    claims={"a": "one sigma for all nine problems does better than one rate for all (regret on the "
+                 "worst problem)"},
+    full=plateau.FULL | {"seeds": (2, 3, 4), "sets": ("digits", "mnist", "cifar-10")},
+    quick=plateau.QUICK | {"iterations": 40, "sets": ("digits", "mnist")}, seconds=(4300, 4),
+    needs=("mnist", "cifar-10"), smaller="up to 10,000 images, 2000 iterations",
+    deviation="2000 iterations on 1400 digits, 8000 images of MNIST and 10,000 of CIFAR-10; the "
+    "paper runs no such comparison. Both sides get their best single setting. Regret: log of the "
+    "end over the best end of the problem. At +-0.1 it tells mainly who has left the plateau")
 class LessTuning:
-    packed = staticmethod(plateau.losses)
-
     def runs(self, settings, results):
         return [plateau.run(settings | {name: problem[name] for name in ("data", "layers")}, seed,
                             base="sgd", half_width=problem["half_width"], **one)
@@ -62,29 +59,22 @@ class LessTuning:
             told.append(f"best single {kind}: {choices[number][kind]:g}")
         corrected = paired(worst["rate"] - worst["sigma"], "worst regret at one rate less that at "
                            "one sigma").with_note(", ".join(told))
-        return {"a": readings({"corrected": corrected, "as printed": undecided("not run")},
-                              because="only (39) corrected was run")}
+        return {"a": plateau.corrected_only(corrected)}
 
     def draw(self, results, figure, settings):
-        axes = figure.subplots()
-        settings = {"sets": sorted({one["data"] for one in results.arguments()}),
-                    "layers": max(one["layers"] for one in results.arguments())}
-        seeds = sorted({one["seed"] for one in results.arguments()})
-        tables = [regrets(results, settings, seed) for seed in seeds]
-        place, ticks = 0, []
+        axes, ticks = figure.subplots(), []
+        tables = [regrets(results, settings, seed) for seed in settings["seeds"]]
         for kind, choices in CHOICES.items():
             for number, one in enumerate(choices):
                 values = np.concatenate([table[kind][:, number] for table in tables])
                 shown = values[np.isfinite(values)]
-                axes.plot(np.full(len(shown), place), shown, "o" if kind == "rate" else "s",
-                          color="C0" if kind == "rate" else "C3", alpha=0.5)
+                marks(axes, [(len(ticks), value) for value in shown], 0 if kind == "rate" else 1)
                 if len(shown) < len(values):
-                    axes.annotate(f"{len(values) - len(shown)} diverged", (place, 1.0),
+                    axes.annotate(f"{len(values) - len(shown)} diverged", (len(ticks), 1.0),
                                   xycoords=("data", "axes fraction"), ha="center", va="bottom",
                                   fontsize=7)
                 ticks.append(f"{kind}\n{one[kind]:g}")
-                place += 1
-        axes.set_xticks(range(place), ticks)
+        axes.set_xticks(range(len(ticks)), ticks)
         axes.set(ylabel="log(end / best end of the problem); 0 is best")
         figure.suptitle("One setting for all problems: gradient descent's rate, cubic steps' sigma "
                         f"({', '.join(settings['sets'])}; a mark a problem and seed)", fontsize=10)

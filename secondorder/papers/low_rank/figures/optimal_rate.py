@@ -1,8 +1,7 @@
 """Claim: cubic step lengths do about as well as gradient descent at its best rate."""
 
-from secondorder.studies import chosen, legend_below, study, undecided
+from secondorder.studies import chosen, legend_below, marks, undecided
 
-from .. import PAPER
 from . import plateau
 
 RATES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -32,20 +31,17 @@ def best(results, settings, letter):
     return None if winner is None else candidates[told.index(winner)]
 
 
-@study(PAPER, "claim-optimal-rate",
-       shows="Cubic steps with sigma 100 beside gradient descent at the best of many rates",
-       claims={"usual": "without a plateau cubic steps end within 1.1 times the loss of gradient "
-                        "descent at its best rate",
-               "plateau": "cubic steps leave a plateau within 1.1 times the iterations of gradient "
-                          "descent at its best rate"},
-       full=plateau.FULL | {"choosing": (10, 11)},
-       quick=plateau.QUICK | {"choosing": (10,)}, seconds=(900, 10), needs=("mnist",),
-       smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + "; the rate is chosen on seeds 10 and 11, without a plateau "
-       "from seven that decay or do not, else from seven constant ones")
+@plateau.on_plateau(
+    "claim-optimal-rate", "; the rate is chosen on seeds 10 and 11, without a plateau from seven "
+    "that decay or do not, else from seven constant ones",
+    shows="Cubic steps with sigma 100 beside gradient descent at the best of many rates",
+    claims={"usual": "without a plateau cubic steps end within 1.1 times the loss of gradient "
+                     "descent at its best rate",
+            "plateau": "cubic steps leave a plateau within 1.1 times the iterations of gradient "
+                       "descent at its best rate"},
+    full=plateau.FULL | {"choosing": (10, 11)}, quick=plateau.QUICK | {"choosing": (10,)},
+    seconds=(900, 10))
 class OptimalRate:
-    packed = staticmethod(plateau.packed)
-
     def runs(self, settings, results):
         wanted = [run for half, candidates, _, _ in CASES.values() for one in candidates
                   for run in descent(settings, settings["choosing"], half, one)]
@@ -66,25 +62,21 @@ class OptimalRate:
         runs = results.by_seed(**{"curvature": "none", "half_width": half, "decay": None} | winner)
         alone = {seed: runs[seed] for seed in settings["seeds"]}
         told = f"rate {winner['rate']:g}, {'constant' if 'decay' in winner else 'decayed'}"
-        return plateau.both_forms(lambda form: plateau.within(plateau.ratios(
-            results.by_seed(curvature=form, half_width=half), alone, number),
-            f"{name} over gradient descent's", high=1.1)).with_note(told)
+        return plateau.cubic_within(results, number, f"{name} over gradient descent's", high=1.1,
+                                    alone=alone, half_width=half).with_note(told)
 
     def draw(self, results, figure, settings):
         for panel, (half, _, number, name) in zip(figure.subplots(1, 2), CASES.values()):
             for k, decay in enumerate((None, 1.0)):
-                points = [(one["rate"], number(run)) for one, run in zip(
-                    results.arguments(curvature="none", half_width=half, decay=decay),
-                    results.of(curvature="none", half_width=half, decay=decay))]
-                if points:
-                    panel.loglog(*zip(*points), "os"[k], color=f"C{k}", alpha=0.7, label="gradient "
-                                 f"descent, {'constant' if decay else 'decayed'}")
-            for form, (label, _, style) in plateau.LINES.items():
-                for one in results.of(curvature=form, half_width=half) if form != "none" else ():
-                    panel.axhline(number(one), color="C3" if form == "exact" else "C2",
-                                  linestyle=style, linewidth=0.8, label=label)
+                marks(panel, results.points("rate", number, curvature="none", half_width=half,
+                                            decay=decay), k,
+                      label=f"gradient descent, {'constant' if decay else 'decayed'}")
+            for label, form, colour, style in plateau.LINES[1:]:
+                for one in results.of(**form, half_width=half):
+                    panel.axhline(number(one), color=colour, linestyle=style, linewidth=0.8,
+                                  label=label)
                     label = None
-            panel.set(xlabel="rate of gradient descent", ylabel=name,
+            panel.set(xlabel="rate of gradient descent", ylabel=name, xscale="log", yscale="log",
                       title=f"weights within ±{half:g}")
         legend_below(figure, figure.axes[0])
         figure.suptitle(f"Against the best rate: {plateau.title_of(settings)}; a mark or line a "

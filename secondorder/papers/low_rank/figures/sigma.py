@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from secondorder.studies import counted, diverged, readings, study, undecided
+from secondorder.studies import counted, diverged, marks, readings
 
-from .. import PAPER
 from . import plateau
 
 SIGMAS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
 COMPARED = SIGMAS[1:-1]
 SHORT = 300  # iterations with (39) as printed on the plateau: who leaves later leaves after 300
-NOT_RUN = "only (39) corrected was run"
 
 
 def deviation(result):
@@ -28,28 +26,27 @@ def variation(result):
     return deviation(result) / mean(result)
 
 
-@study(PAPER, "claim-sigma",
-       shows="Gradient descent and Adagrad with cubic steps, sigma from 1 to 10,000",
-       claims={"a-plateau": "the order of sigma suffices: from 10 to 1000 the iteration of "
-                            "leaving varies less than 1.5 times",
-               "a-usual": "the order of sigma suffices: from 10 to 1000 the final loss varies less "
-                          "than 1.5 times (no plateau)",
-               "b": "from sigma 10 to 1000 the rate's variability changes more than its mean",
-               "c": "Adagrad's rate varies more at sigma 100 than at 1000"},
-       full=plateau.TEN, quick=plateau.QUICK, seconds=(1800, 10), needs=("mnist",),
-       smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + ". (b) and (c) are read off without a plateau, on five seeds. "
-       "So is what has (39) as printed; (a-plateau) then has 300 iterations, a bound from below")
-class Sigma:
-    @staticmethod
-    def packed(result, arguments):
-        """The losses and, where they are compared, three digits of the rates."""
-        told = plateau.losses(result, arguments)
-        if arguments["half_width"] == 0.2 and arguments["sigma"] in COMPARED and (
-                arguments["seed"] in plateau.FULL["seeds"]):
-            told["rate"] = plateau.three_digits(result["rate"])
-        return told
+def kept(result, arguments):
+    """The losses and, where they are compared, three digits of the rates."""
+    told = plateau.losses(result, arguments)
+    if arguments["half_width"] == 0.2 and arguments["sigma"] in COMPARED and (
+            arguments["seed"] in plateau.FULL["seeds"]):
+        told["rate"] = plateau.three_digits(result["rate"])
+    return told
 
+
+@plateau.on_plateau(
+    "claim-sigma", ". (b) and (c) are read off without a plateau, on five seeds. So is what has "
+    "(39) as printed; (a-plateau) then has 300 iterations, a bound from below", kept,
+    shows="Gradient descent and Adagrad with cubic steps, sigma from 1 to 10,000",
+    claims={"a-plateau": "the order of sigma suffices: from 10 to 1000 the iteration of leaving "
+                         "varies less than 1.5 times",
+            "a-usual": "the order of sigma suffices: from 10 to 1000 the final loss varies less "
+                       "than 1.5 times (no plateau)",
+            "b": "from sigma 10 to 1000 the rate's variability changes more than its mean",
+            "c": "Adagrad's rate varies more at sigma 100 than at 1000"},
+    full=plateau.TEN, seconds=(1800, 10))
+class Sigma:
     def runs(self, settings, results):
         few = settings | {"seeds": settings["seeds"][:5]}
         short = few | {"iterations": min(SHORT, few["iterations"])}
@@ -94,31 +91,23 @@ class Sigma:
                                                     ("standard deviation", deviation))
                                for reading, form in plateau.FORMS.items()},
                               because="it hangs on what variability means"),
-                "c": readings({"corrected": counted(ratio > 1, ratio, "variation at 100 over that "
-                                                    "at 1000"),
-                               "as printed": undecided("not run")}, because=NOT_RUN)}
+                "c": plateau.corrected_only(counted(ratio > 1, ratio,
+                                                    "variation at 100 over that at 1000"))}
 
     def draw(self, results, figure, settings):
         (leaves, ends), (rates, shares) = figure.subplots(2, 2)
-
-        def marks(panel, sigmas, half, number, name, k, marker, **wanted):
-            """A mark a seed at each sigma."""
-            told = [(arguments["sigma"], number(one)) for sigma in sigmas for arguments, one in zip(
-                results.arguments(sigma=sigma, half_width=half, **wanted),
-                results.of(sigma=sigma, half_width=half, **wanted)) if len(one["loss"]) > 1
-                and (number in (plateau.leave, plateau.end) or "rate" in one)]
-            if told:
-                panel.plot(*zip(*told), marker, color=f"C{k}", alpha=0.7, label=name)
-
-        descent = {"base": "sgd", "curvature": "exact"}
         for panel, half, number in ((leaves, 0.1, plateau.leave), (ends, 0.2, plateau.end)):
             for k, (name, form) in enumerate(plateau.FORMS.items()):
-                marks(panel, SIGMAS, half, number, f"(39) {name}", k, "os"[k], base="sgd",
-                      curvature=form, iterations=settings["iterations"])
-        marks(rates, COMPARED, 0.2, mean, "mean", 0, "o", **descent)
-        marks(rates, COMPARED, 0.2, deviation, "standard deviation", 1, "s", **descent)
-        marks(shares, COMPARED, 0.2, variation, "gradient descent", 0, "o", **descent)
-        marks(shares, COMPARED, 0.2, variation, "Adagrad", 1, "s", base="adagrad")
+                marks(panel, results.points("sigma", number, base="sgd", curvature=form,
+                                            half_width=half, iterations=settings["iterations"]), k,
+                      label=f"(39) {name}")
+        for panel, k, label, number, base in (
+                (rates, 0, "mean", mean, "sgd"), (rates, 1, "standard deviation", deviation, "sgd"),
+                (shares, 0, "gradient descent", variation, "sgd"),
+                (shares, 1, "Adagrad", variation, "adagrad")):
+            marks(panel, [point for sigma in COMPARED for point in results.points(
+                "sigma", lambda run: number(run) if "rate" in run else None, base=base,
+                curvature="exact", half_width=0.2, sigma=sigma)], k, label=label)
         for panel, name, half in ((leaves, "iterations to leave", 0.1), (ends, "final loss", 0.2),
                                   (rates, "later rate", 0.2),
                                   (shares, "deviation over mean", 0.2)):

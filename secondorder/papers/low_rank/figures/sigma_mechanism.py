@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from secondorder.studies import finished, readings, study
+from secondorder.studies import finished, readings
 
-from .. import PAPER
 from . import plateau
 
 SIGMA = 100.0
@@ -45,32 +44,27 @@ def curved_share(result, sigma=SIGMA, most=1.0):
     return float(np.mean(later[counting] > 1))
 
 
-def most_curved_share(result):
-    """The same, of the quarter with the largest curvature."""
-    return curved_share(result, most=0.25)
-
-
-@study(PAPER, "claim-sigma-mechanism",
-       shows="The balance of curvature and sigma along the runs of Figure 2",
-       claims={"flat": "on the plateau (iterations 0 to 99) sigma alone sets the step, to 2 %",
-               "curved": "where the objective is curved the curvature has the larger part"},
-       full=plateau.FULL, quick=plateau.QUICK, seconds=(70, 1), needs=("mnist",),
-       smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + ". It was run corrected. (flat) and (curved) are judged "
-       "by 95 % of the iterations")
+@plateau.on_plateau(
+    "claim-sigma-mechanism", ". It was run corrected. (flat) and (curved) are judged by 95 % of "
+    "the iterations", None,
+    shows="The balance of curvature and sigma along the runs of Figure 2",
+    claims={"flat": "on the plateau (iterations 0 to 99) sigma alone sets the step, to 2 %",
+            "curved": "where the objective is curved the curvature has the larger part"},
+    seconds=(70, 1))
 class SigmaMechanism:
     def runs(self, settings, results):
         return plateau.compared(settings, "sgd", SIGMA, 0.1, ("exact",))
 
     def judge(self, results, settings):
-        def nearly_always(share):
-            return plateau.within([share(one) for one in results.of(curvature="exact")],
+        def nearly_always(share, **part):
+            return plateau.within([share(one, **part) for one in results.of(curvature="exact")],
                                   "share of the iterations", 0.95)
 
         return {"flat": nearly_always(flat_share),
-                "curved": readings({"everywhere behind the plateau": nearly_always(curved_share),
-                                    "in the most curved quarter": nearly_always(most_curved_share)
-                                    }, because="it hangs on what counts as curved")}
+                "curved": readings({
+                    "everywhere behind the plateau": nearly_always(curved_share),
+                    "in the most curved quarter": nearly_always(curved_share, most=0.25)},
+                    because="it hangs on what counts as curved")}
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()

@@ -3,9 +3,8 @@
 
 import numpy as np
 
-from secondorder.studies import Run, both, counted, diverged, legend_under, study
+from secondorder.studies import Run, both, counted, diverged, legend_under, marks
 
-from .. import PAPER
 from ..eq_37_43_step_length import eq_38_39
 from . import plateau
 
@@ -36,16 +35,15 @@ def start(seed, data, half_width, curvature, layers, width, iterations, watched)
     return record
 
 
-@study(PAPER, "claim-start-scale",
-       shows="Loss, gradient and curvature at the start, and the loss after 500 iterations, over "
-             "the half-width of the initial weights",
-       claims={"flat": "near the origin the objective is flat: within 0.1 the gradient is below "
-                       "0.01, and gradient descent stuck for 1000 iterations",
-               "far": "far from the origin values are huge (a thousandfold from 0.2 to 0.6) and "
-                      "cubic steps fail from 1"},
-       full=plateau.FULL | {"steps": 500}, quick=plateau.QUICK | {"steps": 20}, seconds=(800, 4),
-       needs=("mnist",), smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + "; float64, (39) corrected")
+@plateau.on_plateau(
+    "claim-start-scale", "; float64, (39) corrected", None,
+    shows="Loss, gradient and curvature at the start, and the loss after 500 iterations, over the "
+          "half-width of the initial weights",
+    claims={"flat": "near the origin the objective is flat: within 0.1 the gradient is below 0.01, "
+                    "and gradient descent stuck for 1000 iterations",
+            "far": "far from the origin values are huge (a thousandfold from 0.2 to 0.6) and cubic "
+                   "steps fail from 1"},
+    full=plateau.FULL | {"steps": 500}, quick=plateau.QUICK | {"steps": 20}, seconds=(800, 4))
 class StartScale:
     def runs(self, settings, results):
         sizes = {name: settings[name] for name in ("data", "layers", "width", "watched")}
@@ -77,23 +75,18 @@ class StartScale:
     def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2, sharex=True)
         for k, (name, label) in enumerate(NUMBERS.items()):
-            told = [(one["half_width"], run[name]) for one, run in zip(
-                results.arguments(curvature="none", base=None),
-                results.of(curvature="none", base=None)) if run.get(name)]
-            left.loglog(*zip(*told), "os^"[k], color=f"C{k}", alpha=0.6, label=f"{label}, start")
+            marks(left, results.points("half_width", lambda run: run.get(name) or None,
+                                       curvature="none", base=None), k, label=f"{label}, start")
         for k, (curvature, label) in enumerate((("none", "gradient descent at 0.02"),
                                                 ("exact", "cubic steps, sigma 100"))):
-            told = [(one["half_width"], run["after"]) for one, run in zip(
-                results.arguments(curvature=curvature, base=None),
-                results.of(curvature=curvature, base=None)) if run.get("after")]
-            if told:
-                right.loglog(*zip(*told), "sD"[k], color=("C0", "C3")[k], alpha=0.6, label=label)
+            marks(right, results.points("half_width", lambda run: run.get("after"),
+                                        curvature=curvature, base=None), k, label=label)
         right.axhline(np.log(10), color="0.5", linewidth=0.8)
-        left.set(xlabel="half-width of the weights", ylabel="on the watched samples, float64")
-        right.set(xlabel="half-width of the weights", ylabel="loss after "
-                  f"{settings['steps']} iterations (no mark: not finite)")
-        legend_under(left)
-        legend_under(right)
+        for panel, name in ((left, "on the watched samples, float64"),
+                            (right, f"loss after {settings['steps']} iterations (no mark: not "
+                             "finite)")):
+            panel.set(xlabel="half-width of the weights", ylabel=name, xscale="log", yscale="log")
+            legend_under(panel)
         figure.suptitle(f"Where a run starts: {plateau.title_of(settings)}; a mark a seed",
                         fontsize=10)
 
