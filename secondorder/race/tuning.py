@@ -19,9 +19,7 @@ GROWTH, MOST = 2, 16
 
 def start(method):
     """The points of the first grid."""
-    if not method.second:
-        return [Point(place) for place in ALONE]
-    return [Point(*places) for places in product(*PAIRS)]
+    return [Point(*places) for places in product(*(PAIRS if method.second else (ALONE, [0])))]
 
 
 def beyond(method, points, winner):
@@ -37,13 +35,6 @@ def beyond(method, points, winner):
                 more += [Point(*(end + side * k if a == axis else winner[a] for a in range(2)))
                          for k in range(1, GROWTH + 1)]
     return [point for point in more if method.allows(point)]
-
-
-def winners(scores):
-    """The point with the least score by every rule; None where no score is finite."""
-    told = np.array(list(scores.values()))
-    return [list(scores)[np.argmin(column)] if np.isfinite(column).any() else None
-            for column in told.T]
 
 
 def search(method, scores_of, begin=None, most=MOST):
@@ -62,11 +53,13 @@ def search(method, scores_of, begin=None, most=MOST):
     Returns
     -------
     dict, list
-        Point -> scores, of all points that were tried; the `winners`.
+        Point -> scores, of all points that were tried; the best one by every rule, None where no
+        score is finite.
     """
     scores = {point: scores_of(point) for point in begin or start(method)}
     while True:
-        best = winners(scores)
+        best = [list(scores)[np.argmin(column)] if np.isfinite(column).any() else None
+                for column in zip(*scores.values())]
         more = dict.fromkeys(point for winner in best if winner is not None
                              for point in beyond(method, scores, winner))
         more = list(more)[:max(most - len(scores), 0)]

@@ -96,16 +96,16 @@ def small_race(monkeypatch):
     """A race on black images with one trial, and without runs where it is in full."""
     from secondorder.race import full, live, problems
 
-    black = np.zeros((40, 784), "float32"), np.zeros(40, int)
+    black = types.SimpleNamespace(inputs=np.zeros((40, 784)), labels=np.zeros(40, int))
 
     monkeypatch.setattr(live, "seconds_of", lambda minutes, methods: 1e-3)
     monkeypatch.setattr(live, "BEGIN", live.BEGIN[:1])
     monkeypatch.setattr(live, "MOST", 1)
-    monkeypatch.setattr(problems, "pictures", lambda lowest: [black, black])
+    monkeypatch.setattr(problems, "images", lambda name, part, interval: black)
     monkeypatch.setattr(problems, "stand_in", lambda: False)
     monkeypatch.setattr(full, "raced", lambda problem, out: {
         "problem": problem.key, "title": problem.title, "seconds": 8.0, "work": 1.0,
-        "version": "1", "left_out": {}, "methods": {}})
+        "version": "1", "methods": {}})
 
 
 def small_bench(monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from harness import made_up
-from secondorder.papers.reversible_gauss_newton.figures import compared, figure_8
+from secondorder.papers.reversible_gauss_newton.figures import compared, figures_5_to_9
 
 PAPER = "reversible-gauss-newton"
 LOST = {"diverged": "epoch 3"}
@@ -88,6 +88,15 @@ def one_batch(yes):
     return make
 
 
+def without_bottleneck(yes):
+    def make(method, seed, epochs, samples, batch, **_):
+        leads = (method == "gn") == yes
+        if samples == batch:
+            return run(falling(1.0 if leads else 0.2), epochs, seed=seed)
+        return run(flat if leads else slow, epochs, seed=seed)
+    return make
+
+
 def changes(large, late):
     def make(method, seed, epochs, **_):
         told = [large if method == "gn" else -1.0] * epochs
@@ -134,16 +143,16 @@ def long_runs(yes):
     return make
 
 
-def taken_over(mixed, back):
+def taken_over(alone, back):
+    """Adam and then Gauss-Newton end at 1.5, the reverse at `back`."""
     def make(method, seed, epochs, then=None, **_):
-        end = ({"gn": 1.8, "adam": 1.2}[method] if then is None else
-               mixed if method == "adam" else back)
+        end = alone[method] if then is None else 1.5 if method == "adam" else back
         return run(saturating(end), epochs, seed=seed)
     return make
 
 
 def sizes(ends, shape):
-    by_size = dict(zip(figure_8.SIGMAS, ends))
+    by_size = dict(zip(figures_5_to_9.SIGMAS, ends))
 
     def make(method, seed, epochs, init=1e-3, **_):
         end = 1.2 if method == "adam" else by_size[init]
@@ -239,7 +248,10 @@ CLEAR = {
     "figure-1": (one_batch(True), one_batch(False)),
     "figure-3": (changes(-9.0, -4.0), changes(-0.5, -0.9)),
     "figure-4": (moving(LAZY, HIGH), moving(BUSY, LOW)),
+    "figure-5": (without_bottleneck(True), without_bottleneck(False)),
     "figure-6": (long_runs(True), long_runs(False)),
+    "figure-7": (taken_over({"gn": 1.8, "adam": 1.2}, 1.5),
+                 taken_over({"gn": 1.2, "adam": 1.8}, 1.9)),
     "figure-8": (sizes((2.0, 1.9, 1.8, 1.7, 1.6), flat), sizes((0.8, 0.9, 1.0, 1.1, 1.3), slow)),
     "figure-9": (
         turned({"gn": 0.1, "adam": 0.15, "sgd": 0.6}, {"gn": 9.0, "adam": 8.0, "sgd": 1.0}),

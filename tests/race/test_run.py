@@ -7,7 +7,7 @@ import pytest
 
 import secondorder as so
 from secondorder.race import run as running
-from secondorder.race.methods import Method, momentum
+from secondorder.race.methods import METHODS, Method
 from secondorder.race.run import loss_at, run
 
 
@@ -56,7 +56,7 @@ def test_the_steps_are_those_of_the_optimizer(small, clock):
     record = run(small, timed(clock, 1.0), (0.1, None), 3, 7.0, 0.0, clock=clock)
     (x, y), held_out = small.parts(3)
     network = small.network(3)
-    optimizer = momentum(network, small.loss, 0.1, None)
+    optimizer = METHODS["momentum"].make(network, small.loss, 0.1, None)
     rng = np.random.default_rng([3, 2])
     order = np.concatenate([rng.permutation(40) for _ in range(2)])
     for k in range(7):

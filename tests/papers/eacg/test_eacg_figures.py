@@ -9,7 +9,8 @@ import secondorder as so
 from harness import made_up
 from harness.eacg_trainings import LOST, as_printed, contrary, falling, flat, judged, timed_too
 from secondorder.papers.eacg.figures import clock, networks, training
-from secondorder.papers.eacg.figures.figures_1_to_8 import fall
+from secondorder.papers.eacg.figures.figures_1_to_12 import fall
+from secondorder.papers.eacg.figures.trainings import Trainings
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Verdict
 
 
@@ -123,7 +124,7 @@ def test_a_choice_of_the_corner_asks_for_one_step_beyond_it(wanted, asked):
 
     study = STUDIES.of("ea-cg")["figure-5"]
     settings, results = study.settings(), made_up.results(study, timed_too(make))
-    found = training.chosen("ea-cg", "pch-1", "bounded", settings, results)
+    found = Trainings("bounded", settings, results).chosen(("ea-cg", "pch-1"))
     assert {point[:2] for point in found.values()} == {asked}
     tried = {(one["rate"], one["alpha"]) for one in results.arguments(
         method="ea-cg", curvature="pch-1", hold_out=True)}
@@ -176,7 +177,7 @@ def test_a_claim_about_seconds_stands_if_all_repeats_agree():
 def test_a_verdict_that_both_selections_share(by_loss, by_accuracy, expected):
     """Of two that agree the one with the weaker evidence is told."""
     told = iter([Verdict(by_loss, 0.25, p=0.001), Verdict(by_accuracy, -1.5, p=0.01)])
-    found = training.by_selection(lambda chosen: next(told), "bounded", {}, None)
+    found = Trainings("bounded", {}, None).shared(lambda at: next(told))
     assert (found.verdict, found.effect) == (expected, -1.5 if by_loss == by_accuracy else 0.25)
 
 

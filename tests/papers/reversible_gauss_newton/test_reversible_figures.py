@@ -1,33 +1,35 @@
 """What the judges of the reversible paper's figures read off made-up results, beyond a clear yes
 and a clear no: see ``test_reversible_claims``."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from harness import made_up
 from harness.made_up import verdicts
-from harness.reversible_trainings import (CLEAR, HIGH, LAZY, LOST, PAPER, at_rates,
-                                          falling, flat, forms, judged, long_runs, lost_where,
-                                          moving, regressions, run, slow, taken_over, turned)
-from secondorder.papers.reversible_gauss_newton.figures import (compared, figure_1, figure_8,
-                                                                figure_15)
-from secondorder.papers.reversible_gauss_newton.figures.figure_11 import Figure11, between
-from secondorder.papers.reversible_gauss_newton.figures.figure_2 import saturation_of
+from harness.reversible_trainings import (CLEAR, HIGH, LAZY, LOST, PAPER, at_rates, flat, forms,
+                                          judged, long_runs, lost_where, moving, regressions, run,
+                                          slow, turned)
+from secondorder.papers.reversible_gauss_newton.figures import (compared, figure_15,
+                                                                figures_1_to_4)
+from secondorder.papers.reversible_gauss_newton.figures.figures_1_to_4 import saturation_of
+from secondorder.papers.reversible_gauss_newton.figures.figures_5_to_9 import correlation
+from secondorder.papers.reversible_gauss_newton.figures.figures_10_to_14 import Figure11, between
 from secondorder.papers.reversible_gauss_newton.figures.training import weighted
 from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED, Results
 
 # -- rates -----------------------------------------------------------------------------------------
 
 
-def test_two_rules_for_a_rate():
+def test_rules_for_a_rate():
     bold = {"loss": [1.0, 1.2, 1.1, 1.0]}       # best at first, but unstable
     good, late = {"loss": [1.2, 1.1, 1.1, 1.1]}, {"loss": [1.5, 1.2, 1.0, 0.1]}
     nan = {"loss": [0.5]} | LOST
     assert compared.early([late, bold, good, nan]) == 2
     assert compared.late([late, bold, good, nan]) == 0
     assert compared.early([bold, nan]) == 0
+    high = {"loss": [1.0, 2.1, 0.1]}  # one batch: above twice the start
+    assert figures_1_to_4.boldest([late, good, bold, high, nan]) == 2
+    assert figures_1_to_4.lowest([good, late, nan]) == 1
 
 
 def test_a_verdict_that_hangs_on_the_rate_says_so():
@@ -40,48 +42,12 @@ def test_a_verdict_that_hangs_on_the_rate_says_so():
         return run(flat, epochs, seed=seed)
 
     study = STUDIES.of(PAPER)["figure-2"]
-    told = study.judge(made_up.results(study, make), study.settings())["b-cifar"]
+    settings, results = study.settings(), made_up.results(study, make)
+    told = study.judge(results, settings)["b-cifar"]
     assert (told.verdict, told.measure) == (HELD, "seeds in which it is so")
     assert told.because.endswith("at the authors' rates; at the best rates: did not hold (0)")
-
-
-def test_the_authors_rates_decide_where_they_are_known():
-    """In the place of the paper's rule, which a method without such a rate takes there."""
-    chosen = replace(compared.FIGURE_2, published={"mnist": {"gn": 0.2}})
-    study = STUDIES.of(PAPER)["figure-2"]
-    settings = study.settings()
-    results = made_up.results(study, lambda epochs, seed, **_: run(slow, epochs, seed=seed))
-    own = compared.rates(results, settings, "mnist", "sgd")
-    assert chosen.rules_of("mnist") == ("authors", "B") and chosen.rules_of("cifar") == (
-        "P", "B")
-    assert chosen.rates(results, settings, "mnist", "gn")["authors"] == 0.2
-    assert chosen.rates(results, settings, "mnist", "sgd") == {"authors": own["P"], "B": own["B"]}
-    asked = {run.arguments["rate"] for run in chosen.wanted(settings, results, ("mnist",), ("gn",))
-             if run.arguments["seed"] in settings["seeds"]}
-    assert 0.2 in asked
-    few = settings | {"published": {"mnist": (3, 5, 99)}}
-    assert chosen.seeds(few, "mnist", "authors") == (3, 5)
-    assert chosen.seeds(few, "mnist", "B") == settings["seeds"]
-
-
-def test_one_batch_takes_the_largest_rate_that_does_not_diverge():
-    """Figure 1, by the paper's rule: as if nothing had been run at the authors' rates."""
-    trainings = replace(figure_1.TRAININGS, published={})
-    settings, results = STUDIES.of(PAPER)["figure-1"].settings(), Results()
-    for one in trainings.choosing(settings, "mnist", ("sgd",)):
-        rate = one.arguments["rate"]
-        told = run(lambda at: 2 - 0.05 * at / (1 + abs(np.log(rate / 0.01))), 20)
-        if rate >= 0.3:
-            told["loss"][5] = 5.0 if rate == 0.3 else float("inf")
-        results.add(one.name, {"arguments": one.arguments, "result": told, "seconds": 1})
-    assert trainings.rates(results, settings, "mnist", "sgd") == {"P": 0.1, "B": 0.01}
-    assert trainings.rates(results, settings, "mnist", "gn") is None
-
-
-def test_one_batch_of_figure_15_takes_it_as_well():
-    """Its loss of epoch 1 is that of the start, whatever the rate."""
-    assert figure_15.TRAININGS["full"].rules == figure_1.TRAININGS.rules
-    assert figure_15.TRAININGS["mini"].rules == {"P": compared.early, "B": compared.late}
+    rates = compared.FIGURE_2.rates(results, settings, "cifar", "gn")
+    assert rates == {"authors": 0.6, "B": 0.1}
 
 
 # -- one batch -------------------------------------------------------------------------------------
@@ -114,7 +80,7 @@ def test_what_a_straight_line_leaves_unexplained():
     """1 - R^2 is 1 - r^2 with r the correlation, for one regressor."""
     t, values = np.arange(20), np.random.default_rng(0).normal(size=20)
     correlation = np.corrcoef(t, values)[0, 1]
-    assert figure_1.unexplained(t, values) == pytest.approx(1 - correlation**2)
+    assert figures_1_to_4.unexplained(t, values) == pytest.approx(1 - correlation**2)
 
 
 # -- mini-batches ----------------------------------------------------------------------------------
@@ -142,29 +108,23 @@ def test_figure_2(monkeypatch):
     for name in ("mnist", "cifar"):
         monkeypatch.setitem(compared.AUTHORS_SEEDS, name, (2, 3, 4, 5, 6))
 
-    def made(**arguments):
-        found = as_in_print(**arguments)
-        if arguments["task"] == "mnist" and arguments["method"] == "adam":
-            found["loss"] = [loss - 0.7 for loss in found["loss"]]
-            found["loss"][:5] = [2.2] * 5
-        return found
+    def made(of_adam):
+        def make(**arguments):
+            found = as_in_print(**arguments)
+            mnist = arguments["task"] == "mnist" and arguments["method"] == "adam"
+            return found | of_adam(found) if mnist else found
+        return make
 
-    found = judged("figure-2", made)
+    found = judged("figure-2", made(lambda one: {
+        "loss": [2.2] * 5 + [loss - 0.7 for loss in one["loss"][5:]]}))
     assert {found[letter] for letter in ("a-cifar", "b-cifar", "c-cifar", "c-mnist", "d", "f-cifar",
                                          "b-mnist")} == {HELD}
     found = judged("figure-2", the_reverse)
     assert {found[letter] for letter in ("a-cifar", "b-cifar", "c-cifar", "d", "f-cifar", "e")
             } == {DID_NOT_HOLD}
     assert verdicts(judged("figure-2", as_in_print, seeds=2)) == {UNDECIDED}
-
-    def by_record(**arguments):  # on MNIST Adam leads in training loss alone
-        found = as_in_print(**arguments)
-        if arguments["task"] == "mnist" and arguments["method"] == "adam":
-            found["loss"] = [1e-9 * loss for loss in found["loss"]]
-            found["test"] = [9 * loss for loss in found["test"]]
-        return found
-
-    found = judged("figure-2", by_record)
+    found = judged("figure-2", made(lambda one: {  # on MNIST Adam leads in training loss alone
+        "loss": [1e-9 * loss for loss in one["loss"]], "test": [9 * loss for loss in one["test"]]}))
     assert (found["e"], found["e-test"]) == (DID_NOT_HOLD, HELD)
     found = judged("figure-2", lost_where("gn", as_in_print))
     assert found["a-cifar"] == found["f-cifar"] == UNDECIDED
@@ -182,10 +142,9 @@ def test_every_method_has_its_own_claim_on_similarity():
         found = with_one("figure-4", method, 0.8, 0)
         assert (found[f"a-{method}"], found[f"a-{other}"], found["a-adam"]) == (
             DID_NOT_HOLD, HELD, HELD)
-        for block in (0, 2, 5):
-            found = with_one("figure-10", method, 0.8, block)
-            assert found[f"c-{method}"] == DID_NOT_HOLD
-            assert found[f"c-{other}"] == found["c-adam"] == HELD
+        found = with_one("figure-10", method, 0.8, 2)
+        assert found[f"c-{method}"] == DID_NOT_HOLD
+        assert found[f"c-{other}"] == found["c-adam"] == HELD
     found = with_one("figure-10", "adam", 0.95, 2)
     assert (found["c-adam"], found["c-gn"], found["c-sgd"]) == (DID_NOT_HOLD, HELD, HELD)
     assert with_one("figure-4", "adam", 0.95, 2)["a-adam"] == DID_NOT_HOLD, "nearer than 0.1"
@@ -205,22 +164,6 @@ def test_packed_gram_matrices_give_the_same_cka_and_are_packed_once():
         told = between(*({"grams": one["grams"] * 6} for one in (packed[k], packed[0])))
         assert told == pytest.approx(np.full(6, true), abs=0.005)
         assert k == 0 or told[0] < 0.95, "no two are the same"
-
-
-def test_figure_5():
-    def made(yes):
-        def make(method, seed, epochs, samples, batch, **_):
-            leads = (method == "gn") == yes
-            if samples == batch:
-                return run(falling(1.0 if leads else 0.2), epochs, seed=seed,
-                           rank=[90 if yes else 102] * epochs)
-            return run(flat if leads else slow, epochs, seed=seed)
-        return make
-
-    assert verdicts(judged("figure-5", made(True))) == {HELD}
-    assert verdicts(judged("figure-5", made(False))) == {DID_NOT_HOLD}
-    few = judged("figure-5", made(True), seeds=2)
-    assert few["a"] == few["b"] == UNDECIDED
 
 
 @pytest.mark.parametrize("saturated, verdict", [(1, DID_NOT_HOLD), (2, UNDECIDED), (7, UNDECIDED),
@@ -244,18 +187,8 @@ def test_figure_6_reads_a_run_that_diverged_as_far_as_it_went():
     assert (found["a"], found["b"]) == (UNDECIDED, HELD)
 
 
-def test_figure_7():
-    yes = taken_over(1.5, 1.5)
-    assert verdicts(judged("figure-7", yes)) == {HELD}
-    assert verdicts(judged("figure-7", yes, seeds=2)) == {UNDECIDED}
-    assert judged("figure-7", taken_over(1.1, 1.9)) == {"a": DID_NOT_HOLD, "b": HELD,
-                                                        "c": DID_NOT_HOLD}
-    assert judged("figure-7", taken_over(1.9, 1.5))["b"] == DID_NOT_HOLD
-    assert judged("figure-7", lost_where("adam", yes))["a"] == UNDECIDED
-
-
 def test_ends_that_diverged_are_the_highest_of_a_correlation():
-    assert figure_8.correlation([5, 4, np.inf]) == pytest.approx(0.5)
+    assert correlation([5, 4, np.inf]) == pytest.approx(0.5)
 
 
 def test_figure_9_asks_for_half_of_a_turn():
@@ -273,21 +206,14 @@ def test_runs_of_another_start_are_not_taken_for_figure_2_s(first):
     settings, made = study.settings(), made_up.results(study, make)
     both_orders = [one for start in (("small", "xavier"), ("xavier", "small"))[first]
                    for one in made.as_dictionary().items() if one[1]["result"]["start"] == start]
-    told = compared.by_rule(Results(dict(both_orders)), settings)
+    told = compared.OWN_RULE.by_rule(
+        Results(dict(both_orders)), settings)
     assert {one["start"] for runs in told["P"].values() for one in runs} == {"small"}
 
 
 def test_figure_12_at_single_rates():
     found = judged("figure-12", at_rates(1.8, 1.5, goes_on=(2.0,)))
     assert found["d"] == HELD  # above the rate of the paper's rule
-
-    def at_its_own(method, rate, epochs, seed, halve=0, **rest):
-        one = at_rates(1.8, 1.5)(method, seed, epochs, rate, halve, **rest)
-        # no other rate falls as fast at first, and it goes on
-        return (run(lambda at: slow(at) - 0.3, epochs, seed=seed)
-                if method == "gn" and rate == 1.0 and not halve else one)
-
-    assert judged("figure-12", at_its_own)["d"] == HELD
 
     def lost(rates):
         def make(method, rate, **rest):

@@ -7,7 +7,7 @@ from secondorder.studies import Run, counted, legend_below, readings, study
 from .. import PAPER
 from ..eq_04_hessian import downwards, exact_step, layers_of, numbered
 from . import networks, training
-from .curves import Asked, Curves
+from .curves import Curves
 from .networks import CRITERIA
 
 
@@ -105,9 +105,8 @@ class Covariance:
        deviation="the paper does not look at what dropping it changes; 20 products of conjugate "
                  "gradients for a layer under (11a)")
 class CovarianceKept(Curves):
+    judges = {"training": lambda figure, trainings: trainings.losses_alike(
+        [figure.methods()[::-1]])}
+
     def methods(self):
         return [("cg", "pch-1"), ("ea-cg", "pch-1")]
-
-    def judge(self, results, settings):
-        with_it, without = self.methods()
-        return {"training": Asked(self, results, settings).losses_alike([(without, with_it)])}
