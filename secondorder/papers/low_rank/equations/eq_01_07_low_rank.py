@@ -20,11 +20,6 @@ from .conditions import STRAIGHT
 @equation(PAPER, "1", "27",
           statement="The gradient in the output weights is the outer product of f_p and the last "
                     "outputs.",
-          formula=r"""\begin{gathered} \frac{\partial f}{\partial u_j^i} = \frac{\partial
-                      f}{\partial p^i} v^{(n),j} \tag{1} \\
-                      \frac{\partial f}{\partial u_j^i} = \frac{\partial f}{\partial p^k}
-                      \frac{\partial p^k}{\partial u_j^i} = \frac{\partial f}{\partial p^i}
-                      v^{(n),j} \tag{27} \end{gathered}""",
           kind="identity", verdict="holds", implements=eq.eq_1_df_du, uses=("25",))
 def equations_1_and_27(rng):
     # (1), (27)
@@ -34,10 +29,6 @@ def equations_1_and_27(rng):
 @equation(PAPER, "2",
           statement="The gradient in a hidden layer's weights; as printed f_p carries the index "
                     "of eta, and u is left with one that nothing else has.",
-          formula=r"""\frac{\partial f}{\partial w_j^{(k),i}} = \frac{\partial f}{\partial p^i}
-                      u_m^l \eta_i^{(n,k),m} v^{(k-1),j}""",
-          corrected=r"""\frac{\partial f}{\partial w_j^{(k),i}} = \frac{\partial f}{\partial
-                        p^l} u_m^l \eta_i^{(n,k),m} v^{(k-1),j}""",
           kind="identity", verdict="erratum", weight="misprint",
           implements=(eq.eq_2_df_dw, eq.eq_2_as_printed), uses=("28",))
 def equation_2(rng):
@@ -68,10 +59,6 @@ def f_p_on_the_same_index(case, k):
 @equation(PAPER, "28",
           statement="The gradient in a hidden layer's weights: what arrives from above times the "
                     "inputs.",
-          formula=r"""\frac{\partial f}{\partial w_j^{(k),i}} = \frac{\partial f}{\partial p^l}
-                      \frac{\partial p^l}{\partial v^{(n),m}} \frac{\partial
-                      v^{(n),m}}{\partial w_j^{(k),i}} = \frac{\partial f}{\partial p^l} u_m^l
-                      \eta_i^{(n,k),m} v^{(k-1),j}""",
           kind="identity", verdict="holds", implements=eq.eq_2_df_dw, uses=("24", "26"))
 def equation_28(rng):
     return against_jets(rng, eq.eq_2_df_dw, df_dw, all_layers)
@@ -132,7 +119,6 @@ def equations_5_and_36(rng):
           where="section 2, after (2) and (7): outer products, sample by sample",
           statement="The Hessian of a sample has a rank that grows with the widths, not with the "
                     "number of weights. A batch has a larger rank.",
-          formula=r"\operatorname{rank} H_b \le d_1 + \sum_{k=2}^{n+1} (d_k + d_{k-1} - 1)",
           kind="claim", verdict="holds", ours=True,
           implements=(eq.rank_bound, SampleHessian.rank), uses=("3", "4", "5"))
 def claim_low_rank(rng):
@@ -193,8 +179,6 @@ def dense_rank(network, loss, x, y):
           where="section 2, below (2): where p is introduced",
           statement="What the softmax acts on, where section 2 introduces it: u has the indices "
                     "of its transpose, unlike in (1), (13) and (26).",
-          formula=r"p^j = u_j^i v^{(n),i}",
-          corrected=r"p^j = u_i^j v^{(n),i}",
           kind="definition", verdict="erratum", weight="misprint", implements=eq_13_output,
           uses=())
 def u_output(rng):
@@ -216,7 +200,6 @@ def u_output(rng):
           where="section 2, below (5)",
           statement="So many matrices eta between hidden layers are needed (of each sample): 45 "
                     "for ten hidden layers, 190 for twenty.",
-          formula=r"\frac{n(n-1)}{2}",
           kind="claim", verdict="holds", implements=(eq.number_of_etas, every_eta),
           uses=("5", "23"))
 def u_etas(rng):

@@ -27,10 +27,6 @@ def described(a, h, length, sigma):
 @equation(PAPER, "8",
           statement="A cubic model of the objective; with sigma not below the largest third "
                     "derivative it lies above.",
-          formula=r"""f(\mathbf{x}) \approx m_j(\mathbf{s}_j) = f(\mathbf{x}_j)
-                      + \mathbf{s}_j^T \frac{\partial f}{\partial \mathbf{x}} + \frac{1}{2}
-                      \mathbf{s}_j^T \mathbf{H}_j \mathbf{s}_j + \frac{1}{6} \sigma_j
-                      \|\mathbf{s}_j\|^3""",
           condition=ENOUGH,
           kind="approximation", verdict="conditional", implements=eq.eq_8_change, uses=())
 def equation_8(rng):
@@ -72,9 +68,6 @@ def third_derivative(row, s, h=1e-4):
 @equation(PAPER, "9",
           statement="Where the model along a ray is stationary: of the two roots one is positive "
                     "and the model's minimum, the other negative.",
-          formula=r"""\alpha = \frac{-\mathbf{g}^T \mathbf{H} \mathbf{g} \pm
-                      \sqrt{(\mathbf{g}^T \mathbf{H} \mathbf{g})^2 - 2 (\mathbf{g}^T \nabla
-                      f)(\sigma \|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}""",
           condition=FORWARD,
           uses=("8",), kind="optimality", verdict="conditional",
           implements=eq.eq_9_roots)
@@ -129,7 +122,6 @@ def steps_with(rng, rates, expected):
 @equation(PAPER, "option-1",
           where="section 3.1: the mean of every sample's own step",
           statement="E[alpha g]: every sample's step along its own gradient, averaged.",
-          formula=r"E[\alpha_j \mathbf{g}_j]",
           kind="algorithm", verdict="holds",
           implements=(eq.option_1, CubicRegularization.change), uses=("37",))
 def option_1(rng):
@@ -145,7 +137,6 @@ def option_1(rng):
           statement="The mean of the samples' own steps is the whole batch's step where all "
                     "samples agree. Elsewhere it is not, in the mean over draws either: the rate "
                     "is not linear in the samples.",
-          formula=r"E[\alpha_j \mathbf{g}_j] = \alpha \mathbf{g}",
           condition="All samples have one gradient and one curvature along it.",
           kind="claim", verdict="conditional", ours=True,
           implements=eq.option_1, uses=("option-1", "37"))
@@ -167,7 +158,6 @@ def claim_unbiased(rng):
 @equation(PAPER, "option-2",
           where="section 3.1: the mean rate times the mean direction",
           statement="E[alpha] E[g]: the samples' rates averaged, along the mean gradient.",
-          formula=r"E[\alpha_j] \times E[\mathbf{g}_j]",
           kind="algorithm", verdict="holds",
           implements=(eq.option_2, CubicRegularization.change), uses=("37",))
 def option_2(rng):
@@ -181,8 +171,6 @@ def option_2(rng):
           where="section 3.1: the direction is fixed, both numbers are averaged",
           statement="One rate from the mean derivative and curvature along a fixed direction: not "
                     "the mean of the samples' rates.",
-          formula=r"""\Delta = \alpha \mathbf{g}, \quad \alpha \text{ from } E[\mathbf{g}^T
-                      \nabla f], E[\mathbf{g}^T \mathbf{H} \mathbf{g}]""",
           kind="algorithm", verdict="holds", ours=True, implements=CubicRegularization.change,
           uses=("37", "38", "39"))
 def option_3(rng):

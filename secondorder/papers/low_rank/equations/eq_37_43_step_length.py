@@ -24,9 +24,6 @@ from .reference import larger_root, model
 
 @equation(PAPER, "37",
           statement="The step length: the positive root, the model's minimum over all lengths.",
-          formula=r"""\alpha = \frac{-\mathbf{g}^T \mathbf{H} \mathbf{g} + \sqrt{(\mathbf{g}^T
-                      \mathbf{H} \mathbf{g})^2 - 2 (\mathbf{g}^T \nabla f)(\sigma
-                      \|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}""",
           condition=DESCENT,
           uses=("9",), kind="optimality", verdict="conditional",
           implements=(eq.eq_37_as_it_stands, eq.eq_37_step_length, eq.step_length))
@@ -54,9 +51,6 @@ def equation_37(rng):
           where="section 3.1 and (37), in floating point",
           statement="(37) cancels where curvature dominates; the reciprocal form does not, and "
                     "the step is the same for every length of the direction.",
-          formula=r"""s = \frac{2 |a|}{h + \sqrt{h^2 + 2 |a| c}} \; (h \ge 0), \quad s
-                      = \frac{-h + \sqrt{h^2 + 2 |a| c}}{c} \; (h < 0), \quad c = \sigma
-                      \|\mathbf{g}\|^3""",
           kind="algorithm", verdict="holds", ours=True,
           implements=(eq.eq_37_step_length, eq.step_length), uses=("37",))
 def extension_stable_step(rng):
@@ -98,9 +92,6 @@ def with_digits(a, h, length, sigma):
 @equation(PAPER, "38",
           statement="The derivative along the direction, from the pieces omega and phi of the "
                     "direction.",
-          formula=r"""\mathbf{g}^T \nabla f = \frac{\partial F}{\partial p^i} v^{(n),j}
-                      \omega_j^i + \sum_k \frac{\partial F}{\partial p^l} u_m^l
-                      \eta_i^{(n,k),m} v^{(k-1),j} \phi_j^{(k),i}""",
           condition=ONE_SAMPLE,
           kind="identity", verdict="conditional",
           implements=(eq.eq_38_slope,
@@ -196,12 +187,6 @@ def line_by_line(row, rule):
           where="(39), whose cost need not grow with the square of the depth",
           statement="Each sum over eta in (39) is a tangent of a layer's output or a "
                     "back-propagated gradient: one tangent gives the curvature.",
-          formula=r"""\sum_{r<k} \eta^{(k-1,r)} \phi^{(r)} v^{(r-1)} = \dot{v}^{(k-1)}, \quad
-                      (u \eta^{(n,k)})^T \frac{\partial f}{\partial p} = \delta^k, \quad
-                      \mathbf{g}^T \mathbf{H} \mathbf{g} = E\left[ \dot{p}^T \frac{\partial^2
-                      f}{\partial p^2} \dot{p} + 2 \sum_k \delta^{k T} \phi^{(k)}
-                      \dot{v}^{(k-1)} + \sum_k \frac{\partial f}{\partial v^{(k)}}
-                      \mathcal{A}'' (\dot{z}^{(k)})^2 \right]""",
           uses=("39",), kind="identity", verdict="holds", ours=True,
           implements=Stated(eq.eq_38_39, "1"))
 def extension_tangent(rng):
@@ -234,10 +219,6 @@ def second_layer_moves(row):
 @equation(PAPER, "extension-jet",
           where="(38)-(39) without a backward pass",
           statement="Value, derivative and curvature along a direction from forward passes alone.",
-          formula=r"""\ddot{z} = w \ddot{v} + 2 \phi \dot{v}, \quad \ddot{v} = \mathcal{A}'
-                      \ddot{z} + \mathcal{A}'' \dot{z}^2, \quad \mathbf{g}^T \mathbf{H}
-                      \mathbf{g} = E\left[ \dot{p}^T \frac{\partial^2 f}{\partial p^2} \dot{p}
-                      + \frac{\partial f}{\partial p} \ddot{p} \right]""",
           kind="identity", verdict="holds", ours=True, implements=exact.two_jet, uses=("38", "39"))
 def extension_jet(rng):
     claims = []
@@ -255,7 +236,6 @@ def extension_jet(rng):
           where="section 4, the second aspect of the cost",
           statement="The number of matrix products for the quantities of (9) grows with the "
                     "square of the number of layers.",
-          formula=r"\frac{n(n+1)}{2} \text{ products with weights and } \eta",
           condition=EVERY_ETA,
           kind="claim", verdict="conditional", ours=True,
           implements=(number_of_products, every_eta),
@@ -300,8 +280,6 @@ def all_live(rng, n):
 
 @equation(PAPER, "40",
           statement="The third power of the direction's length.",
-          formula=r"""\|\mathbf{g}\|^3 = \left( \omega_j^i \omega_j^i + \sum_k \phi_j^{(k),i}
-                      \phi_j^{(k),i} \right)^{\frac{3}{2}}""",
           kind="identity", verdict="holds", implements=eq.eq_40_norm_cubed, uses=())
 def equation_40(rng):
     pieces = [rng.normal(size=shape) for shape in ((3, 4), (4, 2), (2, 3))]
@@ -346,10 +324,6 @@ def equation_41(rng):
 
 @equation(PAPER, "42", "43",
           statement="The step: all weights along the direction, by one length.",
-          formula=r"""\begin{aligned} \mathbf{u}_{j+1} &= \mathbf{u}_j + \alpha_j
-                      \boldsymbol{\omega}_j \tag{42} \\
-                      \mathbf{w}_{j+1}^{(k)} &= \mathbf{w}_j^{(k)} + \alpha_j
-                      \boldsymbol{\phi}_j^{(k)} \tag{43} \end{aligned}""",
           kind="algorithm", verdict="holds",
           implements=(eq.eq_42_43_step, CubicRegularization.change), uses=("37",))
 def equations_42_and_43(rng):

@@ -19,8 +19,6 @@ from .cases import IN_PARTS, RELU, ROWS, at_each, kinds, pairs, rows, with_dense
           where="section 2, after (7): biases would not change the structure",
           statement="A bias is the weight of one unit more in every layer, which is always 1: all "
                     "blocks have their biases, and no formula changes.",
-          formula=r"\bar{v}^{(k)} = \begin{pmatrix} v^{(k)} \\ 1 \end{pmatrix}, \quad "
-                  r"\bar{w}^{(k)} = \begin{pmatrix} w^{(k)} & b^{(k)} \\ 0 & 1 \end{pmatrix}",
           kind="identity", verdict="holds", ours=True,
           implements=(sample, eq_80_ww, eq_4_uw, eq_3_uu),
           uses=("78", "79", "80"))
@@ -69,12 +67,6 @@ def assembled(s, network):
           statement="One formula for all blocks, with the output as a layer. All second "
                     "derivatives above both layers stand between two outer products; where the "
                     "layers differ, there is one more.",
-          formula=r"""\frac{\partial^2 f}{\partial w^{(r)} \partial w^{(k)}} = M^{rk} \otimes
-                      v^{(r-1)} v^{(k-1) T} + \delta^r \otimes \eta^{(r-1,k)} \otimes
-                      v^{(k-1)}, \quad M^{rk} = \zeta^{(n+1,r) T} \frac{\partial^2 f}{\partial
-                      p^2} \zeta^{(n+1,k)} + \sum_{q=r}^n \zeta^{(q,r) T} \operatorname{diag}
-                      \left( \mathcal{A}'' \frac{\partial f}{\partial v^{(q)}} \right)
-                      \zeta^{(q,k)}""",
           kind="identity", verdict="holds", ours=True,
           implements=(whole_hessian.hessian, SampleHessian.__matmul__, SampleHessian.diagonal),
           uses=("78", "79", "80"))
@@ -99,8 +91,6 @@ def extension_blocks(rng):
           where="section 2: low rank for each sample",
           statement="How large the rank of a sample's Hessian is, with ReLU and cross-entropy: "
                     "the number of live units decides.",
-          formula=r"""\operatorname{rank} H_b = a_1 + \sum_{k=2}^n (a_k + a_{k-1} - 1) + (C - 1
-                      + a_n - 1)""",
           kind="identity", verdict="holds", ours=True,
           implements=(generic_rank, SampleHessian.rank), uses=("claim-low-rank", "11"))
 def extension_rank(rng):
