@@ -39,9 +39,9 @@ def in_case(name, *claims):
     return claims
 
 
-def is_bound(what, curvature, H, tolerance=1e-12):
+def is_bound(what, curvature, H, case=None):
     """0 is at most the least eigenvalue of diag(curvature) - H, for (P,) and (P, P) arrays."""
-    return AtMost(what, 0.0, reference.least_eigenvalue(curvature, H), tolerance, scale=curvature)
+    return AtMost(what, 0.0, reference.least_eigenvalue(curvature, H), 1e-12, curvature, case)
 
 
 def by_differences(a, row, number, below):

@@ -312,7 +312,8 @@ def changes(at, delta, products=False):
     Activations are taken to second order. With ``products=False`` a change of weight times a change
     of activation is left out, as in Eq. (4); with True it is kept.
     """
-    (steps, J), second = walk(at), [np.zeros_like(at.x)]
+    steps, J = walk(at)
+    second = [np.zeros_like(steps[0].x)]
     first = [J @ delta for J in (*(step.J for step in steps), J)]
     for step, moved in zip(steps, first):
         if isinstance(step.layer, Activation):
