@@ -41,13 +41,11 @@ def equation_8(rng):
     far = np.argmax(np.abs(rest))  # there |rest| = sigma (length s)^3 / 6 asks for this sigma
     turned, asked = np.sign(rest[far]), 6 * abs(rest[far]) / (length * grid[far])**3
     low = [eq.eq_8_change(turned * a, turned * h, length, asked / 2, s) for s in grid]
-    return [Equal("against its four terms", change, model(a, h, length, sigma, grid), 1e-13),
-            Equal("of a step backwards", eq.eq_8_change(a, h, length, sigma, -0.3),
-                  model(a, h, length, sigma, -0.3), 1e-13,  # on the scale of what may cancel
-                  scale=max(abs(0.3 * a), abs(h) * 0.3**2 / 2, sigma * (0.3 * length) ** 3 / 6)),
+    both_ways = np.append(grid, -grid)
+    return [Equal("against its four terms, forwards and backwards",
+                  [eq.eq_8_change(a, h, length, sigma, s) for s in both_ways],
+                  model(a, h, length, sigma, both_ways), 1e-13),
             AtMost("change of f against the model, on 61 points of the ray", f, change, 1e-9),
-            Equal("tight where they touch: both at s = 0, beside the largest", change[0], 0.0,
-                  1e-12, scale=np.abs(change).max()),
             Counterexample(AtMost("half of what one point asks for, f or its mirror image",
                                   turned * f, np.array(low), 1e-6)),
             described(a, h, length, sigma)]
@@ -125,11 +123,7 @@ def steps_with(rng, rates, expected):
           kind="algorithm", verdict="holds",
           implements=(eq.option_1, CubicRegularization.change), uses=("37",))
 def option_1(rng):
-    row, rates = batch(rng, "tanh", samples=4), rng.uniform(0.1, 1, 4)
-    gradients = sample_steps(row)[0]
-    return [*steps_with(rng, "option 1", lambda row, g, s: -np.mean(s[:, None] * g, axis=0)),
-            Equal("any rates, against dense gradients", eq.option_1(rates, row.at, None),
-                  -np.mean(rates[:, None] * gradients, axis=0), 1e-12)]
+    return steps_with(rng, "option 1", lambda row, g, s: -np.mean(s[:, None] * g, axis=0))
 
 
 @equation(PAPER, "claim-unbiased",
@@ -161,10 +155,7 @@ def claim_unbiased(rng):
           kind="algorithm", verdict="holds",
           implements=(eq.option_2, CubicRegularization.change), uses=("37",))
 def option_2(rng):
-    rates, mean_g = rng.uniform(0.1, 1, 4), rng.normal(size=5)
-    return [*steps_with(rng, "option 2", lambda row, g, s: -s.mean() * g.mean(axis=0)),
-            Equal("any rates, entry by entry", eq.option_2(rates, None, mean_g),
-                  [sum(rates) / 4 * entry for entry in mean_g], 1e-14)]
+    return steps_with(rng, "option 2", lambda row, g, s: -s.mean() * g.mean(axis=0))
 
 
 @equation(PAPER, "option-3",

@@ -61,8 +61,6 @@ def equation_14(rng):
                      [[np.exp(a) / sum(np.exp(b) for b in row) for a in row] for row in p])
     return [Equal("the formula, by loops", [eq.eq_14_softmax(row) for row in p], by_hand, 1e-14),
             Equal("the package's, by loops", left, by_hand, 1e-14),
-            Equal("sum", left.sum(axis=1), np.ones(2), 1e-14),
-            Equal("large outputs do not overflow", softmax(p + 1e4), by_hand, 1e-11),
             Case(p=p, y_hat=left)]
 
 
@@ -85,7 +83,7 @@ def equation_15(rng):
           kind="definition", verdict="holds",
           implements=eq.eq_16_objective, uses=("15",))
 def equation_16(rng):
-    claims, case = [], network_case(rng, "tanh", samples=5)
+    claims = []
     for row in rows(rng):
         net, loss, x, y = row.model
         alone = [net.evaluate(loss, x[b : b + 1], y[b : b + 1]).losses[0] for b in range(len(x))]
@@ -93,8 +91,7 @@ def equation_16(rng):
         claims += [row.equal("F against the f of samples one by one", eq.eq_16_objective(alone),
                              mean),
                    row.equal("the evaluation's F against them", row.at.loss, mean)]
-    return [*claims, Equal("the first f against jets", case.evaluation.losses[0], case.f.value,
-                           case.tolerance), Case(f=alone)]
+    return [*claims, Case(f=alone)]
 
 
 @equation(PAPER, "table-1",
@@ -109,19 +106,14 @@ def table_1(rng):
                                  case.d(case.v[k], *[("z", k)] * order))
                        for k in range(1, case.sample.n + 1))
 
-    s = network_case(rng, "softplus").sample
-    return [Property("n hidden layers", s.n, 3),
-            Property("shapes of w and u", tuple(w.shape for w in (*s.w[1:], s.u)),
-                     ((4, 3), (3, 4), (4, 3), (3, 4))),
-            *compared(
-                rng, ("v, against jets", lambda s: stacked(s.v), outputs, once),
-                ("slopes, against jets", lambda s: stacked(s.slope[1:]),
-                 lambda c: in_z(c, 1), once),
-                ("second derivatives, against jets", lambda s: stacked(s.bend[1:]),
-                 lambda c: in_z(c, 2), once),
-                ("f_p, against jets", lambda s: s.f_p, lambda c: c.in_p()[0], once),
-                ("f_pp, against jets", lambda s: s.f_pp, lambda c: c.in_p()[1], once),
-                scale=lambda c: 1.0)]
+    return compared(
+        rng, ("v, against jets", lambda s: stacked(s.v), outputs, once),
+        ("slopes, against jets", lambda s: stacked(s.slope[1:]), lambda c: in_z(c, 1), once),
+        ("second derivatives, against jets", lambda s: stacked(s.bend[1:]), lambda c: in_z(c, 2),
+         once),
+        ("f_p, against jets", lambda s: s.f_p, lambda c: c.in_p()[0], once),
+        ("f_pp, against jets", lambda s: s.f_pp, lambda c: c.in_p()[1], once),
+        scale=lambda c: 1.0)
 
 
 @equation(PAPER, "18",
@@ -246,7 +238,4 @@ def equation_25(rng):
           statement="The output changes with the last layer by its weights.",
           kind="identity", verdict="holds", implements=eq.eq_26_dp_dv, uses=("13",))
 def equation_26(rng):
-    case = network_case(rng, "relu")
-    apart = not np.shares_memory(eq.eq_26_dp_dv(case.sample), case.evaluation.network.theta)
-    return [*against_jets(rng, eq.eq_26_dp_dv, lambda c: c.d(c.p, ("v", c.sample.n)), once),
-            Property("it is no view of the network's weights", apart)]
+    return against_jets(rng, eq.eq_26_dp_dv, lambda c: c.d(c.p, ("v", c.sample.n)), once)
