@@ -48,7 +48,7 @@ def equation_4(rng):
           implements=(eq_5_sums_of_fractions, Stated(eq_10_fractions, "0", "1")), uses=())
 def equation_5(rng):
     claims = []
-    for name, a in cases.affine_and_first(rng).items():
+    for name, a in cases.affine_rows(rng, first=None).items():
         for one in (a.at_best(), a):
             claims += in_case(
                 name, Equal("sums over j against one", eq_5_sums_of_fractions(one.eps, one.phi),

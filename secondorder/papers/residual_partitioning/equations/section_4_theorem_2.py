@@ -51,7 +51,7 @@ def signs_kept(rng):
 def equation_10(rng):
     claims = [Equal("eps and phi against |y| / u and |w| u / u, by loops", a.at_best().p,
                     reference.shares(a.terms), 1e-13, case=name)
-              for name, a in cases.affine_and_first(rng).items()]
+              for name, a in cases.affine_rows(rng, first=None).items()]
     sizes = (2, 2, 2, 3)
     for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
         at = cases.evaluation(rng, activation, loss, samples=2, sizes=sizes)
@@ -131,7 +131,7 @@ def sums_over_paths(at):
           implements=(eq_11_affine, eq_11_activation), uses=())
 def equation_11(rng):
     claims = []
-    for name, at in cases.rows_and_sin(rng).items():
+    for name, at in cases.rows(rng).items():
         us = forward_pass(at.network.layers, at.saved)  # None stands for 0
         passes = [np.zeros_like(saved.input) if u is None else u
                   for saved, u in zip(at.saved, us)] + us[-1:]

@@ -35,7 +35,9 @@ def step_of(at, rate, **options):
 def claim_gradient(rng):
     claims = []
     smooth = cases.variety(rng, cases.SMOOTH, samples=4, scale=3.0)
-    for name, at in (cases.rows(rng, leave_out=("a dead unit",)) | smooth).items():
+    for name, at in (cases.rows(rng) | smooth).items():
+        if name == "a dead unit":
+            continue  # ReLU takes no complex numbers
         value = finite_differences.objective(at.network, at.loss_function, at.x, at.y)
         slope = finite_differences.complex_step(value, at.network.theta)
         drawn = cases.built(at, cases.drawn(at, rng))
