@@ -5,7 +5,6 @@ from collections import Counter
 
 import pytest
 
-import secondorder as so
 from harness import ledger_runs
 from secondorder import low_rank
 
@@ -36,7 +35,6 @@ def test_every_check_comes_out_as_its_verdict_says(seed):
 def test_every_label_is_executed_once():
     seen = Counter(label for result in ledger_runs.results(PAPER) for label in result.labels)
     assert set(seen) == {*LABELS, *UNNUMBERED} and set(seen.values()) == {1}
-    assert so.verify.run(PAPER, "36")[0].labels == ("5", "36")
 
 
 def test_errata_and_conditions_are_shown_and_no_others():

@@ -1,16 +1,17 @@
 """The diagonal bound against the Hessians it should bound, over 200 random networks."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import secondorder as so
 from harness.cases import LOSSES, relative, targets
 from secondorder.exact import finite_differences
-from secondorder.nets import ACTIVATIONS, Activation, Linear, Network, Reshape, Skip
+from secondorder.nets import ACTIVATIONS, Activation, Linear, Network, Skip
 from secondorder.papers.residual_partitioning import bound, bounded_hessian
 
 ROUNDING = 1e-12
-CORRECTIONS = ("abs", "max")
 
 
 def random_case(seed):
@@ -42,17 +43,10 @@ def random_case(seed):
     return rng, net, loss, x, targets(loss, rng, 4)
 
 
-def rules_for(loss):
-    """Output rules that give a bound for this loss."""
-    return ["auto", "pairwise"] + ["diagonal"] * loss.diagonal_hessian + ["jensen"] * loss.convex
-
-
 def assert_bounds(curvature, H, what):
     """diag(curvature) - H has no negative eigenvalue."""
     least = np.linalg.eigvalsh(np.diag(curvature) - H)[0]
-    assert least >= -ROUNDING * curvature.max(), (
-        f"{what}: {least:.3e}, largest curvature {curvature.max():.3e}"
-    )
+    assert least >= -ROUNDING * curvature.max(), what
 
 
 # -- 200 networks ----------------------------------------------------------------------------------
@@ -62,14 +56,12 @@ def assert_bounds(curvature, H, what):
 def test_no_step_leaves_the_bound(seed):
     rng, net, loss, x, y = random_case(seed)
     model, true = bounded_hessian(net, loss, x, y), so.exact.hessian(net, loss, x, y)
-    for output in rules_for(loss):
-        for correction in CORRECTIONS:
-            options = {"output": output, "negative_curvature": correction}
-            b = bound(net, loss, x, y, **options)
-            assert (b.curvature >= 0).all()
-            assert_bounds(b.curvature, model, options)
-            assert_bounds(bound(net, loss, x, y, cross=True, **options).curvature, true,
-                          ("cross", options))
+    rules = ["auto", "pairwise"] + ["diagonal"] * loss.diagonal_hessian + ["jensen"] * loss.convex
+    for options in product(rules, ("abs", "max")):
+        b = bound(net, loss, x, y, *options)
+        assert (b.curvature >= 0).all()
+        assert_bounds(b.curvature, model, options)
+        assert_bounds(bound(net, loss, x, y, *options, cross=True).curvature, true, options)
     assert relative(b.gradient, so.exact.gradient(net, loss, x, y)) < 1e-13
 
 
@@ -114,8 +106,8 @@ def loss_without_products(net, loss, x, y, delta):
     return np.mean(loss.value(outputs, loss.prepare_target(y, outputs.shape, np.float64)))
 
 
-@pytest.mark.everyday(13)
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.everyday(6)
+@pytest.mark.parametrize("seed", range(8))
 def test_bounded_hessian_is_that_of_the_function_without_products(seed):
     _, net, loss, x, y = random_case(seed)
 
@@ -130,33 +122,9 @@ def test_bounded_hessian_is_that_of_the_function_without_products(seed):
     )
     H = bounded_hessian(net, loss, x, y)
     assert np.allclose(H, H.T, rtol=0, atol=1e-12 * np.abs(H).max())
-    if seed < 6:  # column by column; then along a few directions, which see the same
-        V = np.eye(net.size)
-    else:
-        V = np.random.default_rng(seed).normal(size=(4, net.size))
-        V /= np.linalg.norm(V, axis=1, keepdims=True)
-    step, rounding, truncation = 1e-5, 1e-10, 1e-6 * np.abs(H).max()
-    for v in V:
-        difference = (gradient(step * v) - gradient(-step * v)) / (2 * step)
-        assert np.abs(H @ v - difference).max() < rounding + truncation
-
-
-def test_penalty_enters_the_bounded_hessian_exactly():
-    _, net, loss, x, y = random_case(1)
-    assert relative(bounded_hessian(net, loss, x, y, l2=0.3),
-                    bounded_hessian(net, loss, x, y) + 0.3 * np.eye(net.size)) < 1e-14
-
-
-def test_reshaped_layers_change_nothing():
-    """A change of shape, and activations on images, leave bound and bounded Hessian as they are."""
-    rng = np.random.default_rng(2)
-    first, second = Linear(3, 4, rng=rng), Linear(4, 2, rng=rng)
-    shaped = [Reshape(4, (2, 2)), Skip([Activation("sin")]), Activation("tanh"), Reshape((2, 2), 4)]
-    image = Network([first.copy(), *shaped, second.copy()])
-    plain = Network([first, Skip([Activation("sin")]), Activation("tanh"), second])
-    case = so.SoftmaxCrossEntropy(), rng.normal(size=(5, 3)), rng.integers(0, 2, 5)
-    for cross in (False, True):
-        expected = bound(plain, *case, cross=cross).curvature
-        np.testing.assert_allclose(bound(image, *case, cross=cross).curvature, expected, rtol=1e-14)
-    np.testing.assert_allclose(bounded_hessian(image, *case), bounded_hessian(plain, *case),
-                               rtol=0, atol=1e-14)
+    step, allowed = 1e-5, 1e-10 + 1e-6 * np.abs(H).max()
+    for column, e in zip(H, np.eye(net.size)):
+        difference = (gradient(step * e) - gradient(-step * e)) / (2 * step)
+        assert np.abs(column - difference).max() < allowed
+    penalised = bounded_hessian(net, loss, x, y, l2=0.3)
+    assert relative(penalised, H + 0.3 * np.eye(net.size)) < 1e-14

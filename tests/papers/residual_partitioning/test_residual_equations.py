@@ -48,7 +48,6 @@ def test_every_check_comes_out_as_its_verdict_says(seed):
 def test_every_label_is_executed_once():
     seen = Counter(label for result in ledger_runs.results(PAPER) for label in result.labels)
     assert set(seen) == set(LABELS) and set(seen.values()) == {1}
-    assert so.verify.run(PAPER, "27")[0].labels == ("26", "27")
     assert DERIVATIONS <= {entry.labels for entry in registry.REGISTRY.select(PAPER)}
 
 

@@ -62,8 +62,6 @@ def diagonals(rng, what, l2):
           where="section 2, after (7): the diagonal could be taken out",
           statement="The exact diagonal of a batch is one matrix product a layer. Where A'' = 0, "
                     "its left factor comes from back-propagating the columns of a root of f_pp.",
-          formula=r"""\frac{\partial^2 F}{\partial (w_j^{(k),i})^2} = E\left[ S_{ii}^k
-                      (v^{(k-1),j})^2 \right], \quad S_{ii}^k = \sum_c \pm (r_c^k)_i^2""",
           kind="identity", verdict="holds", ours=True,
           implements=exact.diagonal, uses=("80",))
 def extension_diagonal(rng):
@@ -74,9 +72,6 @@ def extension_diagonal(rng):
           where="section 3.1, the first two options: a rate for every sample",
           statement="Along a sample's own gradient the curvature needs one product a layer for "
                     "the whole batch, and no array of a sample's weights.",
-          formula=r"""\phi_b^{(k)} = -\delta_b^k v_b^{(k-1) T}: \quad \phi_b^{(k)} v_b^{(k-1)}
-                      = -\delta_b^k \|v_b^{(k-1)}\|^2, \quad \delta_b^{k T} \phi_b^{(k)}
-                      \dot{v}_b = -\|\delta_b^k\|^2 \, v_b \cdot \dot{v}_b""",
           kind="identity", verdict="holds", ours=True, implements=eq.eq_38_39_of_samples,
           uses=("38", "39", "option-1"))
 def extension_per_sample(rng):
@@ -97,8 +92,6 @@ def extension_per_sample(rng):
           where="section 4: rates for layers would not be difficult",
           statement="Rates for layers that minimise one joint model with the products between "
                     "layers are never worse than a single rate.",
-          formula=r"""\min_s \; a^T s + \frac{1}{2} s^T Q s + \frac{\sigma}{6} \Big( \sum_k
-                      \|g_k\|^2 s_k^2 \Big)^{\frac{3}{2}}, \quad Q_{kr} = g_k^T \mathbf{H} g_r""",
           kind="optimality", verdict="holds", ours=True,
           implements=(by_layer.joint_change, by_layer.joint_rates, by_layer.layer_models,
                       eq_39_by_layers),

@@ -37,7 +37,7 @@ def algorithm_1_check(rng):
 def every_row(rng):
     """All forms against loops: frozen layers, batches of all sizes, nested chains, float32."""
     claims = []
-    for name, at in cases.rows_and_sin(rng).items():
+    for name, at in cases.rows(rng).items():
         expected, single = reference.algorithm(at), cases.single_precision(at)
         claims.append(Equal("parts above zero: W_ddot against loops",
                             bound_at(at, "jensen", "max").curvature,
@@ -70,7 +70,6 @@ def corrected_lines(at):
             Equal("u against loops", np.hstack(u[1:]), np.hstack(by_loops[1:]), 1e-13),
             Equal("Z against S Y_ddot u of explicit fractions", np.hstack(Z[1:]), at.samples
                   * np.hstack([a * b for a, b in zip(fractions.Y_ddot[1:], by_loops[1:])]), 1e-12),
-            Equal("W_dot by loops against back-propagation", W_dot, at.gradient, 1e-12),
             Equal("the update, and what it promises, against loops", [*(0.5 * step), decrease],
                   [*(-0.5 * g / h for g, h in zip(W_dot, W_ddot)),
                    sum((0.5 - 0.125) * g**2 / h for g, h in zip(W_dot, W_ddot))], 1e-12),
@@ -111,8 +110,6 @@ def diagonal_start(rng):
     needed = reference.algorithm(at, Reading(start="diagonal"))[1]
     return [is_bound("squared error: 0 against the least eigenvalue with f_ii u at the outputs",
                      needed, cases.bounded(at)),
-            Equal("squared error: W_ddot that starts with f_ii u, against loops",
-                  bound_at(at, "diagonal").curvature, needed, 1e-12),
             Printed(AtMost("squared error: W_ddot of the printed first line against what is needed",
                            reference.algorithm(at)[1].sum(), needed.sum(), 1e-2))]
 

