@@ -13,17 +13,7 @@ from secondorder import eacg
 from secondorder.papers.eacg.eq_09_11_ea_cg import (Limits, by_cg, eq_10a_bias,
                                                     eq_10a_bias_compiled, eq_10b_ea_cg,
                                                     eq_10b_ea_cg_as_printed)
-from test_eacg_curvatures import LOSSES, case, relative
-
-@pytest.mark.parametrize("curvature", eacg.POSITIVE)
-@pytest.mark.parametrize("solver", eacg.SOLVERS)
-def test_always_a_descent_direction(solver, curvature):
-    for seed, loss in enumerate(LOSSES):
-        if curvature in ("fisher-exact", "fisher-sampled") and loss in ("bounded", "tukey"):
-            continue
-        model = case(seed, "tanh", loss)
-        step = eacg.direction(*model, curvature, solver, alpha=0.02, rng=0)
-        assert step @ so.exact.gradient(*model) < 0
+from test_eacg_curvatures import case, relative
 
 
 # -- conjugate gradients ---------------------------------------------------------------------------
@@ -75,18 +65,6 @@ def test_no_product_is_made_for_a_right_side_of_zero():
     for found in (eq_10b_ea_cg(B, 0 * G, X, 0.1, 0, Limits()),
                   eq_10a_bias_compiled(B, 0 * G[:, 0], 0.1, 0, Limits())):
         assert not found.x.any() and found[1:] == (0, 0.0)
-
-
-@pytest.mark.parametrize("solver", ("ea-cg", "ea-cg-printed", "cg"))
-def test_one_product_along_the_gradient(solver):
-    """The first iterate is a multiple of the gradient, in every layer's weights and biases."""
-    net, criterion, x, y = case(3)
-    step = eacg.direction(net, criterion, x, y, solver=solver, max_cg=1, tolerance=0.0)
-    gradient = so.exact.gradient(net, criterion, x, y)
-    for layer, where in zip(net.layers, net.slices):
-        for d, g in zip(layer.split(step[where]), layer.split(gradient[where])):
-            factor = np.vdot(d, g) / np.vdot(g, g)
-            assert factor < 0 and relative(d, factor * g) < 1e-10
 
 
 # -- awkward batches -------------------------------------------------------------------------------

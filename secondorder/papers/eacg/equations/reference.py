@@ -128,6 +128,20 @@ def bias_hessians(case, t):
     return difference(lambda step: shift_gradients(case, t, step * axes))
 
 
+def bias_outer_products(case, t):
+    """g_i^t g_i^tT (S, n_t, n_t)."""
+    return outer_products(bias_gradients(case, t))
+
+
+def of_labels(case):
+    """The model's probabilities (C, S, 1, 1) of its labels, and the case with each of them alone.
+    """
+    S, labels = len(case.x), range(case.sizes[-1])
+    outputs = [forward(case, s, case.theta)[1][-1] for s in range(S)]
+    q = np.array([[likelihood(p, c) for p in outputs] for c in labels])
+    return q[:, :, None, None], [case._replace(y=np.full(S, c)) for c in labels]
+
+
 def mean_hessian(case, t):
     """E_i[H_i^t] (n_t, n_t)."""
     return bias_hessians(case, t).mean(axis=0)
@@ -182,14 +196,14 @@ def steps_down(W, H, h_bar, slope, bend, gamma=1.0):
 def recursion(case, top, gamma):
     """`step_down` from the top block of a case to its first layer."""
     blocks = [top]
-    for t in range(case.depth, 1, -1):
+    for t in range(len(case.sizes) - 1, 1, -1):
         blocks.append(step_down(case.weights(t), blocks[-1], *below(case, t), gamma))
     return blocks[::-1]
 
 
 def pch(case, gamma=-1.0):
     """(8a) and (8b): blocks of the biases of all layers."""
-    return recursion(case, absolute(mean_hessian(case, case.depth)), gamma)
+    return recursion(case, absolute(mean_hessian(case, len(case.sizes) - 1)), gamma)
 
 
 # -- Kronecker products and systems ----------------------------------------------------------------

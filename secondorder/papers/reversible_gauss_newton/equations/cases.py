@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from ....ledger import Counterexample, Equal
-from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SoftmaxCrossEntropy,
-                      SquaredError, mlp)
+from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SquaredError, mlp)
 from ..eq_01_07_gauss_newton import eq_5_gauss_newton
 from ..eq_08_11_any_right_inverse import eq_8_step, euler
 from ..eq_12_13_jacobian import eq_12_jacobian, half_order
@@ -43,6 +42,17 @@ class At:
         """eps of x_L in half order."""
         return in_half_order(self.net, self.eps)
 
+    @property
+    def jacobian(self):
+        """J by complex steps, rows in half order."""
+        return reference.parameter_jacobian(self.net, self.x)
+
+    def moved(self, theta):
+        """The same with other parameters."""
+        net = self.net.copy()
+        net.theta = theta
+        return At(net, self.x, self.y)
+
     def step(self, single=False, **options):
         """The method's direction, exact unless the options say otherwise; `single`: of the same
         network in float32.
@@ -52,11 +62,10 @@ class At:
             return direction(net, SquaredError(), self.x, self.y,
                              **{"pseudo_inverse": "exact"} | options)
 
-    def matrices_of(self, direction):
-        """The two matrices of every block of a direction."""
-        net = self.net.copy()
-        net.theta = direction
-        return [(block.W1, block.W2) for block in net.blocks]
+    def pairs_of(self, direction):
+        """-L times the two matrices of every block of a direction: Delta of (16) and (17)."""
+        blocks = self.moved(-len(self.net.blocks) * direction).net.blocks
+        return [(block.W1, block.W2) for block in blocks]
 
 
 def quietly():
@@ -70,13 +79,12 @@ def in_half_order(net, eps):
 
 
 def to_theta(w, network):
-    """A vector (p,) or matrix (p, k) in the paper's order of the weights, in that of
-    ``network.theta``: there every W stands row by row. For networks without biases.
+    """A vector (p,) in the paper's order of the weights, in that of ``network.theta``: there every
+    W stands row by row. For networks without biases.
     """
     pieces, start = [], 0
     for W in [W for block in network.blocks for W in (block.W1, block.W2)]:
-        piece = w[start:start + W.size].reshape(W.shape[::-1] + w.shape[1:])
-        pieces.append(piece.swapaxes(0, 1).reshape(-1, *w.shape[1:]))
+        pieces.append(w[start:start + W.size].reshape(W.shape, order="F").ravel())
         start += W.size
     return np.concatenate(pieces)
 
@@ -126,59 +134,41 @@ def dependent(rng, blocks=3):
     return small(rng, blocks=blocks, bottleneck=2)
 
 
-#: What else a network or a batch may be, by name: options of `small`.
-UNUSUAL = {
-    "no bottleneck": {"d": 8, "bottleneck": None},
-    "no bottleneck, one block": {"d": 8, "bottleneck": None, "blocks": 1},
-    "a linear first block": {"first_activation": "identity", "samples": 2},
-    "one sample": {"samples": 1},
-    "nine samples": {"samples": 9, "bottleneck": 14, "blocks": 2},
-    "five blocks": {"blocks": 5},
-    "wider outputs": {"d": 6},
-}
 WIDE = {"d": 10, "bottleneck": 30, "blocks": 2}
-#: Everything that a fault may hide behind.
+#: Everything that a fault may hide behind: options of `small`, by name.
 ROWS = {
     "one sample": {"samples": 1},
-    "two samples": {"samples": 2},
     "eleven samples": {"samples": 11, **WIDE},
     "more samples than features": {"samples": 11, "bottleneck": 4},
     "equal samples": {"equal": True},
     "biases": {"bias": True},
     "biases, eleven samples": {"bias": True, "samples": 11, **WIDE},
     "biases, more samples than features": {"bias": True, "samples": 11, "bottleneck": 4},
-    "biases, one block": {"bias": True, "blocks": 1},
     "no bottleneck": {"d": 8, "bottleneck": None},
     "no bottleneck, biases, one block": {"d": 8, "bottleneck": None, "bias": True, "blocks": 1},
     "no activation": {"activation": "identity", "samples": 2},
     "no activation, more samples than units": {"activation": "identity"},
     "a linear first block": {"first_activation": "identity", "bias": True},
     "a relu": {"activation": "relu", "bottleneck": 24},
-    "four blocks": {"blocks": 4},
-    "five blocks": {"blocks": 5},
     "five blocks, biases": {"blocks": 5, "bias": True},
     "an odd number of inputs": {"d": 5},
     "a readout": {"d": 6, "outputs": 3},
     "a readout that is not orthonormal, biases": {
         "d": 6, "bias": True, "readout": np.array([[1.0, 0, 2, 0, -1, 0], [0, 1, 0, 3, 0, 1]])},
 }
+#: Of these: independent features, no biases, outputs x_L.
+PLAIN = ("one sample", "no bottleneck", "no activation")
 
 
-def unusual(rng, names=tuple(UNUSUAL)):
+def rows(rng, names=tuple(ROWS), limit=300):
     """(name, `At`) of each, with features well apart."""
     for name in names:
-        yield name, small(rng, limit=1e3, **UNUSUAL[name])
-
-
-def rows(rng):
-    """(name, `At`) of each."""
-    for name, options in ROWS.items():
-        yield name, small(rng, limit=300, **options)
+        yield name, small(rng, limit=limit, **ROWS[name])
 
 
 def without_biases(rng):
     """(name, `At`) of those on which the written-out equations are defined."""
-    return ((name, at) for name, at in rows(rng) if "bias" not in ROWS[name])
+    return rows(rng, [name for name in ROWS if "bias" not in ROWS[name]])
 
 
 def is_independent(at):
@@ -188,10 +178,10 @@ def is_independent(at):
 
 def blocks_of_any_rank(rng):
     """(case, `At`, l, state) of every block of networks with features that are independent, that
-    are not, and of unusual networks.
+    are not, and of others.
     """
     networks = [("independent", small(rng)), ("two features, three samples", dependent(rng)),
-                *unusual(rng, ("no bottleneck", "one sample", "nine samples"))]
+                *rows(rng, ("no bottleneck", "one sample"))]
     for name, at in networks:
         for l, state in enumerate(at.states):
             yield f"{name}, block {l + 1}", at, l, state
@@ -205,16 +195,15 @@ def inside_and_outside(rng):
     yield "two features, three samples", dependent(rng), Counterexample
 
 
-def classes(rng, samples=3, **options):
-    """A network whose outputs are x_L, a batch, one-hot labels, and the loss. Redrawn until no
-    class has a probability below 0.001: the Hessian of the loss would lose the digits of its class.
+def classes(rng):
+    """`At` of a network whose outputs are x_L and of one-hot labels. Redrawn until no class has a
+    probability below 0.001: the Hessian of the loss would lose the digits of its class.
     """
     while True:
-        net = network(rng, **options)
-        x = rng.normal(size=(samples, net.width))
+        net = network(rng)
+        x = rng.normal(size=(3, net.width))
         if softmax(net(x), axis=1).min() > 1e-3:
-            return net, x, np.eye(net.width)[rng.integers(0, net.width, samples)], \
-                SoftmaxCrossEntropy()
+            return At(net, x, np.eye(net.width)[rng.integers(0, net.width, 3)])
 
 
 def positive_matrix(rng, size):
@@ -225,14 +214,11 @@ def positive_matrix(rng, size):
 
 #: Networks of all kinds for the tangent kernel, by name; what is frozen counts for nothing.
 NETWORKS = {
-    "biases": lambda rng: mlp([3, 5, 3], rng=rng),
     "no biases": lambda rng: mlp([3, 5, 4, 3], bias=False, rng=rng),
     "first layer frozen": lambda rng: layers_of(rng, (0,)),
     "middle layer frozen": lambda rng: layers_of(rng, (1,)),
-    "last layer frozen": lambda rng: layers_of(rng, (2,)),
     "two layers frozen, nested chains": lambda rng: layers_of(rng, (0, 2), nested=True),
     "nested chains": lambda rng: layers_of(rng, (), nested=True),
-    "no activation": lambda rng: layers_of(rng, (), activation="identity"),
     "a skip": lambda rng: Network([Linear(3, 4, rng=rng), Skip([Activation("tanh"), Linear(
         4, 4, rng=rng)]), Linear(4, 3, rng=rng)]),
     "a layer without structure": lambda rng: Network([Linear(3, 4, rng=rng), Activation("tanh"),
@@ -245,12 +231,12 @@ NETWORKS = {
 }
 
 
-def layers_of(rng, frozen, nested=False, activation="tanh"):
+def layers_of(rng, frozen, nested=False):
     """Three linear layers with biases, those of these places frozen."""
     sizes = (3, 4, 5, 3)
     one, two, three = (Linear(a, b, trainable=k not in frozen, rng=rng)
                        for k, (a, b) in enumerate(zip(sizes, sizes[1:])))
-    f, g = Activation(activation), Activation(activation)
+    f, g = Activation("tanh"), Activation("tanh")
     return Network([one, Chain([f, Chain([two, g])]), Chain([three])] if nested
                    else [one, f, two, g, three])
 
@@ -272,16 +258,6 @@ def smooth_path(rng, bottleneck=24):
             return At(net, x, net(x) + 0.3 * rng.normal(size=(2, 4)))
 
 
-def lower_rank(rng):
-    """Three samples with two features each: the rows of J are dependent, and yet Euler steps stay
-    bounded, as the features that there are lie well apart, and the targets near.
-    """
-    while True:
-        net, x = network(rng, blocks=2, bottleneck=2, scale=0.1), 1.5 * rng.normal(size=(3, 4))
-        if reference.conditions(net, x).max() < 2.5:
-            return At(net, x, net(x) + 0.1 * rng.normal(size=(3, 4)))
-
-
 def step_by(at, kind, eps):
     """The step (5), kind "moore-penrose", or (8) with (55) and the weights `kind`, in the order of
     the network, for eps (S, C).
@@ -296,11 +272,11 @@ def trajectories(at, eps_of, rate, kinds):
     """eps at the end of Euler steps to t = 1 with each right inverse, from the same start."""
     ends = []
     for kind in kinds:
-        moving = At(at.net.copy(), at.x, at.y)
-        net = moving.net
+        moving = at
         for _ in range(round(1 / rate)):
-            net.theta = net.theta + rate * step_by(moving, kind, eps_of(net(at.x)))
-        ends.append(eps_of(net(at.x)).ravel())
+            step = step_by(moving, kind, eps_of(moving.net(at.x)))
+            moving = moving.moved(moving.net.theta + rate * step)
+        ends.append(eps_of(moving.net(at.x)).ravel())
     return np.array(ends)
 
 
@@ -311,55 +287,57 @@ def gaps(at, eps_of, rates, kinds):
             for ends in every]
 
 
+#: Names of both flows.
+FLOWS = "Moore-Penrose inverse", "right inverse"
+
+
 class TwoFlows(NamedTuple):
     """Both flows of a real network to t = 1, and Euler's points at the rates `alpha`.
 
-    Lists of two, Moore-Penrose inverse first: `ends` of the flows in the paper's order of
-    parameters; `points` (one for each rate); `lipschitz` and `K` of each field; `off`, how far the
-    points are from the end. `errors` gives eps in half order at such parameters; `stretch` is L_eps
-    where they go.
+    Lists of two, in the order of `FLOWS`: `lipschitz` and `K` of each field; of the points `off`,
+    how far they are from the flow's end. `end` is eps in half order at the end of each flow,
+    `points` at the points; `stretch` is L_eps where they go.
     """
 
     at: At
     alpha: np.ndarray
-    ends: list
-    points: list
     lipschitz: list
     K: list
     off: np.ndarray
-    errors: object
+    end: list
+    points: list
     stretch: float
-
-
-#: Names of both flows.
-FLOWS = "Moore-Penrose inverse", "right inverse"
 
 
 def two_flows(rng):
     """Flows by a Runge-Kutta method, constants of the fields by differences along them."""
     at, alpha = smooth_path(rng, bottleneck=5), np.array([0.1, 0.05, 0.025])
     start, ends, points, lipschitz, K = from_theta(at.net.theta, at.net), [], [], [], []
-    moving = At(at.net.copy(), at.x, at.y)
 
     def put(w):
-        moving.net.theta = to_theta(w, moving.net)
-        return moving
+        return at.moved(to_theta(w, at.net))
 
-    fields = (lambda w: eq_23_flow(eq_12_jacobian(put(w).states), moving.error),
-              lambda w: eq_56_57_step(put(w).states, moving.error))
-    for field in fields:
-        path = np.array(runge_kutta(field, start, 10))
+    def jacobian(one):
+        return eq_12_jacobian(one.states)
+
+    for field in (lambda one: eq_23_flow(jacobian(one), one.error),
+                  lambda one: eq_56_57_step(one.states, one.error)):
+        def rate(w, field=field):
+            return field(put(w))
+
+        path = np.array(runge_kutta(rate, start, 10))
         ends.append(path[-1])
-        points.append([euler(field, start, a, round(1 / a))[-1] for a in alpha])
+        points.append([euler(rate, start, a, round(1 / a))[-1] for a in alpha])
         # the stretch of the field where the flow begins and ends, and half as much again for what
         # lies between and beside it
-        lipschitz.append(1.5 * max(np.linalg.norm(derivative(field, w), 2) for w in path[[0, -1]]))
+        lipschitz.append(1.5 * max(np.linalg.norm(derivative(rate, w), 2) for w in path[[0, -1]]))
         second_order = (path[2:] - 2 * path[1:-1] + path[:-2]) * 100
         K.append(2 * lipschitz[-1] / (1.1 * np.linalg.norm(second_order, axis=1).max()))
     off = np.linalg.norm(np.array(points) - np.array(ends)[:, None], axis=2)
-    stretch = 1.5 * max(np.linalg.norm(eq_12_jacobian(put(w).states), 2)
-                        for w in [*points[0], *points[1], *ends])
-    return TwoFlows(at, alpha, ends, points, lipschitz, K, off, lambda w: put(w).error, stretch)
+    there, on_the_way = [put(w) for w in ends], [[put(w) for w in own] for own in points]
+    stretch = 1.5 * max(np.linalg.norm(jacobian(one), 2) for one in [*there, *sum(on_the_way, [])])
+    return TwoFlows(at, alpha, lipschitz, K, off, [one.error for one in there],
+                    [[one.error for one in own] for own in on_the_way], stretch)
 
 
 def runge_kutta(field, w, steps):
@@ -378,4 +356,3 @@ def derivative(field, w, h=1e-5):
     """Jacobian of a field at w by central differences."""
     return np.stack([(field(w + h * e) - field(w - h * e)) / (2 * h) for e in np.eye(len(w))],
                     axis=1)
-
