@@ -103,9 +103,9 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     Examples
     --------
     >>> import numpy as np, secondorder as so
-    >>> def block(W, H, g, slope, curvature):
+    >>> def block(W, H, h_bar, slope, curvature):
     ...     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
-    ...     return below + (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1])
+    ...     return below + (curvature * h_bar)[:, :, None] * np.eye(W.shape[1])
     >>> so.verify.equation("ea-cg", "4b", block).ok
     True
     """
