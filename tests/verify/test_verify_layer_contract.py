@@ -391,22 +391,8 @@ def test_layers_for_images_and_sequences(made):
     assert report.ok and {check.pass_name for check in report.checks} >= {"network", *PASSES}
 
 
-class Factors(nets.Activation):
-    """Takes vectors as long as its one parameter, or none."""
-
-    def __init__(self, width, refuse=False):
-        super().__init__("sin")
-        self.declare("a", np.ones(width))
-        self.refuse = refuse
-
-    def forward(self, x):
-        if self.refuse:
-            raise ValueError("none of these")
-        return super().forward(self.parameters["a"] * x)
-
-
 @pytest.mark.parametrize("made, shape", [
-    (lambda: nets.Activation("sin"), (5,)), (lambda: Factors(4), (4,)),
+    (lambda: nets.Activation("sin"), (5,)), (lambda: nets.ScaleShift(4), (4,)),
     (lambda: Linear(7, 3, rng=0), (7,)), (lambda: nets.Skip([Linear(6, 6, rng=0)]), (6,)),
     (lambda: nets.Recurrent(7, 3, rng=0), (4, 7)), (lambda: nets.Conv2d(1, 2, 3, rng=0), (1, 5, 4)),
     (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])

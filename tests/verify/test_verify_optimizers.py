@@ -299,28 +299,6 @@ def test_makers_that_make_no_optimizer(make, error, said):
         verify.optimizer(make)
 
 
-class DrawsForLater(Average):
-    """The memory is listed, the generator that fills it is not; a step uses it only at the 20th."""
-
-    state_names = ("mean", "noise")
-
-    def __init__(self, network, loss, **options):
-        super().__init__(network, loss, **options)
-        self.noise, self._rng = np.zeros_like(network.theta), np.random.default_rng(3)
-
-    def direction(self, evaluation):
-        self.noise = self._rng.normal(size=self.noise.size).astype(self.noise.dtype)
-        late = self.noise if self.steps >= 20 else 0
-        return super().direction(evaluation) * (1 + late)
-
-
-def test_memory_is_resumed_before_a_step_uses_it():
-    for steps in (8, 40):
-        report = verify.optimizer(DrawsForLater, steps=steps)
-        assert wrong_passes(report) == {"resume"}, report
-    assert "goes on with other memory: noise" in str(verify.optimizer(DrawsForLater))
-
-
 @pytest.mark.parametrize("off, right", [(1e-12, True), (1e-6, False)])
 def test_a_tiny_step_is_compared_to_its_own_rounding(off, right):
     """Parameters of size 1 hide nothing of a step of a millionth but their own last digits."""
