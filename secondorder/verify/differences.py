@@ -59,16 +59,9 @@ def stacked(columns):
 
 
 def jumps_along(function, length):
-    """Where functions of one number jump between -length and length: (t, column, before, after) of
-    every place, the largest jump of a column first; none where they are continuous.
+    """Where functions (T, 1 or columns) -> (T, columns, entries) of one number jump between -length
+    and length: (t, column, before, after), the largest jump of a column first.
 
-    Parameters
-    ----------
-    function : callable, (T, 1 or columns) -> (T, columns, entries)
-        Continuous but for the jumps.
-
-    Notes
-    -----
     The cells in which an entry rises most unlike beside them are halved until rounding: over them a
     continuous function rises by nothing in the end.
     """

@@ -103,15 +103,14 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     Examples
     --------
     >>> import numpy as np, secondorder as so
-    >>> def block(W, H, g, slope, curvature):
+    >>> def block(W, H, h_bar, slope, curvature):
     ...     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
-    ...     return below + (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1])
+    ...     return below + (curvature * h_bar)[:, :, None] * np.eye(W.shape[1])
     >>> so.verify.equation("ea-cg", "4b", block).ok
     True
     """
     if not callable(function):
         raise TypeError(f"function must be callable, got {shown(function)}")
-    _require_hints(hints)
     entry = registry.REGISTRY.select(paper, label)[0]
     target = _target(entry, implementation)
     name, calls = short_name(entry.paper, qualified_name(target)), []
@@ -140,14 +139,6 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     asked = asked_for(label, entry.labels) or entry.labels
     return Grade(not message, entry.paper, asked[0], name, seeds, claims, message, hint,
                  calls, recorded.wraps)
-
-
-def _require_hints(hints):
-    if not isinstance(hints, (list, tuple)) or not all(
-            isinstance(pair, (list, tuple)) and len(pair) == 2 and callable(pair[0])
-            for pair in hints):
-        raise TypeError("hints must be a sequence of pairs of a function and a text, got "
-                        f"{shown(hints)}")
 
 
 def _first_line(result):

@@ -20,13 +20,8 @@ CLEAR, FAINT = 100, 1e-6  # a jump is larger than so many errors, and than this 
 def first_differences(function, theta):
     """First derivatives, (..., n), as a `Difference`.
 
-    D_i(h) = (f(theta + h e_i) - f(theta - h e_i)) / (2 h), h relative to max(1, |theta_i|).
-
-    Parameters
-    ----------
-    function : callable, (n,) -> number or array
-        What it raises at a step is a step that leaves its domain.
-    theta : (n,) array
+    D_i(h) = (f(theta + h e_i) - f(theta - h e_i)) / (2 h), h relative to max(1, |theta_i|). What f
+    raises at a step is a step that leaves its domain.
     """
     reach = np.maximum(1, np.abs(theta))
     noise, columns = rounding_of(function, theta), []

@@ -20,22 +20,9 @@ SCALAR = {"truth value of an array": "x is an array: np.where(x > 0, ..., ...) i
 class Recorder:
     """Collects checks and findings for a report on a subject.
 
-    Parameters
-    ----------
-    tolerance : float
-        Relative difference that is always allowed, on top of the predicted error of a reference.
-    lenient : bool
-        Whether references that are too inaccurate are a note everywhere, not a finding.
-
-    Attributes
-    ----------
-    unit : float
-        Natural size of what is compared: differences that are small beside it are accurate also
-        where they are zero.
-    broken : set of str
-        Passes whose results cannot be used at all: they raised, or gave something of a wrong shape.
-    left_out : dict
-        Comparisons that could not be judged; one note tells all.
+    A relative `tolerance` is allowed on top of the predicted error of a reference. A `lenient` one
+    notes references that are too inaccurate, which are findings else; beside `unit`, the size of
+    what is compared, also zero is accurate. Passes that are `broken` raised, or gave another shape.
     """
 
     def __init__(self, subject, tolerance, lenient=False):
@@ -88,28 +75,11 @@ class Recorder:
     def compare(self, pass_name, what, computed, reference, error=0.0,
                 names=("computed", "differences"), hint="",
                 scale=None, optional=False, at=None, sure=False):
-        """Compare a computed quantity with its reference and the reference's predicted error.
+        """Compare with a reference of predicted absolute error, infinite where nothing is compared.
 
-        Parameters
-        ----------
-        computed, reference : array_like of one shape
-        error : float or array_like
-            Predicted absolute error of the reference.  Infinite entries are not compared.
-        scale : float or array, optional
-            Size to which the tolerance refers, of all entries or of each; default the largest entry
-            of the reference, 1 if it is zero.
-        optional : bool
-            A reference that is too inaccurate is a note, not a finding: other comparisons were made
-            of the same pass.
-        at : array, optional
-            The point of a derivative, which may be a term that is lost.
-        sure : bool
-            The predicted error holds also where it is large: what exceeds it is wrong.
-
-        Returns
-        -------
-        bool
-            Whether they agree.
+        The tolerance refers to `scale`, by default the reference's largest entry. `optional`: one
+        that is too inaccurate is a note; `sure`: what exceeds its error is wrong however large that
+        is. `at` is the point of a derivative, a term that may be lost. Returns whether they agree.
         """
         computed, reference = np.asarray(computed), np.asarray(reference)
         scale = (float(np.abs(reference).max(initial=0)) or 1.0 if scale is None

@@ -96,29 +96,3 @@ def test_a_forgotten_init_is_said_in_one_sentence(layer):
     assert wrong_passes(report) == {"__init__"}
     assert "Layer.__init__ was not called: begin Unmade.__init__ with super().__init__()" in str(
         report)
-
-
-# -- right numbers in a wrong shape ----------------------------------------------------------------
-
-@pytest.mark.parametrize("name, change, hint", [
-    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.ravel()),
-     "reshape them to (2, 3); is a .ravel() too much?"),
-    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.T), "weight_bar is transposed"),
-    ("backward", lambda x_bar, W_bar: (x_bar.ravel(), W_bar), "reshape them to (4, 3)"),
-    ("backward", lambda x_bar, W_bar: (x_bar, 2 * W_bar.ravel()), ""),
-    ("parameter_gradients", lambda rows: (rows.reshape(len(rows), -1),),
-     "reshape them to (4, 2, 3)"),
-    ("parameter_gradients", lambda rows: (rows.ravel(),), "is a .ravel() too much?")])
-def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
-    original = getattr(nets.Linear, name)
-
-    class Misshapen(nets.Linear):
-        pass
-
-    def misshapen(self, *args):
-        return change(*original(self, *args))
-
-    setattr(Misshapen, name, misshapen)
-    report = verify.layer(Misshapen(3, 2, bias=False), input_shape=(3,), samples=4)
-    (told,) = {finding.hint for finding in report.findings if finding.pass_name == name}
-    assert hint in told and bool(hint) == bool(told), str(report)

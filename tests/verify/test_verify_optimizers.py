@@ -272,6 +272,15 @@ def test_memory_of_another_kind_is_refused():
             optimizer.load_state_dict(optimizer.state_dict() | {"mean": wrong})
 
 
+def test_a_state_shares_no_memory_with_the_method():
+    optimizer = Average(so.mlp([3, 2], rng=0), so.SquaredError())
+    state, kept = optimizer.state_dict(), optimizer.mean.copy()
+    optimizer.load_state_dict(state)
+    for given in (state, optimizer.state_dict()):
+        given["mean"][...] = 7.0
+    assert np.array_equal(optimizer.mean, kept)
+
+
 def test_the_data_of_the_user_are_used_and_the_network_is_not_changed():
     digits, network = so.datasets.load_digits(), so.mlp([64, 10], rng=0)
     before = network.theta.copy()
@@ -288,28 +297,6 @@ def test_the_data_of_the_user_are_used_and_the_network_is_not_changed():
 def test_makers_that_make_no_optimizer(make, error, said):
     with pytest.raises(error, match=said):
         verify.optimizer(make)
-
-
-class DrawsForLater(Average):
-    """The memory is listed, the generator that fills it is not; a step uses it only at the 20th."""
-
-    state_names = ("mean", "noise")
-
-    def __init__(self, network, loss, **options):
-        super().__init__(network, loss, **options)
-        self.noise, self._rng = np.zeros_like(network.theta), np.random.default_rng(3)
-
-    def direction(self, evaluation):
-        self.noise = self._rng.normal(size=self.noise.size).astype(self.noise.dtype)
-        late = self.noise if self.steps >= 20 else 0
-        return super().direction(evaluation) * (1 + late)
-
-
-def test_memory_is_resumed_before_a_step_uses_it():
-    for steps in (8, 40):
-        report = verify.optimizer(DrawsForLater, steps=steps)
-        assert wrong_passes(report) == {"resume"}, report
-    assert "goes on with other memory: noise" in str(verify.optimizer(DrawsForLater))
 
 
 @pytest.mark.parametrize("off, right", [(1e-12, True), (1e-6, False)])

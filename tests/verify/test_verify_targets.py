@@ -111,20 +111,6 @@ def test_a_loss_of_real_numbers_that_is_wrong_for_negative_ones():
     assert wrong_passes(report) == {"gradient"}
 
 
-def test_convex_is_claimed_in_vain():
-    class Concave(SoftLabels):
-        def value(self, p, t):
-            return -SoftLabels.value(self, p, t)
-
-        def gradient(self, p, t):
-            return -SoftLabels.gradient(self, p, t)
-
-        def hessian(self, p, t):
-            return -SoftLabels.hessian(self, p, t)
-
-    assert wrong_passes(verify.loss(Concave())) == {"convex"}
-
-
 def test_labels_that_are_no_class_are_to_be_refused():
     careless = changed(OwnLabels, prepare_target=lambda self, target, shape, dtype: target)
     report = verify.loss(careless)

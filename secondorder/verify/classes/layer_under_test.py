@@ -117,11 +117,7 @@ class Subject:
     # -- references: first order, by differences of forward ----------------------------------------
 
     def input_gradient(self, x, theta, y_bar, step=None):
-        """d <y_bar, forward> / dx, like x; entries that were not differenced have an infinite
-        error.
-
-        One entry of all rows is moved at a time: `forward` was found to keep rows apart.
-        """
+        """d <y_bar, forward> / dx, like x; one entry of all rows at a time: they are apart."""
         width = x[0].size
         entries = _sample(width, MOST_ENTRIES)
 

@@ -57,13 +57,8 @@ def slots(layer):
 
 
 def run(layer, name, saved, args, call=None):
-    """One pass with the checker's arguments; (for the input, arrays for what is trained) of a pair,
-    such arrays of `parameter_gradients`, else one array.
-
-    Raises
-    ------
-    Unusable
-        If the pass returns anything else.
+    """One pass with the checker's arguments: (for the input, arrays for what is trained) of a pair,
+    such arrays of `parameter_gradients`, else one array. Anything else is `Unusable`.
     """
     call = call or (lambda function, names, given: function(*given))
     given, names = _as_written(layer, name, saved, args)
