@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness import slow
 from secondorder.book import moving
 from secondorder.book.moving import bound_and_loss, drawing, pos_eig, two_inverses
 from secondorder.ledger.registry import REGISTRY
@@ -57,8 +58,7 @@ def tanh_loss(theta, x, y):
     return np.mean(np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(y)), y])
 
 
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("rate", ["0.5", "4", "128"])
+@pytest.mark.parametrize("rate", ["4", *slow(["0.5", "128"])])
 def test_bound_model_and_loss_of_a_step(rate):
     net, loss = so.mlp([13, 6, 3], activation="tanh", rng=0), so.SoftmaxCrossEntropy()
     x, y = wines()

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from harness import slow
 from secondorder.book import pictures
 
 
@@ -27,8 +28,7 @@ def drawn(rows, columns, legend=False, title="a title over all panels"):
     return stream.getvalue()
 
 
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("columns", [2, 3, 4])
+@pytest.mark.parametrize("columns", [2, *slow([3, 4])])
 @pytest.mark.parametrize("legend", [False, True])
 def test_panels_are_cut_with_their_titles_and_axes(columns, legend):
     picture = pictures.prepared(drawn(1, columns, legend))

@@ -7,7 +7,6 @@ import pytest
 from secondorder import datasets
 
 
-@pytest.mark.everyday(8)
 @pytest.mark.parametrize(
     "words, expected",
     [

@@ -58,7 +58,6 @@ def test_tour_fails_with_a_failing_check(run, monkeypatch):
     assert status == 1 and 0 < json.loads(out)["seconds"] < 60
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
     rng = np.random.default_rng(seed)

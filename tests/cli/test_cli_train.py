@@ -50,7 +50,6 @@ def test_the_seed_fixes_what_the_method_draws(run, words):
         assert not np.array_equal(theta("--seed", 3), theta("--seed", 3, "--set", "rng=1"))
 
 
-@pytest.mark.everyday(3)
 @pytest.mark.parametrize("optimizer", [
     "sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton", "residual-partitioning",
     "cubic-regularization"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import slow
 from secondorder.edition import ReadingError, read
 from secondorder.edition.tex.counters import Counters
 from secondorder.edition.tex.numbering import Numbers, by_tex
@@ -207,9 +208,8 @@ def test_other_things_than_papers(tmp_path):
             read(wrong)
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("piece", [
-    "Some text with $a_i$ and \\emph{words}.\n\n", "{}", "\\verb|a| ", "One. Two! ", "a% b\n"])
+    "Some text with $a_i$ and \\emph{words}.\n\n", *slow(["{}", "\\verb|a| ", "a% b\n"])])
 def test_time_grows_as_the_text_does(piece, tmp_path):
     """Twice the text takes about twice the time, not four times: the best of several."""
     def seconds(size):
@@ -223,13 +223,12 @@ def test_time_grows_as_the_text_does(piece, tmp_path):
     assert seconds(300_000) < 3 * seconds(150_000) + 0.05
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("text", [
-    "{" * 400_000, "$" * 400_000, "$$" + "x_i + " * 70_000, "\\[a\\]" * 6000,
+    "{" * 400_000, *slow(["$" * 400_000, "$$" + "x_i + " * 70_000, "\\[a\\]" * 6000,
     "\\begin{align}" + "a\\\\" * 100_000, "\\begin{quote}" * 30_000,
     "\\newcommand{\\a}[1} " * 90_000 + "\\begin{document}$$a$$\\end{document}",
     "\\AtBeginDocument{" + "\\def\\a{b}" * 190_000 + "}\\begin{document}{\\end{document}",
-    "\\def\\a{bb}\\def\\b{\\a\\a}\\def\\c{\\b\\b\\b\\b}" + "\\c" * 200_000])
+    "\\def\\a{bb}\\def\\b{\\a\\a}\\def\\c{\\b\\b\\b\\b}" + "\\c" * 200_000])])
 def test_hostile_texts_end_soon(text, tmp_path):
     begin = time.process_time()
     with pytest.raises(ReadingError, match="line"):

@@ -28,12 +28,8 @@ def _sin(x):
     return total
 
 
-def _pi():
-    """By the arithmetic-geometric mean."""
-    a, b, t, p = Decimal(1), 1 / Decimal(2).sqrt(), Decimal("0.25"), 1
-    for _ in range(12):
-        a, b, t, p = (a + b) / 2, (a * b).sqrt(), t - p * ((a - b) / 2) ** 2, 2 * p
-    return (a + b) ** 2 / (4 * t)
+_PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862"
+              "0899862803482534211706798214808651328230664709384460955058223172535940812848111")
 
 
 def _gelu(x):
@@ -44,7 +40,7 @@ def _gelu(x):
         term *= x * x / (k + 2)
         total += term
         k += 2
-    return x * (Decimal("0.5") + total * (-x * x / 2).exp() / (2 * _pi()).sqrt())
+    return x * (Decimal("0.5") + total * (-x * x / 2).exp() / (2 * _PI).sqrt())
 
 
 SCALAR = {

@@ -46,14 +46,8 @@ def test_examples_run(section):
 
 @pytest.mark.parametrize("section, right, wrong", [
     ("A layer", "y_bar.T @ x, y_bar.sum", "y_bar.T @ x, 2 * y_bar.sum"),
-    ("A layer", "x @ V.T + c", "x @ V.T - c"),
-    ("A layer", "x_bar + y_bar @ V", "x_bar - y_bar @ V"),
     ("A layer", "+ 2 * moved", "+ moved"),
-    ("A layer", "return self.weight.T @ H_y", "return -self.weight.T @ H_y"),
-    ("A method", '("mean_square",)', "()"),
-    ("A method", "self.mean_square = rho * self.mean_square + (1 - rho) * g**2",
-     "self.mean_square *= rho; self.mean_square += (1 - rho) * g**2"),
-    ("A method", "return -g /", "return g /")])
+    ("A method", '("mean_square",)', "()")])
 def test_a_mistake_is_noticed(section, right, wrong):
     with pytest.raises(AssertionError, match="Affine|RMSProp"):
         run(section, right, wrong)

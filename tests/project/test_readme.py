@@ -76,12 +76,6 @@ def test_every_erratum_of_substance_has_its_line():
     assert len(named) == len(listed.splitlines()) and sorted(named) == sorted(of_substance)
 
 
-def test_every_tutorial_is_named():
-    (named,) = re.findall(r"^\| subject \| tutorials \|$.*?^$", README, re.M | re.S)
-    numbers = {path.name[:2] for path in (ROOT / "tutorials").glob("[0-9]*.py")}
-    assert numbers == set(re.findall(r"\b\d\d\b", named))
-
-
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
 def test_linked_files_and_sections_exist(text):
     links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]

@@ -246,7 +246,6 @@ fault({"names"}, "details is a name that every Optimizer uses itself",
       made=named("details", lambda self: 3))
 
 
-@pytest.mark.everyday(20)
 @pytest.mark.parametrize("said", FAULTS)
 def test_planted_faults_are_named(said):
     planted, passes, alone = FAULTS[said]

@@ -65,7 +65,6 @@ def tailed(place, wrong="slope"):
         right(self, x) + 0.01 * (np.abs(x) > place)).astype(x.dtype)})
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("wrong", ["slope", "curvature"])
 @pytest.mark.parametrize("place", [6.5, 20.0, 100.0, 500.0])
 def test_a_wrong_tail_is_found(wrong, place):

@@ -102,7 +102,6 @@ def test_what_was_found_out_is_said(loss):
     assert "convex" in note
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("base", [SoftLabels, AnyWeights, Divergence, Deviance, OwnLabels])
 @pytest.mark.parametrize("factor", [-1.0, 2.0, 1 + 1e-6])
 @pytest.mark.filterwarnings("ignore:(divide by zero|invalid value):RuntimeWarning")
@@ -174,7 +173,6 @@ def test_a_loss_without_prepare_target_is_told_how_to_take_labels():
 # -- only what was written -------------------------------------------------------------------------
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("change", [
     lambda H, p: 2 * H, lambda H, p: H.astype(np.float64), lambda H, p: H[:, 0],
     lambda H, p: H / len(p), lambda H, p: [][0], lambda H, p: H * np.nan])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness import slow
 from harness.cases import LOSSES, relative, targets
 from secondorder.exact import finite_differences
 from secondorder.nets import ACTIVATIONS, Activation, Linear, Network, Reshape, Skip
@@ -57,8 +58,7 @@ def assert_bounds(curvature, H, what):
 
 # -- 200 networks ----------------------------------------------------------------------------------
 
-@pytest.mark.everyday(50)
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", [*range(50), *slow(range(50, 200))])
 def test_no_step_leaves_the_bound(seed):
     rng, net, loss, x, y = random_case(seed)
     model, true = bounded_hessian(net, loss, x, y), so.exact.hessian(net, loss, x, y)
@@ -114,8 +114,7 @@ def loss_without_products(net, loss, x, y, delta):
     return np.mean(loss.value(outputs, loss.prepare_target(y, outputs.shape, np.float64)))
 
 
-@pytest.mark.everyday(13)
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", [*range(12), *slow(range(12, 24))])
 def test_bounded_hessian_is_that_of_the_function_without_products(seed):
     _, net, loss, x, y = random_case(seed)
 
