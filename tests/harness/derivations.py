@@ -220,6 +220,20 @@ def _layer_norm(layer, row, theta):
     return y
 
 
+def _scale_shift(layer, row, theta):
+    given, places = _taken(layer, theta), len(row) // layer.features
+    return [given["weight"][i // places] * a + given["bias"][i // places]
+            for i, a in enumerate(row)]
+
+
+#: What a layer does to a flat row; `run_layers` has those that nest, and those of images.
+OF_ROWS = {Linear: _linear, Mixing: _mixing, Recurrent: _recurrent, LayerNorm: _layer_norm,
+           ScaleShift: _scale_shift, Chain: lambda layer, *rest: run_layers(layer.layers, *rest),
+           Activation: lambda layer, row, _: [SCALAR[layer.function.name](a) for a in row],
+           Skip: lambda layer, row, theta: [
+               a + b for a, b in zip(row, run_layers(layer.layers, row, theta))]}
+
+
 def run_layers(layers, row, theta):
     """One row (a list of Decimals) through layers whose parameters come off the iterator `theta`.
 
@@ -227,17 +241,7 @@ def run_layers(layers, row, theta):
     """
     shape = None
     for layer in layers:
-        if isinstance(layer, Linear):
-            row = _linear(layer, row, theta)
-        elif isinstance(layer, Activation):
-            row = [SCALAR[layer.function.name](a) for a in row]
-        elif isinstance(layer, Skip):
-            row = [a + b for a, b in zip(row, run_layers(layer.layers, row, theta))]
-        elif isinstance(layer, Chain):
-            row = run_layers(layer.layers, row, theta)
-        elif isinstance(layer, Mixing):
-            row = _mixing(layer, row, theta)
-        elif isinstance(layer, Reshape):
+        if isinstance(layer, Reshape):
             shape = layer.made_shape
         elif isinstance(layer, Flatten):
             shape = None
@@ -245,16 +249,8 @@ def run_layers(layers, row, theta):
             row, shape = _convolution(layer, row, theta, shape)
         elif isinstance(layer, (AvgPool2d, MaxPool2d)):
             row, shape = _pooling(layer, row, shape)
-        elif isinstance(layer, Recurrent):
-            row = _recurrent(layer, row, theta)
-        elif isinstance(layer, LayerNorm):
-            row = _layer_norm(layer, row, theta)
-        elif isinstance(layer, ScaleShift):
-            given, places = _taken(layer, theta), len(row) // layer.features
-            row = [given["weight"][i // places] * a + given["bias"][i // places]
-                   for i, a in enumerate(row)]
         else:
-            raise TypeError(f"no reference for {layer!r}")
+            row = OF_ROWS[type(layer)](layer, row, theta)
     return row
 
 
