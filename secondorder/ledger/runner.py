@@ -185,25 +185,18 @@ def _broken_rule(verdict, corrected, claims):
     def count(*kinds):
         return sum(isinstance(claim, kinds) for claim in claims)
 
-    compared, outside = count(Comparison), count(Counterexample)
-    printed = count(Printed, PrintedShape)
+    outside, printed = count(Counterexample), count(Printed, PrintedShape)
     if verdict == "unchecked":
         return "the check claims something: say which verdict it has instead of 'unchecked'"
-    if verdict == "definition":
-        if not compared + count(Property):
-            return "a definition needs at least one Property, Equal, AtMost or Rate"
-    elif not compared:
-        return f"verdict {verdict!r} needs at least one Equal, AtMost or Rate that must hold"
-    if verdict in ("holds", "definition") and printed + outside:
-        return f"verdict {verdict!r} may not carry a Printed, PrintedShape or Counterexample"
+    if not count(Comparison) and not (verdict == "definition" and count(Property)):
+        return (f"verdict {verdict!r} needs at least one Equal, AtMost or Rate that must hold, "
+                "a definition one of these or a Property")
+    if verdict in ("holds", "definition") and outside:
+        return f"verdict {verdict!r} may not carry a Counterexample"
     if verdict == "conditional" and not outside:
         return "verdict 'conditional' needs a Counterexample outside the condition"
-    if (verdict == "erratum" or corrected) and not printed:
-        return (f"verdict {verdict!r} with a corrected form needs the form as printed: "
-                "Printed or PrintedShape")
-    if printed and not corrected:
-        return (f"verdict {verdict!r} without a corrected form may not carry a Printed or "
-                "PrintedShape")
+    if bool(corrected) != bool(printed):
+        return "a corrected form and the form as printed, Printed or PrintedShape, go together"
     return None
 
 

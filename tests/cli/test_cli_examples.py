@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness import slow
 from secondorder import bench, book, cli, files
 from secondorder.cli.tour import running as touring
 from secondorder.ledger.registry import REGISTRY
@@ -127,8 +128,7 @@ def small_studies(monkeypatch):
     monkeypatch.setattr(type(quick), "settings", lambda self, *_: self.quick)
 
 
-@pytest.mark.everyday(3)
-@pytest.mark.parametrize("line", EXAMPLES)
+@pytest.mark.parametrize("line", [*EXAMPLES[:3], *slow(EXAMPLES[3:])])
 def test_example_works(run, shelf, monkeypatch, line):
     """Every example runs, with one epoch of training, an empty tour, and one equation in place of a
     whole paper."""

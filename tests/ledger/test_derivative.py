@@ -59,7 +59,7 @@ def slips():
             (lambda w: np.array([w[0] * w[1], w[1] * w[2], w[0]]),
              lambda w: np.array([[w[1], w[0], 0], [0, w[2], w[1]], [1.0, 0, 0]]).T, "transposed"),
             (gradient, skew, "entry (0, 1)"), (gradient, lost, "only the diagonal differs"),
-            (gradient, H + 0.25 * np.eye(3), "has 0.25 times the identity more")]
+            (gradient, H + 0.25 * np.eye(3), "has 0.25 times the identity too much")]
 
 
 @pytest.mark.parametrize("of, is_, named", slips())

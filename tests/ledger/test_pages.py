@@ -91,14 +91,6 @@ def test_a_failing_check_says_so_and_gives_entries(toys):
     assert "entry 1: left 2, right 2.5, ratio 0.8" in text
 
 
-def test_latex_on_demand(toys):
-    register("1", formula=r"\frac{a}{b}")
-    assert numbered("a/b", "(1)") in ledger.show("toy", "1")
-    assert "    \\frac{a}{b}\n" in ledger.show("toy", "1", tex=True)
-    register("2", check=lambda rng: [EQUAL, Printed(UNEQUAL)], **ERRATUM)
-    assert "corrected:\n    d(x) = 2 x\n" in ledger.show("toy", "2", tex=True)
-
-
 def test_an_entry_of_several_arrays_is_named_by_its_own_indices():
     x = np.array([[1.0, 2.0, 7.0], [3.0, 4.0, 5.0]])
     mine = {(2, 1): x, "loss": 6.0, (3, 1): 8 * np.ones(1)}
@@ -115,14 +107,6 @@ def test_an_entry_of_several_arrays_is_named_by_its_own_indices():
 
 
 # -- sides -----------------------------------------------------------------------------------------
-
-def test_the_first_equality_that_is_not_zero_is_shown():
-    zero = Equal("zero", [0.0], [0.0], 1e-9, scale=1.0)
-    bound = AtMost("bound", [1.0], [2.0])
-    assert both_sides.featured([bound, zero, EQUAL]) is EQUAL
-    assert both_sides.featured([bound, zero]) is zero and both_sides.featured([bound]) is bound
-    assert both_sides.featured([Property("a", True), Printed(UNEQUAL)]) is None
-
 
 def test_tables_of_inequalities_rates_and_complex_numbers():
     lines = both_sides.table(AtMost("a", [[1.0, 5.0]], [[3.0, 5.5]]), limit=1)

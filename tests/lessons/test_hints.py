@@ -18,25 +18,19 @@ def judged(number, edit):
 def test_a_factor_1_minus_alpha_is_not_2():
     """At the first seed alpha is 1/2."""
     found = judged("10", lambda f: lambda A, B, alpha: (1 - alpha) * f(A, B, alpha))
-    assert "hint: yours is 1 - alpha times what is right" in str(found)
+    assert "hint: yours is (1 - alpha) times what is right" in str(found)
     assert "factor 2" not in str(found)
     found = judged("10", lambda f: lambda A, B, alpha: f(A, B, alpha) / 2)
     assert "a factor 2 is missing" in str(found)
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("number, edit, hint", [
     ("08", lambda f: lambda W, H, g, s, c: f(W, H, g, s, c) * np.eye(W.shape[1]),
      "only the diagonal is there"),
-    ("08", lambda f: lambda W, *rest: np.diagonal(f(W, *rest), axis1=1, axis2=2),
-     "this is only the diagonal"),
-    ("08", lambda f: lambda *given: np.triu(f(*given)), "not symmetric"),
     ("08", lambda f: lambda *given: f(*given) / len(given[0]), "a mean where a sum is meant"),
-    ("08", lambda f: lambda *given: f(*given)[:, ::-1, ::-1], "right after a permutation"),
     ("08", lambda f: lambda *given: -f(*given), "the sign is flipped"),
     ("08", lambda f: lambda *given: 0 * f(*given), "yours is zero"),
     ("02", lambda f: lambda x, p: f(x, p) / len(x), "a mean where a sum is meant"),
-    ("07", lambda f: lambda at, v: f(at, v) * at.samples, "a sum where a mean is meant"),
     ("11", lambda f: lambda *given: f(*given).T, "transposed")])
 def test_usual_mistakes_are_named(number, edit, hint):
     assert hint in judged(number, edit).message
@@ -90,14 +84,12 @@ SYMMETRIC = np.array([[2.0, 1.0], [1.0, 3.0]])
     ([(-2e200, -1e200), (-4e200, -2e200)], "a factor 2 too much"),
     ([(np.diag([2.0, 3]), SYMMETRIC)], "only the diagonal is there"),
     ([(np.diag([2.0, 3]), SYMMETRIC), (SYMMETRIC + 1, SYMMETRIC)], ""),
-    ([(SYMMETRIC + np.eye(2), SYMMETRIC)], "only the diagonal differs"),
-    ([(SYMMETRIC + 1 - np.eye(2), SYMMETRIC)], "mixed terms are doubled"),
+    ([(SYMMETRIC + np.eye(2), SYMMETRIC)], "1 times the identity too much"),
+    ([(SYMMETRIC + 1 - np.eye(2), SYMMETRIC)], "mixed terms have the ratio 2"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), (SYMMETRIC, SYMMETRIC)], "transposed"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), ([[1, 2], [3, 4]], [[1, 2], [3, 4]])], ""),
-    ([([SYMMETRIC + np.eye(2)] * 3, [SYMMETRIC] * 3)], "only the diagonal differs"),
+    ([([SYMMETRIC + np.eye(2)] * 3, [SYMMETRIC] * 3)], "1 times the identity too much"),
     ([([1, 2, 6, 8], [1, 2, 3, 4])], "the entries that differ have the ratio 2"),
-    ([([4, 3, 2, 1], [1, 2, 3, 4])], "after a permutation"),
-    ([([4, 3, 2, 1], [1, 2, 3, 4]), ([4, 3, 2, 2], [1, 2, 3, 4])], ""),
     ([([1, np.nan], [1, 2])], ""), ([], "")])
 def test_a_pattern_holds_in_all_cases_or_is_not_said(pairs, words):
     told = mismatch.pattern(lambda: 0, calls(*pairs))

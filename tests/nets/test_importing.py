@@ -9,7 +9,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from harness.everyday import all_but
+from harness import slow
 
 X = np.random.default_rng(0).normal(size=(5, 3))
 
@@ -254,7 +254,7 @@ NAMES = ("deep", "single", "activations", "images", "gates", "batch norm")
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", all_but(["float64", "float32"], "float32"))
+@pytest.mark.parametrize("dtype", ["float64", *slow(["float32"])])
 def test_the_same_outputs_and_gradients(name, dtype):
     torch = pytest.importorskip("torch")
     module, shape = modules()[name]
@@ -273,8 +273,7 @@ def test_the_same_outputs_and_gradients(name, dtype):
     assert relative(so.exact.gradient(net, so.SquaredError(), x, y), expected) < 300 * eps
 
 
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [NAMES[0], *slow(NAMES[1:])])
 def test_the_same_hessian(name):
     """By `autograd.functional`, a row at a time."""
     torch = pytest.importorskip("torch")

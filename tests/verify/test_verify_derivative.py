@@ -141,7 +141,7 @@ SLIPS = {
     "half of two": (f, lambda x: A / 2 + np.diag(np.exp(x / 2)) / 8, "only one of two halves"),
     "not symmetric": (f, lambda x: A + np.diag(np.exp(x / 2)) / 4, "lacks its symmetric half"),
     "penalty": (lambda x: f(x) + 0.3 * x @ x / 2, gradient, "a term is lost: 0.3 times at"),
-    "damping": (lambda x: f(x) + 0.3 * x @ x / 2, hessian, "df lacks 0.3 times the identity"),
+    "damping": (lambda x: f(x) + 0.3 * x @ x / 2, hessian, "lost: 0.3 times the identity"),
     "constant": (lambda x: f(x) + 0.7 * x.sum(), gradient, "lost: 0.7 times 1"),
     "diagonal": (f, lambda x: (A + A.T) / 2, "only the diagonal differs"),
     "beside it": (f, lambda x: np.diag(np.diag(hessian(x))), "mixed terms are lost"),
@@ -151,7 +151,6 @@ SLIPS = {
     "a row": (g, lambda x: jacobian(x) * np.array([[1], [0.9], [1]]), "with first index 1 differ"),
     "a column": (g, lambda x: jacobian(x) * np.array([1, 1, 1, 0]), "with second index 3 differ"),
     "columns": (g, lambda x: jacobian(x) * np.array([1, 2, 3, 0.5]), "on the second index alone"),
-    "outer product": (lambda x: f(x) + (V @ x) ** 2 / 2, hessian, "one outer product"),
     "missing": (f, lambda x: 0 * x, "a term is missing"),
     "shape": (f, lambda x: jacobian(x), r"shape \(3, 4\), expected \(4,\)"),
     "a term too much": (f, lambda x: gradient(x) + 0.5, "df has 0.5 times 1 too much"),
@@ -276,7 +275,7 @@ def test_a_function_that_rounds_to_a_few_digits_makes_no_right_gradient_wrong(ro
 
 
 @pytest.mark.parametrize("off, words", [
-    (lambda H: 2 * H, "mixed terms are doubled"), (lambda H: 0 * H, "mixed terms are lost"),
+    (lambda H: 2 * H, "mixed terms have the ratio 2"), (lambda H: 0 * H, "mixed terms are lost"),
     (lambda H: -H, "mixed terms have the other sign"),
     (lambda H: np.where(H == 0, 1.0, H), "mixed terms are too many")])
 def test_mixed_terms_are_told_by_what_they_are(off, words):
@@ -292,8 +291,7 @@ MISSHAPEN = {
     "flat": (lambda J: J.ravel(), "reshape them to (3, 4); is a .ravel() too much?"),
     "a batch of one": (lambda J: J[None], "the numbers are right: reshape them to (3, 4)"),
     "a column": (lambda J: J[:, :, None], "the numbers are right: reshape them to (3, 4)"),
-    "flat transpose": (lambda J: J.T[None], "but transposed: .transpose(0, 2, 1), then reshape to"),
-    "not summed": (lambda J: np.stack([J / 3, 2 * J / 3]), "its sum over axis 0 is right"),
+    "flat transpose": (lambda J: J.T[None], "df is transposed: .transpose(0, 2, 1)"),
     "wrong besides": (lambda J: 2 * J.ravel(), "")}
 
 

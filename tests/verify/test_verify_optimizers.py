@@ -219,7 +219,6 @@ fault({"step"}, "no step has moved",
 fault({"step"}, "raised IndexError", direction=lambda self, evaluation, right: [][0])
 
 
-@pytest.mark.everyday(20)
 @pytest.mark.parametrize("said", FAULTS)
 def test_planted_faults_are_named(said):
     planted, passes, alone = FAULTS[said]

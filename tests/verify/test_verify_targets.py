@@ -89,7 +89,6 @@ def test_a_right_loss_is_right_whatever_targets_it_takes(loss, seed):
     assert report, str(report)
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("base", [SoftLabels, AnyWeights, Divergence, Deviance, OwnLabels])
 @pytest.mark.parametrize("factor", [-1.0, 2.0, 1 + 1e-6])
 @pytest.mark.filterwarnings("ignore:(divide by zero|invalid value):RuntimeWarning")
@@ -126,7 +125,6 @@ def test_labels_that_are_no_class_are_to_be_refused():
 # -- only what was written -------------------------------------------------------------------------
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("change", [
     lambda H, p: 2 * H, lambda H, p: H.astype(np.float64), lambda H, p: H[:, 0],
     lambda H, p: [][0]])

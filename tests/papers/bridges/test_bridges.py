@@ -61,7 +61,6 @@ def imported(path):
             yield from (f"{home}.{one.name}" for one in node.names)
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("room", sorted(NAMES))
 def test_no_room_knows_another(room):
     """`bridges` is the only place that knows two rooms; not every room has a bridge."""

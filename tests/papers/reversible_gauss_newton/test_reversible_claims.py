@@ -46,7 +46,6 @@ def by_rates(of_rule_p, of_rule_b):
     return make
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("key", ["figure-6", "figure-8", "figure-13", "figure-14",
                                  "claim-regularisation"])
 def test_the_paper_s_rule_of_rates_decides(key):

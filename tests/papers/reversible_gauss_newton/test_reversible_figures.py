@@ -241,7 +241,6 @@ def test_figure_15_of_a_method_that_diverged():
     assert judged("figure-15", early)["a"] == UNDECIDED
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("method", ["gn", "adam", "sgd"])
 def test_a_regression_falls(method):
     rate = {"gn": 0.1, "adam": 1e-3, "sgd": 0.03}[method]
