@@ -84,6 +84,7 @@ class Reader:
         self.heading, self.last_number = "", ""
         self.switches, self.conditions = {}, []  # of \\newif; what is known of each open \\if
         self.passed_over = set(_VERBATIM)
+        self._within, self._depth = "", 0  # file and open braces of the preamble
         self.files = Files(path)
         self.in_body = not self.files.has_document
         self.stream.open(self.files.main_text, self.files.main_name)
@@ -127,8 +128,7 @@ class Reader:
         elif text == r"\end":
             return self._end(token)
         elif not self.in_body:
-            if text[0] == "\\":
-                preamble_command(self, token)
+            self._preamble_step(token)
         elif text == PARAGRAPH:
             self.prose.paragraph()
         elif text == "$":
@@ -144,6 +144,14 @@ class Reader:
         elif not self.common(token) and not text_command(self, token):
             self.prose.add(text)
         return None
+
+    def _preamble_step(self, token):
+        """What a preamble defines; what stands in braces is for later, or for other classes."""
+        if token.file != self._within:  # a file closes what it opens
+            self._within, self._depth = token.file, 0
+        self._depth = max(0, self._depth + (token.text == "{") - (token.text == "}"))
+        if token.text[0] == "\\" and not self._depth:
+            preamble_command(self, token)
 
     def common(self, token):
         """What means the same in text and in displays; see `commands.common`."""
