@@ -1,6 +1,5 @@
 """Making the edition in a folder known, as any paper of one's own."""
 
-import contextlib
 import importlib.util
 import os
 import sys
@@ -113,19 +112,6 @@ def unload(key):
     name = module_name(key)
     for module in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
         del sys.modules[module]
-
-
-@contextlib.contextmanager
-def loaded(folder):
-    """The edition in a folder, known for the time of the block."""
-    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    key = key_of(folder)
-    try:
-        load(folder)
-        yield
-    finally:
-        sys.dont_write_bytecode = writes
-        unload(key)
 
 
 def _place(error, folder):
