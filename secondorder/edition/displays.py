@@ -177,7 +177,8 @@ def read_lines(reader, opened, end, kind):
             lines[-1].tokens += [token._replace(text=_PLAIN[text])] if _PLAIN[text] else []
         else:
             lines[-1].tokens.append(token)
-    raise opened.error(f"{what} is never closed")
+    last = f": {open_ones[-1].text} of line {open_ones[-1].line} is open" if open_ones else ""
+    raise opened.error(f"{what} is never closed{last}")
 
 
 def _environment(token, command, name):
