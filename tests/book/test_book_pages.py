@@ -107,7 +107,7 @@ def four_papers(monkeypatch):
     made = {paper: {"key": paper, "known": bibliography.of(paper), "counts": {"erratum": 4},
                     "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
                     "corrected": "", "articles": [], "symbols": [], "labels": 0, "topics": {},
-                    "trees": {"drawn": [], "single": [], "alone": []}, "path": [],
+                    "trees": [], "path": [],
                     "letters": {}, "helpers": [], "related": {}}
             for paper in REGISTRY.rooms()}
     monkeypatch.setattr(pages, "join", lambda made: {})
