@@ -12,7 +12,6 @@ BY_LINE = {"align", "gather", "eqnarray", "alignat", "flalign", "xalignat", "xxa
            "IEEEeqnarray"}
 _WITH_ARGUMENT = {"alignat", "xalignat", "xxalignat", "IEEEeqnarray"}
 _UNNUMBERED = {"displaymath", "xxalignat"}
-DEEPEST = 60  # braces inside each other: what is deeper no page could draw
 #: What sets nothing in a formula, and other spellings of what the pages know.
 _PLAIN = {r"\ensuremath": "", r"\xspace": "", r"\lbrace": r"\{", r"\rbrace": r"\}",
           r"\displaylimits": "", r"\allowdisplaybreaks": "", r"\displaybreak": "",
@@ -106,20 +105,20 @@ def _cells(tokens):
 
 
 def read_lines(reader, opened, end, kind):
-    """The lines of the display that `opened` begins, up to `end`, and how deep its braces stand.
+    """The lines of the display that `opened` begins, up to `end`.
 
     `reader` expands macros and follows files. `end` is ``$$``, ``\\]`` or the name of an
     environment, `kind` the environment, or ``$$`` or ``\\[``. ReadingError where braces or
     environments do not close, and for an empty line.
     """
-    stream, lines, open_ones, deepest = reader.stream, [Line()], [], 0
+    stream, lines, open_ones = reader.stream, [Line()], []
     what = f"the display that begins in line {opened.line}"
     base = kind.rstrip("*")
     if base in _WITH_ARGUMENT:
         stream.option(kind)
         stream.argument(rf"\begin{{{kind}}}")
     while (token := stream.next()) is not None:
-        text, deepest = token.text, max(deepest, len(open_ones))
+        text = token.text
         if text == PARAGRAPH:
             raise token.error(f"{what} has an empty line in it, or is never closed")
         if text in ("$", r"\]", r"\[") and not open_ones:
@@ -128,7 +127,7 @@ def read_lines(reader, opened, end, kind):
             if text == "$":
                 stream.next()
             _take_number(lines[-1])
-            return lines, deepest
+            return lines
         if text == "{":
             open_ones.append(token)
         elif text == "}":
@@ -154,7 +153,7 @@ def read_lines(reader, opened, end, kind):
             if reader.end_own(name, token):
                 continue
             if not open_ones and name == end:
-                return lines, deepest
+                return lines
             if not open_ones or open_ones.pop().text != name:
                 raise token.error(rf"\end{{{name}}} closes nothing in {what}")
             lines[-1].tokens += _environment(token, r"\end", name)

@@ -5,7 +5,7 @@ Every display stands alone, so that a broken one is listed and the others are re
 
 import re
 
-from .displays import DEEPEST, Display, formula_of, group, read_lines
+from .displays import Display, formula_of, group, read_lines
 from .reader import Reading, resolved
 from .tex.macros import DEFINING, Macros
 from .tex.prose import last_sentence
@@ -102,12 +102,9 @@ class _Reader:
         self.stream = Stream()
         self.stream.open(re.sub(r"\n(?=[ \t]*\n)", "\n%", body) + "$$", self.file, opened.line)
         try:
-            lines, deepest = read_lines(self, opened, "$$", kind)
+            lines = read_lines(self, opened, "$$", kind)
         except ReadingError as error:
             self.reading.unread.append(str(error))
-            return
-        if deepest > DEEPEST:
-            self.unread(opened, f"a display has braces more than {DEEPEST} deep")
             return
         for label, mine in group(lines, kind, lambda: None):
             called = [name for one in mine for name in one.names]

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from ..formulas.tokens import written
-from .displays import BY_LINE, DEEPEST, SINGLE, Display, bearing, formula_of, group, read_lines
+from .displays import BY_LINE, SINGLE, Display, bearing, formula_of, group, read_lines
 from .tex.commands import common, preamble_command, text_command
 from .tex.counters import Counters
 from .tex.files import Files
@@ -259,7 +259,7 @@ class Reader:
         raise opened.error(f"the formula that {opened.text} begins is never closed")
 
     def _display(self, opened, end, kind):
-        lines, deepest = read_lines(self, opened, end, kind)
+        lines = read_lines(self, opened, end, kind)
         printed, missing = kind, False
         if self.numbers is not None and (kind not in ("$$", r"\[") or lines[-1].tag):
             kind, missing = self._number_by_tex(opened, lines, kind)
@@ -269,10 +269,7 @@ class Reader:
             self.names |= dict.fromkeys(names, label or self.last_number)
             formula = formula_of(mine, kind)
             sentence = next((line.before for line in mine if line.before), sentence)
-            if deepest > DEEPEST:
-                self.unread(opened, f"display ({label or 'without a number'}) has braces more than "
-                            f"{DEEPEST} deep")
-            elif not formula.strip():
+            if not formula.strip():
                 self.unread(opened, f"an empty line bears the number ({label})" if label
                             else "an empty display")
             else:

@@ -216,8 +216,8 @@ def test_a_folder_that_registers_nothing_or_another_key(desk):
     (folder / "__init__.py").write_text("")
     with pytest.raises(ValueError, match="registers no paper 'my-halves'"):
         edition.load(folder)
-    for mark, words in (("key = 3", "names no key"), ("key = ", "cannot be read"),
-                        ('key = "low-rank"', "package's own papers")):
+    for mark, words in (("key = 3", "key must be"), ("key = ", "cannot be read"),
+                        ('key = "low-rank"', "key must be")):
         (folder / "edition.toml").write_text(mark)
         with pytest.raises(ValueError, match=words):
             edition.load(folder)
