@@ -12,6 +12,7 @@ BY_LINE = {"align", "gather", "eqnarray", "alignat", "flalign", "xalignat", "xxa
            "IEEEeqnarray"}
 _WITH_ARGUMENT = {"alignat", "xalignat", "xxalignat", "IEEEeqnarray"}
 _UNNUMBERED = {"displaymath", "xxalignat"}
+DEEPEST = 60  # braces inside each other: what is deeper no page could draw
 #: What sets nothing in a formula, and other spellings of what the pages know.
 _PLAIN = {r"\ensuremath": "", r"\xspace": "", r"\lbrace": r"\{", r"\rbrace": r"\}",
           r"\displaylimits": "", r"\allowdisplaybreaks": "", r"\displaybreak": "",
@@ -130,6 +131,8 @@ def read_lines(reader, opened, end, kind):
             return lines
         if text == "{":
             open_ones.append(token)
+            if len(open_ones) > DEEPEST:
+                raise token.error(f"{what} has braces more than {DEEPEST} deep")
         elif text == "}":
             if not open_ones or open_ones[-1].text != "{":
                 raise token.error(f"}} closes nothing in {what}")

@@ -142,6 +142,7 @@ def test_what_is_read(text, expected, tmp_path):
     ("\\begin{myequation}b\\end{myequation}", "the environment myequation is not known"),
     ("\\ifx\\a\\b \\fi", r"\ifx is not evaluated"),
     ("\\begin{align} \\\\ \\end{align}", "an empty line bears the number (1)"),
+    ("$$" + "{" * 70 + "b" + "}" * 70 + "$$", "braces more than 60 deep"),
     ("\\begin{lemma} \\end{lemma}", r"lemma has no \newtheorem here"),
     ("\\renewcommand{\\label}[1]{}", r"\label is defined anew"),
     ("\\newcounter{step}[section]", r"\newcounter{step} is not evaluated"),
