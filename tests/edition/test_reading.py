@@ -114,6 +114,10 @@ def test_a_letter_in_another_manner():
     (r"\begin{equation}a\label{e}\end{equation}$$b\tag{\ref{e}$'$}$$",
      [("1", "a"), ("1$'$", "b")]),
     (r"\begin{align}a\\\intertext{and so} b\end{align}", [("1", "a"), ("2", "b")]),
+    (r"\begin{equation}x\end{equation}\begin{align*}y\tag{\theequation$'$}\end{align*}",
+     [("1", "x"), ("1$'$", "y")]),
+    (r"\setcounter{equation}{4}\addtocounter{equation}{2}\begin{equation}a\end{equation}",
+     [("7", "a")]),
 ])
 def test_what_is_read(text, expected, tmp_path):
     assert shown(of(text, tmp_path)) == expected
@@ -143,6 +147,7 @@ def test_what_is_read(text, expected, tmp_path):
     ("\\ifx\\a\\b \\fi", r"\ifx is not evaluated"),
     ("\\begin{align} \\\\ \\end{align}", "an empty line bears the number (1)"),
     ("$$" + "{" * 70 + "b" + "}" * 70 + "$$", "braces more than 60 deep"),
+    ("\\begin{gather*} \\begin{align} y \\end{align} \\end{gather*}", "align inside gather*"),
     ("\\begin{lemma} \\end{lemma}", r"lemma has no \newtheorem here"),
     ("\\renewcommand{\\label}[1]{}", r"\label is defined anew"),
     ("\\newcounter{step}[section]", r"\newcounter{step} is not evaluated"),
@@ -191,32 +196,6 @@ def test_what_a_theorem_says_is_not_said_of_a_display_behind_it(tmp_path):
 \begin{thm} Every minimum is global. $$a \tag{1}$$ and so on. \end{thm} $$b \tag{2}$$
 \begin{thm} It is one. \end{thm} Then $$c \tag{3}$$""", tmp_path)
     assert [one.sentence for one in found.displays] == ["Every minimum is global.", "", "Then"]
-
-
-# -- what a paper by other hands has taught --------------------------------------------------------
-
-
-def test_what_ifx_compares_is_not_carried_out(tmp_path):
-    found = of("\\ifx\\undefined\\url\n\\fi\n\\begin{equation} x \\end{equation}", tmp_path)
-    assert len(found.numbered) == 1 and len(found.unread) == 1
-
-
-def test_a_counter_in_a_tag_is_a_number(tmp_path):
-    found = of(r"\begin{equation} x \end{equation}"
-               r"\begin{align*} y \tag{\theequation$'$} \end{align*}", tmp_path)
-    assert [one.label for one in found.numbered] == ["1", "1$'$"]
-
-
-def test_lines_numbered_inside_a_display_are_told(tmp_path):
-    found = of(r"\begin{gather*} x \\ \begin{align} y \end{align} \end{gather*}", tmp_path)
-    assert "align inside gather*" in found.unread[0]
-
-
-def test_a_counter_is_set_and_added_to(tmp_path):
-    found = of(r"\documentclass{article}\begin{document}\setcounter{equation}{4}"
-               r"\addtocounter{equation}{2}\begin{equation} a = b \end{equation}\end{document}",
-               tmp_path)
-    assert shown(found) == [("7", "a=b")] and found.unread == []
 
 
 def test_equations_counted_within_subsubsections(tmp_path):
