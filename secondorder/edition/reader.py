@@ -23,7 +23,7 @@ _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comme
 _WITH_OPTION = {"figure", "table", "algorithm", "enumerate", "itemize", "description", "proof"}
 _ASIDE = {"figure", "table", "algorithm", "wrapfigure", "tabular", "tabularx", "longtable"}
 _OF_DISPLAYS = "eq", "align", "gather", "math", "darray", "dgroup", "multline"
-MOST = 500  # things that cannot be read: with more it is no paper
+MOST = 500  # things that cannot be read: with more it is no paper, and reading ends
 _REFERENCE = re.compile(r"\\(eqref|ref|cref|Cref|autoref)\s*\{([^{}]*)\}")
 
 
@@ -98,10 +98,13 @@ class Reader:
                     break
             except ValueError as error:
                 self.stream.back_to(mark)
-                self._tell(str(error) if isinstance(error, ReadingError)
-                           else f"{token.place}: {error}", token)
+                self.reading.unread.append(str(error) if isinstance(error, ReadingError)
+                                           else f"{token.place}: {error}")
                 if self.in_body:
                     self.doubt("not everything could be read")
+                if len(self.reading.unread) > MOST:
+                    self.unread(token, "reading ends here: too much cannot be read")
+                    break
         if self.numbers is not None:
             self._finish_numbers()
         resolved(self.reading, self.names)
@@ -109,12 +112,7 @@ class Reader:
 
     def unread(self, token, what):
         """List what could not be read."""
-        self._tell(f"{token.place}: {what}", token)
-
-    def _tell(self, text, token):
-        if len(self.reading.unread) >= MOST:
-            raise token.error(f"more than {MOST} things cannot be read: this is no paper")
-        self.reading.unread.append(text)
+        self.reading.unread.append(f"{token.place}: {what}")
 
     def doubt(self, why):
         """Say once why numbers may be others than TeX's."""
