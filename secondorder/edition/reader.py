@@ -20,7 +20,6 @@ from .theorems import Theorems
 _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "filecontents",
              "filecontents*", "alltt", "tikzpicture", "pgfpicture", "pspicture", "picture",
              "circuitikz", "forest", "algorithmic", "algorithmic*"}
-_WITH_OPTION = {"figure", "table", "algorithm", "enumerate", "itemize", "description", "proof"}
 _ASIDE = {"figure", "table", "algorithm", "wrapfigure", "tabular", "tabularx", "longtable"}
 _OF_DISPLAYS = "eq", "align", "gather", "math", "darray", "dgroup", "multline"
 MOST = 500  # things that cannot be read: with more it is no paper, and reading ends
@@ -197,16 +196,15 @@ class Reader:
         if base in _ASIDE:
             self._aside.append(self.prose)
             self.prose = Prose()
-        if base in _WITH_OPTION:
-            if self.stream.at("["):  # where a figure goes, how an item is marked
-                self.stream.option(name)
-        elif name == "subequations":
+        if name == "subequations":
             self._begin_subequations()
         elif self.theorems.knows(name):
             self.last_number = self.theorems.begin(name, token, self) or self.last_number
         elif any(part in name.lower() for part in _OF_DISPLAYS):
             self.unread(token, f"the environment {name} is not known: no display of it is read")
             self.doubt(f"the environment {name} is not known")
+        elif self.stream.at("["):  # where a figure goes, how an item is marked
+            self.stream.option(name)
         self.prose.paragraph()
 
     def _end(self, token):
