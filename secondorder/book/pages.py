@@ -11,7 +11,7 @@ from ..ledger.labels import short
 from ..ledger.pages import counts, reading_path
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import articles, bibliography, folder, graph, reported, search, trees, tutorials
+from . import articles, bibliography, folder, graph, reported, search, tutorials
 from .parts import docstrings, evidence, symbols
 
 NEEDED = ("math_core", "jinja2", "pygments")
@@ -140,7 +140,7 @@ def _paper(paper, entries, evaluated, studies):
               for verdict in articles.GLYPHS}
     return {"key": paper, "known": bibliography.of(paper), "told": reported.told(studies),
             "corrected": articles.corrected(entries), "articles": written, "topics": topics,
-            "trees": trees.of_paper(entries, steps), "uses": uses, "used_by": used_by,
+            "trees": graph.trees(entries, steps), "uses": uses, "used_by": used_by,
             "counts": counts, "path": stations(paper, entries, studies),
             "symbols": symbols.table(paper), "letters": known,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),

@@ -106,20 +106,20 @@ def _cells(tokens):
 
 
 def read_lines(reader, opened, end, kind):
-    """The lines of the display that `opened` begins, up to `end`, and how deep its braces stand.
+    """The lines of the display that `opened` begins, up to `end`.
 
     `reader` expands macros and follows files. `end` is ``$$``, ``\\]`` or the name of an
     environment, `kind` the environment, or ``$$`` or ``\\[``. ReadingError where braces or
     environments do not close, and for an empty line.
     """
-    stream, lines, open_ones, deepest = reader.stream, [Line()], [], 0
+    stream, lines, open_ones = reader.stream, [Line()], []
     what = f"the display that begins in line {opened.line}"
     base = kind.rstrip("*")
     if base in _WITH_ARGUMENT:
         stream.option(kind)
         stream.argument(rf"\begin{{{kind}}}")
     while (token := stream.next()) is not None:
-        text, deepest = token.text, max(deepest, len(open_ones))
+        text = token.text
         if text == PARAGRAPH:
             raise token.error(f"{what} has an empty line in it, or is never closed")
         if text in ("$", r"\]", r"\[") and not open_ones:
@@ -128,9 +128,11 @@ def read_lines(reader, opened, end, kind):
             if text == "$":
                 stream.next()
             _take_number(lines[-1])
-            return lines, deepest
+            return lines
         if text == "{":
             open_ones.append(token)
+            if len(open_ones) > DEEPEST:
+                raise token.error(f"{what} has braces more than {DEEPEST} deep")
         elif text == "}":
             if not open_ones or open_ones[-1].text != "{":
                 raise token.error(f"}} closes nothing in {what}")
@@ -154,7 +156,7 @@ def read_lines(reader, opened, end, kind):
             if reader.end_own(name, token):
                 continue
             if not open_ones and name == end:
-                return lines, deepest
+                return lines
             if not open_ones or open_ones.pop().text != name:
                 raise token.error(rf"\end{{{name}}} closes nothing in {what}")
             lines[-1].tokens += _environment(token, r"\end", name)
@@ -177,7 +179,8 @@ def read_lines(reader, opened, end, kind):
             lines[-1].tokens += [token._replace(text=_PLAIN[text])] if _PLAIN[text] else []
         else:
             lines[-1].tokens.append(token)
-    raise opened.error(f"{what} is never closed")
+    last = f": {open_ones[-1].text} of line {open_ones[-1].line} is open" if open_ones else ""
+    raise opened.error(f"{what} is never closed{last}")
 
 
 def _environment(token, command, name):

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from ..formulas.tokens import written
-from .displays import BY_LINE, DEEPEST, SINGLE, Display, bearing, formula_of, group, read_lines
+from .displays import BY_LINE, SINGLE, Display, bearing, formula_of, group, read_lines
 from .tex.commands import common, preamble_command, text_command
 from .tex.counters import Counters
 from .tex.files import Files
@@ -20,10 +20,9 @@ from .theorems import Theorems
 _VERBATIM = {"verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "filecontents",
              "filecontents*", "alltt", "tikzpicture", "pgfpicture", "pspicture", "picture",
              "circuitikz", "forest", "algorithmic", "algorithmic*"}
-_WITH_OPTION = {"figure", "table", "algorithm", "enumerate", "itemize", "description", "proof"}
 _ASIDE = {"figure", "table", "algorithm", "wrapfigure", "tabular", "tabularx", "longtable"}
 _OF_DISPLAYS = "eq", "align", "gather", "math", "darray", "dgroup", "multline"
-MOST = 500  # things that cannot be read: with more it is no paper
+MOST = 500  # things that cannot be read: with more it is no paper, and reading ends
 _REFERENCE = re.compile(r"\\(eqref|ref|cref|Cref|autoref)\s*\{([^{}]*)\}")
 
 
@@ -84,6 +83,7 @@ class Reader:
         self.heading, self.last_number = "", ""
         self.switches, self.conditions = {}, []  # of \\newif; what is known of each open \\if
         self.passed_over = set(_VERBATIM)
+        self._within, self._depth = "", 0  # file and open braces of the preamble
         self.files = Files(path)
         self.in_body = not self.files.has_document
         self.stream.open(self.files.main_text, self.files.main_name)
@@ -97,10 +97,13 @@ class Reader:
                     break
             except ValueError as error:
                 self.stream.back_to(mark)
-                self._tell(str(error) if isinstance(error, ReadingError)
-                           else f"{token.place}: {error}", token)
+                self.reading.unread.append(str(error) if isinstance(error, ReadingError)
+                                           else f"{token.place}: {error}")
                 if self.in_body:
                     self.doubt("not everything could be read")
+                if len(self.reading.unread) > MOST:
+                    self.unread(token, "reading ends here: too much cannot be read")
+                    break
         if self.numbers is not None:
             self._finish_numbers()
         resolved(self.reading, self.names)
@@ -108,12 +111,7 @@ class Reader:
 
     def unread(self, token, what):
         """List what could not be read."""
-        self._tell(f"{token.place}: {what}", token)
-
-    def _tell(self, text, token):
-        if len(self.reading.unread) >= MOST:
-            raise token.error(f"more than {MOST} things cannot be read: this is no paper")
-        self.reading.unread.append(text)
+        self.reading.unread.append(f"{token.place}: {what}")
 
     def doubt(self, why):
         """Say once why numbers may be others than TeX's."""
@@ -127,8 +125,7 @@ class Reader:
         elif text == r"\end":
             return self._end(token)
         elif not self.in_body:
-            if text[0] == "\\":
-                preamble_command(self, token)
+            self._preamble_step(token)
         elif text == PARAGRAPH:
             self.prose.paragraph()
         elif text == "$":
@@ -144,6 +141,14 @@ class Reader:
         elif not self.common(token) and not text_command(self, token):
             self.prose.add(text)
         return None
+
+    def _preamble_step(self, token):
+        """What a preamble defines; what stands in braces is for later, or for other classes."""
+        if token.file != self._within:  # a file closes what it opens
+            self._within, self._depth = token.file, 0
+        self._depth = max(0, self._depth + (token.text == "{") - (token.text == "}"))
+        if token.text[0] == "\\" and not self._depth:
+            preamble_command(self, token)
 
     def common(self, token):
         """What means the same in text and in displays; see `commands.common`."""
@@ -191,16 +196,15 @@ class Reader:
         if base in _ASIDE:
             self._aside.append(self.prose)
             self.prose = Prose()
-        if base in _WITH_OPTION:
-            if self.stream.at("["):  # where a figure goes, how an item is marked
-                self.stream.option(name)
-        elif name == "subequations":
+        if name == "subequations":
             self._begin_subequations()
         elif self.theorems.knows(name):
             self.last_number = self.theorems.begin(name, token, self) or self.last_number
         elif any(part in name.lower() for part in _OF_DISPLAYS):
             self.unread(token, f"the environment {name} is not known: no display of it is read")
             self.doubt(f"the environment {name} is not known")
+        elif self.stream.at("["):  # where a figure goes, how an item is marked
+            self.stream.option(name)
         self.prose.paragraph()
 
     def _end(self, token):
@@ -251,7 +255,7 @@ class Reader:
         raise opened.error(f"the formula that {opened.text} begins is never closed")
 
     def _display(self, opened, end, kind):
-        lines, deepest = read_lines(self, opened, end, kind)
+        lines = read_lines(self, opened, end, kind)
         printed, missing = kind, False
         if self.numbers is not None and (kind not in ("$$", r"\[") or lines[-1].tag):
             kind, missing = self._number_by_tex(opened, lines, kind)
@@ -261,10 +265,7 @@ class Reader:
             self.names |= dict.fromkeys(names, label or self.last_number)
             formula = formula_of(mine, kind)
             sentence = next((line.before for line in mine if line.before), sentence)
-            if deepest > DEEPEST:
-                self.unread(opened, f"display ({label or 'without a number'}) has braces more than "
-                            f"{DEEPEST} deep")
-            elif not formula.strip():
+            if not formula.strip():
                 self.unread(opened, f"an empty line bears the number ({label})" if label
                             else "an empty display")
             else:

@@ -30,7 +30,7 @@ def read(path, numbers=None):
     ------
     FileNotFoundError, IsADirectoryError
     ReadingError
-        Another kind of file, or no text; one of which too much cannot be read.
+        Another kind of file, or no text.
     """
     if not isinstance(path, (str, Path)) or "\0" in str(path) or not str(path):
         raise TypeError(f"path must be the name of a .tex or .md file, got {path!r}")

@@ -61,15 +61,12 @@ def test_every_formula_can_be_set(entry):
 # -- evidence --------------------------------------------------------------------------------------
 
 
-def test_a_ruler_has_the_tick_where_the_tolerance_is():
+def test_a_ruler_has_the_tick_where_the_tolerance_is_and_a_zone_where_dots_must_lie():
     text = evidence.ruler([1e-17, 1e-12], 1e-10, False)
     tick = float(re.search(r'class="tick" d="M([\d.]+) ', text)[1])
     assert tick == pytest.approx(evidence.WIDTH * 7 / 19, abs=0.06)
     dots = [float(x) for x in re.findall(r"M([\d.]+) 7h0(?=\D)", text)]
     assert dots == pytest.approx([0, evidence.WIDTH * 5 / 19], abs=0.06)
-
-
-def test_zones_lie_where_dots_must():
     within, beyond = (evidence.ruler([1e-3], 1e-5, must_fail) for must_fail in (False, True))
     zone = re.compile(r'class="zone" d="M([\d.]+) 3h([\d.]+)v8')
     left, right = (tuple(map(float, zone.search(text).groups())) for text in (within, beyond))

@@ -203,7 +203,7 @@ def test_keys_go_from_article_to_article(page, book):
     assert page.evaluate("location.hash.slice(1)") in order[-4:]
     page.keyboard.press("g")
     assert page.evaluate("document.getElementById('graph').open")
-    assert page.locator(".graph .node").first.is_visible()
+    assert page.locator(".trees a").first.is_visible()
     page.keyboard.press("g")
     assert not page.evaluate("document.getElementById('graph').open")
 
@@ -237,7 +237,7 @@ def test_dark_is_dark_and_light_is_light(page, book):
     assert page.evaluate(colour) == before
 
 
-def test_hovering_shows_symbols_labels_and_what_a_label_needs(page, book):
+def test_hovering_shows_symbols_and_labels(page, book):
     open_page(page, book, "low-rank.html")
     symbol = page.locator("article [data-symbol='η']").first
     symbol.scroll_into_view_if_needed()
@@ -253,11 +253,6 @@ def test_hovering_shows_symbols_labels_and_what_a_label_needs(page, book):
     name.hover()
     assert page.is_visible("#pop-up math") and page.evaluate(
         "document.querySelectorAll('.lit').length") == 0
-    page.keyboard.press("g")
-    node = page.locator(".graph .node[data-needs]:not([data-needs=''])").first
-    needs = node.get_attribute("data-needs").split()
-    node.hover()
-    assert page.evaluate("document.querySelectorAll('.graph .node.up').length") == len(needs) + 1
 
 
 def test_a_helper_is_reached_and_previewed_from_the_check_that_calls_it(page, book):

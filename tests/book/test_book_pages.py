@@ -100,23 +100,16 @@ def test_the_front_page_explains_verdicts_and_draws_a_ruler(front):
     assert "<b>3</b> hold<" in text and "1</b> conditional<" in text
 
 
-@pytest.fixture
-def four_papers(monkeypatch):
-    """Recorded claims, and the pages of all papers without an article."""
+@pytest.mark.slow
+def test_pages_of_all_papers_without_an_article_have_pictures_claims_and_findings(monkeypatch):
     claims = reported.studies(REGISTRY.rooms())
     made = {paper: {"key": paper, "known": bibliography.of(paper), "counts": {"erratum": 4},
                     "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
                     "corrected": "", "articles": [], "symbols": [], "labels": 0, "topics": {},
-                    "trees": {"drawn": [], "single": [], "alone": []}, "path": [],
-                    "letters": {}, "helpers": [], "related": {}}
+                    "trees": [], "path": [], "letters": {}, "helpers": [], "related": {}}
             for paper in REGISTRY.rooms()}
     monkeypatch.setattr(pages, "join", lambda made: {})
-    return claims, pages.rendered(made, claims)
-
-
-@pytest.mark.slow
-def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers):
-    claims, texts = four_papers
+    texts = pages.rendered(made, claims)
     front = texts["index.html"]
     assert front.count('class="face"') == 4 and "<b>4</b> errata" in front
     assert "anonymous authors" in front and "Reveal Poor Generalization" in front
@@ -128,11 +121,6 @@ def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers):
         assert f'href="claims-{paper}.html"' in table
         assert own.index("<table") < own.index("<section")
         assert own.count("<section") == len(some)
-
-
-@pytest.mark.slow
-def test_what_was_found_stands_on_a_page_with_its_claims(four_papers):
-    _, texts = four_papers
     found = texts["findings.html"]
     assert found.count("<h2>") == found.count("Control: ") == len(findings())
     for file, anchor in re.findall(r'href="(claims-[\w-]+\.html)#([\w-]+)"', found):

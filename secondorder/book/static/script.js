@@ -200,16 +200,4 @@
     large.showModal();
   });
   large.addEventListener("click", () => large.close());
-
-  // a proof tree: what a label rests on lights up
-  document.querySelectorAll(".graph .node").forEach(node => {
-    const drawing = node.closest(".graph");
-    const light = on => {
-      const needs = new Set([node.dataset.label, ...node.dataset.needs.split(" ")]);
-      drawing.querySelectorAll(".node").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.label)));
-      drawing.querySelectorAll(".edge").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.user)));
-    };
-    for (const kind of ["mouseenter", "focus"]) node.addEventListener(kind, () => light(true));
-    for (const kind of ["mouseleave", "blur"]) node.addEventListener(kind, () => light(false));
-  });
 })();

@@ -53,8 +53,6 @@ def common(reader, token):
         _set_counter(reader, token)
     elif text in (r"\stepcounter", r"\refstepcounter"):
         reader.counters.step(stream.name(text))
-    elif text == r"\csname":
-        reader.unread(token, f"{text} is not evaluated")
     elif text in _NOT_EVALUATED:
         stream.option(text)
         what = f"{text}{{{stream.name(text)}}} is not evaluated"
@@ -121,13 +119,6 @@ def text_command(reader, token):
         reader.prose.keep(stream.verbatim(token))
     elif text in _RAW:
         stream.verbatim(token)
-    elif text == r"\tikz":
-        stream.option(text)
-        if stream.at("{"):
-            stream.argument(text)
-        else:
-            while (one := stream.next()) is not None and ";" not in one.text:
-                pass
     elif text in _ONE_ARGUMENT:
         stream.took("*")
         stream.option(text)
@@ -208,8 +199,6 @@ def _class(reader, token):
         return
     if name in _CHAPTERS:
         reader.counters.chapters()
-        if name.startswith("scr"):  # KOMA-Script prints a chapter 0 as well
-            reader.counters.number_within("equation", "chapter")
     elif name not in _USUAL:
         reader.doubt(f"the class {name} is not known: numbers are those of an article")
 
