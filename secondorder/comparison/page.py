@@ -79,52 +79,43 @@ def _heat_maps(comparison, part):
                   "darkest", fontsize=7)
 
 
-def _lines(comparison):
-    """Rows that are drawn as lines: not those that must coincide with another one."""
+def _lines(comparison, axes):
+    """Each row with the style of its line; not those that must coincide with another one."""
     left_out = {"low-rank factors", "Fisher, exact", "diagonal bound, cross terms", "PCH-2"}
-    return [row for row in comparison.rows if row["name"] not in left_out]
+    axes.tick_params(labelsize=7)
+    rows = [row for row in comparison.rows if row["name"] not in left_out]
+    for k, row in enumerate(rows):
+        colour, marker = style(k)
+        yield k, row, {"color": colour, "linestyle": "-" if k < 7 else "--", "linewidth": 1,
+                       "marker": marker, "markersize": 3, "label": row["name"]}
 
 
 def _spectra(comparison, axes):
-    smallest = 1e-6 * comparison.rows[0]["eigenvalues"][-1]
-    for k, row in enumerate(_lines(comparison)):
-        colour, marker = style(k)
+    largest = comparison.rows[0]["eigenvalues"][-1]
+    for k, row, options in _lines(comparison, axes):
         values = row["eigenvalues"][::-1]
-        axes.plot(values, color=colour, linestyle="-" if k < 7 else "--", linewidth=1,
-                  marker=marker, markevery=(k * 5, max(1, len(values) // 5)), markersize=3,
-                  label=row["name"])
-    axes.set_yscale("symlog", linthresh=smallest)
+        axes.plot(values, markevery=(k * 5, max(1, len(values) // 5)), **options)
+    axes.set_yscale("symlog", linthresh=1e-6 * largest)
+    top = int(np.log10(np.abs(axes.get_ylim()).max()))  # every second power of ten, none near zero
+    low, high = axes.get_ylim()
+    powers = [10.0**p for p in range(top, top - 5, -2)]
+    axes.set_yticks([0.0, *(sign * power for power in powers for sign in (-1, 1)
+                            if low < sign * power < high)])
+    axes.minorticks_off()
     axes.set_xlabel("rank of the eigenvalue", fontsize=8)
     axes.set_ylabel("eigenvalue", fontsize=8)
-    axes.tick_params(labelsize=7)
     axes.locator_params(axis="x", nbins=5)
-    thin_symlog_ticks(axes)
-
-
-def thin_symlog_ticks(axes):
-    """Every second power of ten, and none near zero: the labels would stand on each other."""
-    sizes = np.log10([abs(tick) for tick in axes.get_yticks() if tick != 0])
-    powers = {int(round(size)) for size in sizes}
-    near = min(powers)
-    labelled = [p for p in powers if p > near + 1 and p % 2 == 0]
-    low, high = axes.get_ylim()
-    axes.set_yticks([value for p in labelled for value in (-10.0**p, 10.0**p) if low < value < high]
-                    + [0.0])
-    axes.minorticks_off()
 
 
 def _along(comparison, axes):
     deepest = max(row["best_decrease"] for row in comparison.rows)
-    for k, row in enumerate(_lines(comparison)):
-        colour, marker = style(k)
+    for k, row, options in _lines(comparison, axes):
         axes.semilogx(RATES, np.where(row["along"] < 0.15 * deepest, row["along"], np.nan),
-                      color=colour, linestyle="-" if k < 7 else "--", linewidth=1, marker=marker,
-                      markevery=(k, 10), markersize=3, label=row["name"])
+                      markevery=(k, 10), **options)
     axes.axvline(1, color="0.6", linewidth=0.8)
     axes.set_xlabel("rate along its own step", fontsize=8)
     axes.set_ylabel("change of the loss", fontsize=8)
     axes.set_ylim(-1.08 * deepest, 0.2 * deepest)
-    axes.tick_params(labelsize=7)
 
 
 def _bars(comparison, axes):

@@ -24,12 +24,6 @@ def row(found, name):
     return next(one for one in found.rows if one["name"] == name)
 
 
-# -- the table and the page ------------------------------------------------------------------------
-
-
-# -- edges -----------------------------------------------------------------------------------------
-
-
 def test_an_error_on_nothing_is_no_number():
     """w2 w1 x at zero: the Hessian is c beside its diagonal, and 0 on it and within the layers."""
     net = so.mlp([1, 1, 1], activation="identity", bias=False, rng=0)
@@ -52,21 +46,6 @@ def test_a_rate_at_which_the_loss_overflows_is_never_the_best():
         assert not np.isnan(one["along"]).any() and (one["along"] > -np.inf).all()
         assert np.isfinite(one["best_decrease"])
         assert one["best_decrease"] == -one["along"].min()
-
-
-def test_an_angle_may_be_obtuse(found):
-    """A row whose step leads away from the Hessian's own, and downhill all the same."""
-    net, loss, x, y = problem()
-    g, newton = so.exact.gradient(net, loss, x, y), row(found, "Hessian")["direction"]
-    across = newton - (newton @ g) / (g @ g) * g
-    v = 0.05 * g / np.linalg.norm(g) + across / np.linalg.norm(across)  # v g > 0: -v is downhill
-    P = np.eye(net.size) - np.outer(g, g) / (g @ g)
-    inverse = np.outer(v, v) / (v @ g) + P @ np.diag(RNG.uniform(1, 2, net.size)) @ P
-    own = 1e6 * np.linalg.inv(inverse)  # so large that the damping does not matter
-    one = row(so.compare(net, loss, x, y, extra={"away": own}), "away")
-    cosine = newton @ one["direction"] / np.linalg.norm(newton) / np.linalg.norm(one["direction"])
-    assert cosine < -0.5 and g @ one["direction"] < 0
-    assert one["angle"] == pytest.approx(np.degrees(np.arccos(cosine)), abs=1e-6)
 
 
 def test_only_the_symmetric_part_of_a_row_counts():

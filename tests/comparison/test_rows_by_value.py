@@ -84,26 +84,6 @@ def test_no_bias_and_a_fixed_layer_take_less():
     assert row(half, "KFAC")["bytes"] == 8 * (9 + 16)
 
 
-def test_the_step_of_a_diagonal_matrix_is_shifted_as_that_of_any_other():
-    """d = -(M + (shift + damping) I)^-1 g with shift = -min(M): one rule for all rows."""
-    net, loss = so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy()
-    entries = np.random.default_rng(2).normal(size=net.size)
-    nearly = np.diag(entries)
-    nearly[0, 1] = nearly[1, 0] = 1e-12  # the same matrix, and not diagonal
-    own = {"diagonal": np.diag(entries), "nearly": nearly, "positive": np.diag(abs(entries))}
-    found, g = so.compare(net, loss, X, Y, extra=own), so.exact.gradient(net, loss, X, Y)
-    assert entries.min() < -0.1
-    np.testing.assert_allclose(row(found, "diagonal")["direction"],
-                               -g / (entries - entries.min() + found.damping), rtol=1e-12)
-    np.testing.assert_allclose(row(found, "nearly")["direction"],
-                               row(found, "diagonal")["direction"], rtol=1e-8)
-    np.testing.assert_allclose(row(found, "positive")["direction"],
-                               -g / (abs(entries) + found.damping), rtol=1e-12)
-    assert row(found, "diagonal")["negative"] == (entries < 0).sum()
-    assert row(found, "positive")["negative"] == 0
-    assert not row(found, "diagonal")["above"]
-
-
 def test_best_of_many_rates_and_the_change_at_rate_one(found):
     net, loss = so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy()
     start, theta = net.evaluate(loss, X, Y).loss, net.theta.copy()
