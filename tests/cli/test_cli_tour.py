@@ -15,8 +15,7 @@ from secondorder.cli.tour.derivative_checks import check_derivatives
 
 @pytest.mark.slow
 def test_tour_in_short(run, monkeypatch):
-    for name in ("EPOCHS", "AUTOENCODER_EPOCHS", "CLASSIFIER_EPOCHS", "CURVATURE_EPOCHS",
-                 "PLATEAU_ITERATIONS"):
+    for name in ("EPOCHS", "CLASSIFIER_EPOCHS", "CURVATURE_EPOCHS", "PLATEAU_ITERATIONS"):
         monkeypatch.setattr(sections, name, 1)
     status, out, err = run("tour", "--out", "made", "--json")
     results, kept = json.loads(out), json.loads(Path("made/tour.json").read_text())
