@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from secondorder.plots import hessian_heat_map
+from secondorder.plots import matrices
 from secondorder.plots.style import style
 from secondorder.studies.numbers import number
 
@@ -59,24 +59,15 @@ def draw(comparison):
 
 
 def _heat_maps(comparison, part):
-    axes = part.subplots(2, 4)
+    """On the Hessian's scale: larger entries are darkest."""
     limit = float(np.abs(comparison.matrices["Hessian"]).max())
     by_name = {row["name"]: row for row in comparison.rows}
-    for panel, name in zip(axes.flat, PICTURES):
-        row = by_name[name]
-        hessian_heat_map(comparison.matrices[name], comparison.network, ax=panel, limit=limit,
-                         title=f"{name}\nerror {number(row['error'], 2)}, {size(row['bytes'])}",
-                         colour_bar=False)
+    named = {f"{name}\nerror {number(by_name[name]['error'], 2)}, {size(by_name[name]['bytes'])}":
+             np.clip(comparison.matrices[name], -limit, limit) for name in PICTURES}
+    for panel in matrices(named, comparison.network, part):
         panel.title.set_fontsize(8)
         panel.tick_params(labelsize=6)
         panel.set(xlabel="", ylabel="")
-    bar = part.colorbar(axes[0, 0].images[0], ax=axes, shrink=0.8)
-    ticks = [sign * limit / 10**k for sign in (-1, 1) for k in range(3)]
-    bar.set_ticks([*ticks, 0.0], labels=[f"{tick:.2g}" for tick in ticks] + ["0"])
-    bar.ax.minorticks_off()
-    bar.ax.tick_params(labelsize=7)
-    bar.set_label("second derivative: linear near 0, logarithmic beyond;\nlarger entries are "
-                  "darkest", fontsize=7)
 
 
 def _lines(comparison, axes):

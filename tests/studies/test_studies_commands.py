@@ -56,7 +56,7 @@ def test_a_cluster_gives_the_same_results(tmp_path, capsys):
     (["bridges"], "bridges has no studies; its equations are run by secondorder verify bridges"),
     (["low-rank", "--jobs", "0"], "--jobs"),
     (["low-rank", "figure-1", "--executor", "nothing:here"], "MODULE:FUNCTION"),
-    (["low-rank", "figure-1", "--executor", "os:getpid"], "expected a concurrent.futures.Executor"),
+    (["low-rank", "figure-1", "--executor", "os:getpid"], "--executor must be an Executor"),
     (["low-rank", "figure-1", "--quick", "--record"], "--record goes without --quick"),
     (["low-rank", "figure-1", "--seeds", "0"], "--seeds"),
     (["low-rank", "figure-1", "--out", "file"], "not a directory: file"),
