@@ -13,8 +13,7 @@ EXAMPLES = """\
   secondorder compare --data wine --hidden 5 --activation softplus --epochs 0
   secondorder compare --data idx:mnist-subset --samples 100 --hidden 2
 
-Time grows with the samples and with the square of the number of parameters. A comparison that takes
-long says which curvature it is at.
+Time grows with the samples and with the square of the number of parameters.
 """
 #: The files of --out.
 WRITTEN = ("compare.json", "compare.png")
@@ -63,8 +62,7 @@ def run(options):
                f"{', '.join(map(str, options.hidden))}; {options.activation}; {network.size} "
                f"parameters; after {options.epochs} epochs of Adam")
     comparison = so.compare(
-        network, loss, x, y, damping=options.damping, limit=options.limit, caption=caption,
-        say=lambda line: print(line, file=sys.stderr, flush=True))
+        network, loss, x, y, damping=options.damping, limit=options.limit, caption=caption)
     rows = [{name: value for name, value in row.items() if name not in ("direction", "along")}
             for row in comparison.rows]
     if options.json:

@@ -19,25 +19,18 @@ what to do then:
   secondorder book my-paper --out book         write the edition as pages
 
 These commands find the folder in the working directory, or that one itself, or where --load FOLDER
-says. An edition has
-equations only. Studies, which reproduce and claims run and judge, belong to papers of the package.
+says.
 """
 NEW = """\
   secondorder edition new my-paper --tex paper.tex
   secondorder edition new my-paper --tex notes/paper.md --out editions
 
-what is read:
-  equation, align, gather, multline, eqnarray and their starred forms, subequations, \\[ \\] and $$
-  \\tag, \\label, \\nonumber; \\newcommand and the like, \\def, \\let
-  \\input inside the paper's folder; theorem-like environments
-  in Markdown, a number is \\tag{7} or (7) behind the display
-
-Where pdflatex or xelatex is installed it numbers the displays: it runs on a copy of the paper's
-folder, without a shell, and reads and writes nothing outside. Without it, or where it stops at an
-error, the numbers are counted here; what may put them wrong is said first.
-
-What could not be read is listed with its line, in READING.md too, and reading goes on behind it. A
-macro that is a program stays as it stands and is listed by name. Nothing is overwritten.
+Read are the environments of displays, \\[ \\] and $$, \\tag, \\label, \\newcommand and the like,
+\\input, and theorem-like environments; in Markdown a number is \\tag{7} or (7) behind the display.
+Where pdflatex or xelatex is installed it numbers the displays, on a copy of the paper's folder.
+Without it the numbers are counted here; what may put them wrong is said first. What could not be
+read is listed with its line, in READING.md too; a macro that is a program stays as it stands and is
+listed by name. Nothing is overwritten.
 """
 TEST = """\
   secondorder edition test my-paper
@@ -46,7 +39,6 @@ TEST = """\
 The command spoils each function that a check names in `implements`, one output at a time: by 0.1 %,
 in its largest entry, in its sign. The check has to fail. The command names what goes unnoticed, and
 rewrites EQUATIONS.md. The exit status is 0 only if nothing goes unnoticed and every check passes.
-Unchecked displays are counted and do not fail it, unless all displays are unchecked.
 """
 
 
@@ -85,24 +77,18 @@ def run_new(options):
     from secondorder import edition
 
     begun = edition.new(options.key, options.tex, options.out)
-    numbered = len(begun.labels)
     rest = sum(display.label is None for display in begun.reading.displays)
-    print(f"written: {begun.folder} ({_count(numbered, 'numbered display')}, {rest} without a "
-          f"number, {_count(len(begun.reading.theorems), 'theorem')}; all unchecked)")
+    print(f"written: {begun.folder} ({_count(len(begun.labels), 'numbered display')}, {rest} "
+          f"without a number, {_count(len(begun.reading.theorems), 'theorem')}; all unchecked)")
     if begun.reading.engine:
         print(f"numbers: as {begun.reading.engine} prints them")
     if begun.reading.doubts:
         print(f"numbers may be others than TeX's: {'; '.join(begun.reading.doubts)}")
     if begun.unread:
-        print("could not be read, or needs a look:")
-        for line in begun.unread[:20]:
-            print(f"  {line}")
-        if len(begun.unread) > 20:
-            print(f"  ... and {len(begun.unread) - 20} more, in {begun.folder / 'READING.md'}")
+        print("could not be read, or needs a look:", *begun.unread, sep="\n  ")
     if begun.labels:
         place = [] if Path(options.out) == Path(".") else ["--load", str(begun.folder)]
-        words = ["secondorder", "show", options.key, begun.labels[0], *place]
-        print(f"next: {shlex.join(words)}")
+        print(f"next: {shlex.join(['secondorder', 'show', options.key, begun.labels[0], *place])}")
     return 0
 
 
@@ -111,8 +97,8 @@ def run_test(options):
     """
     from secondorder import files, ledger
     from secondorder.edition.loading import is_edition
-    from secondorder.ledger.pages import equations_page, counts
     from secondorder.ledger import sabotage
+    from secondorder.ledger.pages import counts, equations_page
     from secondorder.ledger.registry import REGISTRY
 
     load(options.load)

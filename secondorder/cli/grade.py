@@ -82,12 +82,12 @@ def run(options):
 
     if len(options.files) == 1 and Path(options.files[0]).is_dir():
         began = time.monotonic()
-        grades = lessons.grade_folder(options.files[0], options.csv, options.seconds, options.jobs,
-                                      lambda line: print(line, flush=True), options.force,
-                                      options.feedback)
-        print(f"{grades}, {time.monotonic() - began:.0f} s; written: {grades.path}"
-              + (f", {options.feedback}" if options.feedback else ""))
-        return 0 if grades.ok else 1
+        rows = lessons.grade_folder(options.files[0], options.csv, options.seconds, options.jobs,
+                                    lambda line: print(line, flush=True), options.force,
+                                    options.feedback)
+        print(f"{lessons.summary(rows)}, {time.monotonic() - began:.0f} s")
+        tell_written([options.csv, *filter(None, [options.feedback])])
+        return 0 if all(one.verdict.ok for one in rows) else 1
     right = True
     for path in map(lessons.require_file, options.files):
         verdict = lessons.grade(path, options.seconds)

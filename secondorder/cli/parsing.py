@@ -34,13 +34,8 @@ class CommandParser(argparse.ArgumentParser):
             self._intermixed = False
 
 
-def positive_or_all(text):
-    """A whole number from 1, or ``all``."""
-    return text if text == "all" else positive(text)
-
-
-def column(text):
-    """A column of a table: its place where the text is a whole number, else its name."""
+def number_or_text(text):
+    """A whole number where the text is one: a column by its place or name, a size or ``all``."""
     try:
         return int(text)
     except ValueError:
@@ -64,8 +59,6 @@ def number(kind, where, fits):
 natural = number(int, "from 0", lambda value: value >= 0)
 positive = number(int, "from 1", lambda value: value >= 1)
 positive_number = number(float, "above 0", lambda value: value > 0)
-non_negative_number = number(float, "from 0", lambda value: value >= 0)
-fraction_below_one = number(float, "from 0 to below 1", lambda value: 0 <= value < 1)
 
 
 def setting(text):
@@ -94,7 +87,7 @@ def checkout(option):
 
 def add_table_options(parser):
     """Add what says how a table in csv:FILE is to be read."""
-    parser.add_argument("--target", type=column, metavar="COLUMN",
+    parser.add_argument("--target", type=number_or_text, metavar="COLUMN",
                         help="csv: the target, by name or number (default: the last)")
     parser.add_argument("--classify", action="store_true", help="csv: the target is a class label")
 

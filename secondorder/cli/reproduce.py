@@ -1,6 +1,8 @@
 """`secondorder reproduce` and `secondorder claims`: what the papers report, run and judged."""
 
 import concurrent.futures
+import importlib
+import pkgutil
 import sys
 from pathlib import Path
 
@@ -81,19 +83,18 @@ def run(options):
 
     if options.paper is None:
         return _list(options)
-    paper, keys = None, options.keys
-    if options.paper != "all":
-        paper = studies.STUDIES.key(options.paper)
+    paper = None if options.paper == "all" else studies.STUDIES.key(options.paper)
     if options.quick and options.record:
         raise ValueError("--record goes without --quick: results of the quick setting are not "
                          "recorded")
     if options.record:
         checkout("--record")
-    if paper is None and keys:
+    if paper is None and options.keys:
         raise ValueError("all goes without KEY")
-    chosen = studies.STUDIES.select(paper, keys)
+    chosen = studies.STUDIES.select(paper, options.keys)
     if not chosen:
-        raise ValueError(no_studies(paper))
+        raise ValueError(f"{paper} has no studies; its equations are run by secondorder verify "
+                         f"{paper}")
     for study in chosen:
         absent = studies.data.missing(study.needs)
         if options.recorded and absent:  # new runs would be on other data
@@ -113,11 +114,6 @@ def run(options):
     return 0
 
 
-def no_studies(paper):
-    """What is said of a paper that reports nothing to run again."""
-    return f"{paper} has no studies; its equations are run by secondorder verify {paper}"
-
-
 def _refuse_earlier_runs(chosen, out, options):
     """Runs of another time are taken only where that is asked for: the code may have changed."""
     from secondorder import studies
@@ -128,10 +124,9 @@ def _refuse_earlier_runs(chosen, out, options):
                               remedy="replaced only with --resume; another --out begins anew")
         if place.is_dir():
             first = study.runs(study.settings(options.quick, options.seeds), studies.Results())
-            there = len(studies.Sweep(place).present(study, first))
-            if there:
-                raise FileExistsError(f"{place} holds {there} of {len(first)} runs of {study.key}: "
-                                      "--resume takes them; another --out begins anew")
+            if studies.Sweep(place).present(study, first):
+                raise FileExistsError(f"{place} holds runs of {study.key}: --resume takes them; "
+                                      "another --out begins anew")
 
 
 def _reproduce(study, out, executor, options):
@@ -149,22 +144,17 @@ def _reproduce(study, out, executor, options):
 
 
 def _executor(options):
+    from secondorder.checks import instance_of
     from secondorder.studies import running
 
     if options.executor is None:
         return running.processes(options.jobs)
-    module, _, name = options.executor.partition(":")
-    import importlib
-
     try:
-        executor = getattr(importlib.import_module(module), name)()
-    except (ImportError, AttributeError) as error:
+        executor = pkgutil.resolve_name(options.executor)()
+    except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"--executor takes MODULE:FUNCTION, given {options.executor!r}: "
                          f"{error}") from error
-    if not isinstance(executor, concurrent.futures.Executor):
-        raise TypeError(f"--executor {options.executor}: expected a concurrent.futures.Executor, "
-                        f"got {executor!r}")
-    return executor
+    return instance_of(executor, concurrent.futures.Executor, "--executor")
 
 
 def _list(options):
@@ -217,8 +207,8 @@ def run_claims(options):
         raise ValueError("--write goes with --markdown")
     if options.write:
         checkout("--write")
-    if options.paper is not None and not STUDIES.of(*papers):
-        raise ValueError(no_studies(*papers))
+    if not any(map(STUDIES.of, papers)):
+        raise ValueError(f"{options.paper} has no studies")
     if options.markdown:
         for paper in filter(STUDIES.of, papers):
             if options.write:
@@ -256,8 +246,6 @@ def _write_front_pages():
 
 def page_path(paper):
     """Where CLAIMS.md of a paper stands."""
-    import importlib
-
     from secondorder.studies import STUDIES
 
     room = importlib.import_module(STUDIES.room(paper))

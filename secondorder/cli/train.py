@@ -8,9 +8,8 @@ from secondorder import files
 from secondorder.checks import lookup
 from secondorder.papers import rooms
 
-from .parsing import (add_table_options, force_option, fraction_below_one, json_option, natural,
-                      non_negative_number, positive, positive_number, positive_or_all, setting,
-                      table_options, tell_written)
+from .parsing import (add_table_options, force_option, json_option, natural, number_or_text,
+                      positive, positive_number, setting, table_options, tell_written)
 
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
@@ -69,11 +68,11 @@ WITH_VALUE = {
     "--learning-rate": {"type": positive_number,
                         "help": "learning rate (default: the optimizer's)"},
     "--epochs": {"type": positive, "default": 20, "help": "passes over the data (default: 20)"},
-    "--batch-size": {"type": positive_or_all, "default": 100,
+    "--batch-size": {"type": number_or_text, "default": 100,
                      "help": "samples a step, or 'all' for the whole set (default: 100)"},
-    "--l2": {"type": non_negative_number, "default": 0.0,
+    "--l2": {"type": float, "default": 0.0,
              "help": "penalty (l2 / 2) |theta|^2 (default: 0)"},
-    "--validation": {"type": fraction_below_one, "default": 0.2,
+    "--validation": {"type": float, "default": 0.2,
                      "help": "fraction held out; 0 trains on all data (default: 0.2)"},
     "--dtype": {"default": "float64", "choices": ("float64", "float32"),
                 "help": "precision (default: float64)"},

@@ -15,8 +15,6 @@ from . import measures, page
 from .rows import ABOVE, GAUSS_NEWTON, HESSIAN, POSITIVE, own, rows
 
 MATRICES = 20  # of P x P that are held at a time, about
-LIMIT = 2500
-PATIENCE = 3.0  # seconds before the first line that says how far a comparison is
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Comparison:
         return page.draw(self)
 
 
-def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="", say=None):
+def compare(network, loss, x, y, damping=0.2, extra=None, limit=2500, caption=""):
     """Every curvature of a small network at one point, side by side.
 
     Parameters
@@ -79,9 +77,6 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
         Largest number of parameters.
     caption : str
         What the page says of network and data.
-    say : callable, optional
-        Called with a line of text before each row, once `PATIENCE` seconds have passed: a large
-        network or many samples take minutes.
 
     Returns
     -------
@@ -125,25 +120,19 @@ def compare(network, loss, x, y, damping=0.2, extra=None, limit=LIMIT, caption="
         if name in known:
             raise ValueError(f"extra: {name!r} is the name of a row that is there already")
     table += [own(name, matrix) for name, matrix in extra.items()]
-    started = time.monotonic()
     point = measures.Point(network, loss, x, y, damping)
     if not point.hessian.any():
         raise ValueError("the Hessian is zero at this point, so that no curvature can be compared "
                          "with it; take other parameters or data")
-    measured, matrices, known = [], {}, [(point.hessian, point.spectrum[0])]
-    for number, row in enumerate(table, 1):
-        elapsed = time.monotonic() - started
-        if say is not None and elapsed > PATIENCE:
-            say(f"{number} of {len(table)}: {row.name}, after {elapsed:.0f} s")
+    measured, matrices = [], {}
+    for row in table:
         began = time.perf_counter()
         matrix, stored = row.make(point)
         seconds = time.perf_counter() - began
         matrix = np.asarray((matrix + matrix.T) / 2, dtype=float)
         matrices[row.name] = matrix
         measured.append({"name": row.name, "source": row.source, "bytes": int(stored),
-                         "milliseconds": 1e3 * seconds} | measures.measure(point, matrix, known))
-        if row.name == "Gauss-Newton":  # the exact Fisher matrix may be the same
-            known.append((matrix, measured[-1]["eigenvalues"]))
+                         "milliseconds": 1e3 * seconds} | measures.measure(point, matrix))
     newton = measured[0]["direction"]
     for one in measured:
         one["angle"] = measures.angle(one["direction"], newton)

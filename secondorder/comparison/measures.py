@@ -11,7 +11,6 @@ import numpy as np
 from scipy import linalg
 
 from secondorder import exact
-from secondorder.nets import Linear
 
 RATES = np.logspace(-3, 3, 61)
 
@@ -41,12 +40,6 @@ class Point:
         return [where for where, layer in zip(self.network.slices, self.network.layers)
                 if layer.size]
 
-    def linear_inputs(self):
-        """Every linear layer and what enters it, (S, m)."""
-        saved = self.network.evaluate(self.loss, self.x, self.y).saved
-        return [(layer, tensors.input) for layer, tensors in zip(self.network.layers, saved)
-                if isinstance(layer, Linear)]
-
     def loss_along(self, direction):
         """Change of the loss at every rate of `RATES`; infinite where it is not finite."""
         network, changes = self.network.copy(), []
@@ -59,16 +52,13 @@ class Point:
         return np.array(changes)
 
 
-def measure(point, matrix, known=()):
+def measure(point, matrix):
     """The numbers of a row.
 
     Parameters
     ----------
     point : Point
     matrix : (P, P) array
-    known : sequence of ((P, P) array, (P,) array)
-        Matrices of which the eigenvalues are known already, rising. Where one differs from this by
-        no more than rounding, they are this one's: no eigenvalue moves by more than the difference.
 
     Returns
     -------
@@ -81,10 +71,7 @@ def measure(point, matrix, known=()):
         ``best_rate``.
     """
     H = point.hessian
-    values = next((values for other, values in known
-                   if norm(matrix - other) <= rounding(H)), None)
-    if values is None:
-        values = eigenvalues(matrix, point.blocks)
+    values = np.linalg.eigvalsh(matrix)
     direction = step(point, matrix, values)
     along = point.loss_along(direction)
     best = int(np.argmin(along))
@@ -108,29 +95,11 @@ def rounding(*matrices):
                                            for M in matrices)
 
 
-def eigenvalues(matrix, blocks):
-    """Eigenvalues, rising; block by block where nothing stands between the blocks."""
-    if is_diagonal(matrix):
-        return np.sort(np.diag(matrix))
-    off = matrix.copy()
-    for block in blocks:
-        off[block, block] = 0
-    if off.any():
-        return np.linalg.eigvalsh(matrix)
-    return np.sort(np.concatenate([np.linalg.eigvalsh(matrix[block, block]) for block in blocks]))
-
-
 def step(point, matrix, values):
     """d = -(M + (shift + damping) I)^-1 g."""
     shift = max(0.0, -values[0]) + point.damping
-    if is_diagonal(matrix):
-        return -point.gradient / (np.diag(matrix) + shift)
     damped = matrix + shift * np.eye(len(matrix))
     return -linalg.cho_solve(linalg.cho_factor(damped, lower=True), point.gradient)
-
-
-def is_diagonal(matrix):
-    return np.count_nonzero(matrix) == np.count_nonzero(np.diag(matrix))
 
 
 def angle(a, b):
@@ -158,8 +127,4 @@ def within(blocks, matrix):
 
 def relative(M, H):
     """Norm of M - H over the norm of H, Frobenius."""
-    return norm(M - H) / norm(H) if H.any() else float("nan")
-
-
-def norm(array):
-    return float(np.linalg.norm(array))
+    return float(np.linalg.norm(M - H) / np.linalg.norm(H)) if H.any() else float("nan")

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from secondorder.plots import hessian_heat_map
+from secondorder.plots import matrices
 from secondorder.plots.style import style
 from secondorder.studies.numbers import number
 
@@ -59,72 +59,54 @@ def draw(comparison):
 
 
 def _heat_maps(comparison, part):
-    axes = part.subplots(2, 4)
+    """On the Hessian's scale: larger entries are darkest."""
     limit = float(np.abs(comparison.matrices["Hessian"]).max())
     by_name = {row["name"]: row for row in comparison.rows}
-    for panel, name in zip(axes.flat, PICTURES):
-        row = by_name[name]
-        hessian_heat_map(comparison.matrices[name], comparison.network, ax=panel, limit=limit,
-                         title=f"{name}\nerror {number(row['error'], 2)}, {size(row['bytes'])}",
-                         colour_bar=False)
+    named = {f"{name}\nerror {number(by_name[name]['error'], 2)}, {size(by_name[name]['bytes'])}":
+             np.clip(comparison.matrices[name], -limit, limit) for name in PICTURES}
+    for panel in matrices(named, comparison.network, part):
         panel.title.set_fontsize(8)
         panel.tick_params(labelsize=6)
         panel.set(xlabel="", ylabel="")
-    bar = part.colorbar(axes[0, 0].images[0], ax=axes, shrink=0.8)
-    ticks = [sign * limit / 10**k for sign in (-1, 1) for k in range(3)]
-    bar.set_ticks([*ticks, 0.0], labels=[f"{tick:.2g}" for tick in ticks] + ["0"])
-    bar.ax.minorticks_off()
-    bar.ax.tick_params(labelsize=7)
-    bar.set_label("second derivative: linear near 0, logarithmic beyond;\nlarger entries are "
-                  "darkest", fontsize=7)
 
 
-def _lines(comparison):
-    """Rows that are drawn as lines: not those that must coincide with another one."""
+def _lines(comparison, axes):
+    """Each row with the style of its line; not those that must coincide with another one."""
     left_out = {"low-rank factors", "Fisher, exact", "diagonal bound, cross terms", "PCH-2"}
-    return [row for row in comparison.rows if row["name"] not in left_out]
+    axes.tick_params(labelsize=7)
+    rows = [row for row in comparison.rows if row["name"] not in left_out]
+    for k, row in enumerate(rows):
+        colour, marker = style(k)
+        yield k, row, {"color": colour, "linestyle": "-" if k < 7 else "--", "linewidth": 1,
+                       "marker": marker, "markersize": 3, "label": row["name"]}
 
 
 def _spectra(comparison, axes):
-    smallest = 1e-6 * comparison.rows[0]["eigenvalues"][-1]
-    for k, row in enumerate(_lines(comparison)):
-        colour, marker = style(k)
+    largest = comparison.rows[0]["eigenvalues"][-1]
+    for k, row, options in _lines(comparison, axes):
         values = row["eigenvalues"][::-1]
-        axes.plot(values, color=colour, linestyle="-" if k < 7 else "--", linewidth=1,
-                  marker=marker, markevery=(k * 5, max(1, len(values) // 5)), markersize=3,
-                  label=row["name"])
-    axes.set_yscale("symlog", linthresh=smallest)
+        axes.plot(values, markevery=(k * 5, max(1, len(values) // 5)), **options)
+    axes.set_yscale("symlog", linthresh=1e-6 * largest)
+    top = int(np.log10(np.abs(axes.get_ylim()).max()))  # every second power of ten, none near zero
+    low, high = axes.get_ylim()
+    powers = [10.0**p for p in range(top, top - 5, -2)]
+    axes.set_yticks([0.0, *(sign * power for power in powers for sign in (-1, 1)
+                            if low < sign * power < high)])
+    axes.minorticks_off()
     axes.set_xlabel("rank of the eigenvalue", fontsize=8)
     axes.set_ylabel("eigenvalue", fontsize=8)
-    axes.tick_params(labelsize=7)
     axes.locator_params(axis="x", nbins=5)
-    thin_symlog_ticks(axes)
-
-
-def thin_symlog_ticks(axes):
-    """Every second power of ten, and none near zero: the labels would stand on each other."""
-    sizes = np.log10([abs(tick) for tick in axes.get_yticks() if tick != 0])
-    powers = {int(round(size)) for size in sizes}
-    near = min(powers)
-    labelled = [p for p in powers if p > near + 1 and p % 2 == 0]
-    low, high = axes.get_ylim()
-    axes.set_yticks([value for p in labelled for value in (-10.0**p, 10.0**p) if low < value < high]
-                    + [0.0])
-    axes.minorticks_off()
 
 
 def _along(comparison, axes):
     deepest = max(row["best_decrease"] for row in comparison.rows)
-    for k, row in enumerate(_lines(comparison)):
-        colour, marker = style(k)
+    for k, row, options in _lines(comparison, axes):
         axes.semilogx(RATES, np.where(row["along"] < 0.15 * deepest, row["along"], np.nan),
-                      color=colour, linestyle="-" if k < 7 else "--", linewidth=1, marker=marker,
-                      markevery=(k, 10), markersize=3, label=row["name"])
+                      markevery=(k, 10), **options)
     axes.axvline(1, color="0.6", linewidth=0.8)
     axes.set_xlabel("rate along its own step", fontsize=8)
     axes.set_ylabel("change of the loss", fontsize=8)
     axes.set_ylim(-1.08 * deepest, 0.2 * deepest)
-    axes.tick_params(labelsize=7)
 
 
 def _bars(comparison, axes):

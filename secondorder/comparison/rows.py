@@ -6,6 +6,7 @@ import numpy as np
 
 from secondorder import exact
 from secondorder.checks import NoModel
+from secondorder.nets import Linear
 from secondorder.papers import eacg, low_rank, residual_partitioning
 
 POSITIVE = "positive semidefinite"
@@ -63,8 +64,9 @@ def kronecker(curvature):
     """
     def make(point):
         blocks = eacg.bias_curvatures(*point.model, curvature=curvature)
-        stored = sum(B.nbytes + 8 * (h.shape[1] + (layer.bias is not None))**2
-                     for B, (layer, h) in zip(blocks, point.linear_inputs()) if layer.size)
+        linear = [layer for layer in point.network.layers if isinstance(layer, Linear)]
+        stored = sum(B.nbytes + 8 * (layer.in_features + (layer.bias is not None))**2
+                     for B, layer in zip(blocks, linear) if layer.size)
         return eacg.matrix(*point.model, curvature=curvature), stored
     return make
 

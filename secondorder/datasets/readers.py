@@ -30,26 +30,26 @@ CIFAR_RECORD = 1 + 3 * 32 * 32
 
 def load_digits():
     """Handwritten digits: 1797 images of 8 x 8 pixels, values 0 to 16, ten classes (`Dataset`)."""
-    names, values = _table(_data_folder() / "digits.csv.gz")
-    description = "handwritten digits, 8 x 8 pixels (UCI, Alpaydin and Kaynak 1998, CC BY 4.0)"
-    labels = values[:, -1].astype(np.int64)
-    return Dataset("digits", values[:, :-1], labels, names[:-1], description, (8, 8), (0.0, 16.0))
+    return _embedded("digits", "handwritten digits, 8 x 8 pixels (UCI, Alpaydin and Kaynak 1998, "
+                     "CC BY 4.0)", np.int64, image_shape=(8, 8), input_range=(0.0, 16.0))
 
 
 def load_wine():
     """Wines of three cultivars: 178 rows of 13 chemical measurements, labels 0 to 2 (`Dataset`)."""
-    names, values = _table(_data_folder() / "wine.csv.gz")
-    description = ("chemical analysis of wines of three cultivars (UCI, Aeberhard and Forina 1992, "
-                   "CC BY 4.0)")
-    return Dataset("wine", values[:, :-1], values[:, -1].astype(np.int64), names[:-1], description)
+    return _embedded("wine", "chemical analysis of wines of three cultivars (UCI, Aeberhard and "
+                     "Forina 1992, CC BY 4.0)", np.int64)
 
 
 def load_diabetes():
     """Diabetes progression: 442 patients, 10 measurements, one target (`Dataset`, regression)."""
-    names, values = _table(_data_folder() / "diabetes.csv.gz")
-    description = ("disease progression after one year (Efron, Hastie, Johnstone and Tibshirani "
-                   "2004)")
-    return Dataset("diabetes", values[:, :-1], values[:, -1:], names[:-1], description)
+    return _embedded("diabetes", "disease progression after one year (Efron, Hastie, Johnstone and "
+                     "Tibshirani 2004)", float)
+
+
+def _embedded(name, description, kind, **more):
+    names, values = _table(_data_folder() / f"{name}.csv.gz")
+    targets = values[:, -1].astype(kind) if kind is np.int64 else values[:, -1:]
+    return Dataset(name, values[:, :-1], targets, names[:-1], description, **more)
 
 
 def _data_folder():

@@ -28,11 +28,12 @@ own (`child`), reads its code with `sources` and judges it with `grading`; `grad
 """
 
 from .apart import Verdict, grade, require_file
-from .classes import grade_folder, submissions
+from .classes import grade_folder, submissions, summary
 from .exercises import facts, mistakes
 from .figures import Figures
 from .nbgrader import write_assignment
 from .notebooks import cells, folder, plans, scripts, write_notebooks
 
 __all__ = ["Figures", "Verdict", "cells", "facts", "folder", "grade", "grade_folder", "mistakes",
-           "plans", "require_file", "scripts", "submissions", "write_assignment", "write_notebooks"]
+           "plans", "require_file", "scripts", "submissions", "summary", "write_assignment",
+           "write_notebooks"]

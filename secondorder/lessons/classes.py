@@ -4,7 +4,7 @@ import csv
 import io
 import time
 from concurrent import futures
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from .. import files
@@ -54,24 +54,11 @@ class Graded:
         return "\n\n".join(told)
 
 
-@dataclass
-class ClassGrades:
-    """What became of a class: the table that was written, and a `Graded` a file in the order of
-    names.
-    """
-
-    path: Path
-    rows: list = field(default_factory=list)
-
-    @property
-    def ok(self):
-        """Whether every file is right."""
-        return all(one.verdict.ok for one in self.rows)
-
-    def __str__(self):
-        said = [f"{sum(one.verdict.outcome == outcome for one in self.rows)} {outcome}"
-                for outcome in ("right", "wrong", NOT_GRADED)]
-        return f"{len(self.rows)} submissions: {', '.join(said)}"
+def summary(rows):
+    """How many files got which verdict, as text."""
+    said = [f"{sum(one.verdict.outcome == outcome for one in rows)} {outcome}"
+            for outcome in ("right", "wrong", NOT_GRADED)]
+    return f"{len(rows)} submissions: {', '.join(said)}"
 
 
 def submissions(folder):
@@ -143,7 +130,8 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None, overw
 
     Returns
     -------
-    ClassGrades
+    list of Graded
+        In the order of names.
 
     Raises
     ------
@@ -162,24 +150,24 @@ def grade_folder(folder, out, seconds=60.0, jobs=1, say=lambda line: None, overw
         texts = {name: place / f"{name}.txt" for name, _ in handed_in}
     if not overwrite:
         files.refuse_existing(out, *texts.values())
-    pool, result = futures.ThreadPoolExecutor(jobs), ClassGrades(out)
+    pool, rows = futures.ThreadPoolExecutor(jobs), []
     try:
         waiting = [pool.submit(_graded, folder, *one, seconds) for one in handed_in]
         for done in futures.as_completed(waiting):
             one = done.result()
-            result.rows.append(one)
-            say(f"[{len(result.rows)}/{len(handed_in)}] {_cell(one.file)}: {one.verdict.outcome}, "
+            rows.append(one)
+            say(f"[{len(rows)}/{len(handed_in)}] {_cell(one.file)}: {one.verdict.outcome}, "
                 f"{one.seconds:.1f} s")
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         end_all()
-        result.rows.sort(key=lambda one: handed_in.index((one.name, one.file)))
-        files.write_text(out, _table(result.rows))
+        rows.sort(key=lambda one: handed_in.index((one.name, one.file)))
+        files.write_text(out, _table(rows))
         for name, path in texts.items():
-            told = [one.feedback() for one in result.rows if one.name == name]
+            told = [one.feedback() for one in rows if one.name == name]
             if told:
                 files.write_text(path, "\n\n\n".join(told) + "\n")
-    return result
+    return rows
 
 
 def _graded(folder, name, file, seconds):
@@ -198,12 +186,8 @@ def hint(verdict):
     """A verdict's hint, or else what is wrong, in one line; "" where all is right."""
     if verdict.ok:
         return ""
-    lines = [line.strip() for line in verdict.text.splitlines() if line.strip()]
-    hints = [line.removeprefix("hint: ") for line in lines if line.startswith("hint: ")]
-    if hints:
-        return hints[0]
-    told = [lines[0].removeprefix(f"{verdict.outcome}: "), "; ".join(lines[1:3])]
-    return ": ".join(filter(None, told))[:400]
+    lines = [line.strip() for line in verdict.text.splitlines()]
+    return next((line for line in lines if line.startswith("hint: ")), lines[0])[:400]
 
 
 def _table(rows):

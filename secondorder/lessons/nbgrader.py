@@ -72,7 +72,7 @@ def notebook(name):
         checks = _EQUATION.format(labels=labels(told), paper=told[0], name=asked,
                                   implementation=told[-1])
     tests = _FOUND.format(checks=checks, exercise=name, name=asked)
-    return notebook_of(name, [
+    return notebook_of([
         ("markdown", statement, _metadata(name, "statement", locked=True)),
         ("code", preparation, _metadata(name, "preparation", locked=True)),
         ("code", answer, _metadata(name, "answer", solution=True)),

@@ -1,6 +1,5 @@
 """Percent scripts as Jupyter notebooks."""
 
-import hashlib
 import json
 import os
 import re
@@ -113,12 +112,11 @@ def metadata(tags):
     return told
 
 
-def notebook_of(name, told):
+def notebook_of(told):
     """A notebook (format 4.5) as a dictionary, with cells of (kind, text, metadata)."""
     out = []
     for number, (kind, body, known) in enumerate(told):
-        digest = hashlib.sha256(f"{name} {number}".encode()).hexdigest()[:8]
-        cell = {"cell_type": kind, "id": digest, "metadata": known,
+        cell = {"cell_type": kind, "id": f"cell-{number}", "metadata": known,
                 "source": body.splitlines(keepends=True)}
         out.append(cell | ({"execution_count": None, "outputs": []} if kind == "code" else {}))
     return {"cells": out, "nbformat": 4, "nbformat_minor": 5,
@@ -160,8 +158,8 @@ def write_notebooks(out, names=(), say=print):
         target = out / place.with_suffix(".ipynb")
         if place.parent != Path("."):
             files.output_directory(target.parent)
-        content = notebook_of(str(place), [(kind, body, metadata(tags))
-                                           for kind, body, tags in tagged_cells(text)])
+        content = notebook_of([(kind, body, metadata(tags))
+                               for kind, body, tags in tagged_cells(text)])
         if save(target, content, say):
             written.append(target)
     return written

@@ -9,7 +9,6 @@ from scipy.sparse.linalg import aslinearoperator
 import secondorder as so
 from harness import slow
 from secondorder import cli
-from secondorder.comparison import measures
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 4)), RNG.integers(0, 3, 30)
@@ -100,7 +99,9 @@ def test_kronecker_rows_are_means_of_outer_products():
 
 def test_the_step_of_an_indefinite_matrix():
     net, loss, x, y = small()
+    before = net.theta.copy()
     found = so.compare(net, loss, x, y, damping=0.5)
+    assert np.array_equal(net.theta, before)
     H, g = found.matrices["Hessian"], so.exact.gradient(net, loss, x, y)
     values = np.linalg.eigvalsh(H)
     assert found.damping == pytest.approx(0.5 * abs(values).mean())
@@ -111,13 +112,6 @@ def test_the_step_of_an_indefinite_matrix():
     other = row(found, "identity")
     cosine = step @ -g / np.linalg.norm(step) / np.linalg.norm(g)
     assert other["angle"] == pytest.approx(np.degrees(np.arccos(cosine)))
-
-
-def test_parameters_stay_where_they_were():
-    net, loss, x, y = small()
-    before = net.theta.copy()
-    so.compare(net, loss, x, y)
-    assert np.array_equal(net.theta, before)
 
 
 def test_rows_of_ones_own():
@@ -133,26 +127,52 @@ def test_rows_of_ones_own():
             so.compare(net, loss, x, y, extra=extra)
 
 
-def test_a_wrong_curvature_breaks_its_promise(monkeypatch):
-    """A promise that cannot be broken would say nothing."""
-    from secondorder.papers import low_rank
+def slightly_off(right):
+    return lambda *model, **options: right(*model, **options) * (1 + 1e-6 * (
+        options.get("kind") != "empirical"))
 
-    right = low_rank.hessian
-    monkeypatch.setattr(low_rank, "hessian", lambda *model: right(*model) * (1 + 1e-6))
-    found = so.compare(*small())
-    assert not found.ok
-    assert [one["name"] for one in found.promises if not one["ok"]] == ["low-rank factors"]
+
+def without_its_size(right):
+    def tenth(*model, cross=False, **options):
+        found = right(*model, cross=cross, **options)
+        found.curvature[:] *= 1.0 if cross else 0.1
+        return found
+    return tenth
+
+
+@pytest.mark.parametrize("module, name, wrong, row, promise", [
+    (so.low_rank, "hessian", slightly_off, "low-rank factors", "equals the Hessian"),
+    (so.exact, "fisher", slightly_off, "Fisher, exact", "equals Gauss-Newton"),
+    (so.residual_partitioning, "bound", without_its_size, "diagonal bound", "bounds the quad")])
+def test_a_wrong_curvature_breaks_its_promise(module, name, wrong, row, promise, monkeypatch):
+    """A promise that cannot be broken would say nothing."""
+    monkeypatch.setattr(module, name, wrong(getattr(module, name)))
+    (broken,) = [one for one in so.compare(*small()).promises if not one["ok"]]
+    assert broken["name"] == row and broken["promise"].startswith(promise)
+
+
+def test_nothing_is_promised_of_gauss_newton_where_the_loss_is_not_convex():
+    doubtful = type("Doubtful", (so.SquaredError,), {"convex": False})
+    promised = [{(one["name"], one["promise"]) for one in so.compare(
+        small()[0], loss, X, X[:, :3]).promises} for loss in (so.SquaredError(), doubtful())]
+    assert promised[0] - promised[1] == {("Gauss-Newton", "positive semidefinite")}
 
 
 def test_bad_input():
     net, loss, x, y = small()
     with pytest.raises(TypeError, match="Chain"):
         so.compare(so.Network([so.Chain([so.Linear(4, 3, rng=0)])]), loss, x, y)
-    for bad in (0, -1, np.nan, "a"):
+    for bad in (0, np.nan, "a"):
         with pytest.raises((ValueError, TypeError), match="damping"):
             so.compare(net, loss, x, y, damping=bad)
     with pytest.raises(ValueError, match="out of range"):
         so.compare(net, loss, x, y + 5)
+    with pytest.raises(MemoryError, match="bytes"):
+        so.compare(net, loss, x, y, limit=5)
+    net = so.mlp([4, 4, 1], activation="relu", rng=0)
+    net.theta = np.zeros(net.size)
+    with pytest.raises(ValueError, match="Hessian is zero"):
+        so.compare(net, so.TukeyBiweight(), x, np.full((30, 1), 100.0))
 
 
 def test_without_a_gradient_there_is_no_angle():
@@ -165,56 +185,13 @@ def test_without_a_gradient_there_is_no_angle():
     assert len(lines) == 1 + len(comparison.rows) and {line[at] for line in lines[1:]} == {"-"}
 
 
-def test_where_the_hessian_is_zero_nothing_is_compared():
-    net = so.mlp([3, 4, 1], activation="relu", rng=0)
-    x = np.random.default_rng(0).normal(size=(6, 3))
-    net.theta = np.zeros(net.size)
-    with pytest.raises(ValueError, match="Hessian is zero"):
-        so.compare(net, so.TukeyBiweight(), x, np.full((6, 1), 100.0))
-
-
 @pytest.mark.slow
 def test_the_command(tmp_path, capsys):
-    command = ["compare", "--data", "wine", "--hidden", "2", "--epochs", "1"]
+    command = ["compare", "--data", "wine", "--hidden", "2", "--epochs", "1", "--samples", "30"]
     assert cli.main([*command, "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
-    assert "KFAC" in said and "NOT SO" not in said
+    assert "KFAC" in said and "NOT SO" not in said and "30 of 178 samples" in said
     assert (tmp_path / "out" / "compare.png").stat().st_size > 20000
     assert cli.main([*command, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {"name", "bytes", "error", "angle", "best_decrease"} <= set(told["rows"][0])
-    assert cli.main([*command, "--limit", "5"]) == 2
-    assert "bytes" in capsys.readouterr().err
-
-
-@pytest.fixture
-def large(tmp_path, monkeypatch):
-    """A table of 600 rows that are sorted by class, as csv:large.csv."""
-    monkeypatch.chdir(tmp_path)
-    rows = [f"{k / 100},{k % 7},{k // 200}" for k in range(600)]
-    (tmp_path / "large.csv").write_text("\n".join(["a,b,class", *rows]))
-    return ["compare", "--data", "csv:large.csv", "--classify", "--hidden", "2", "--epochs", "0"]
-
-
-def test_of_a_large_set_some_samples_are_drawn_and_told(large, monkeypatch, capsys):
-    sizes, whole = [], so.compare
-    monkeypatch.setattr(so, "compare", lambda net, loss, x, y, **named: sizes.append(
-        (len(x), len(set(y)))) or whole(net, loss, x[:10], y[:10], **named))
-    for options, told in (([], "500 of 600 samples"), (["--samples", "30"], "30 of 600 samples"),
-                          (["--samples", "1000"], "600 samples")):
-        assert cli.main([*large, *options]) in (0, 1)
-        assert f"csv:large.csv, {told}; " in capsys.readouterr().out
-    assert sizes == [(500, 3), (30, 3), (600, 3)]
-
-
-def test_known_eigenvalues_are_taken_only_where_the_matrix_is_the_same():
-    """No eigenvalue moves by more than the norm of the difference (Weyl): beyond rounding they are
-    computed anew."""
-    point = measures.Point(*small(), damping=0.2)
-    H = point.hessian
-    M = H @ H
-    wrong = [(M, np.arange(len(H), dtype=float))]
-    assert measures.measure(point, M + 1e-18, wrong)["eigenvalues"][3] == 3.0
-    other = M + 1e-6 * np.eye(len(H))
-    np.testing.assert_allclose(measures.measure(point, other, wrong)["eigenvalues"],
-                               np.linalg.eigvalsh(M) + 1e-6, atol=1e-13)

@@ -1,4 +1,5 @@
-"""The rows of `so.compare` against what stands in their names, entry by entry and byte by byte."""
+"""The rows of `so.compare` against what stands in their names, entry by entry and byte by byte, and
+their edges: numbers that are no numbers, rows of one's own that are not symmetric."""
 
 import numpy as np
 import pytest
@@ -84,26 +85,6 @@ def test_no_bias_and_a_fixed_layer_take_less():
     assert row(half, "KFAC")["bytes"] == 8 * (9 + 16)
 
 
-def test_the_step_of_a_diagonal_matrix_is_shifted_as_that_of_any_other():
-    """d = -(M + (shift + damping) I)^-1 g with shift = -min(M): one rule for all rows."""
-    net, loss = so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy()
-    entries = np.random.default_rng(2).normal(size=net.size)
-    nearly = np.diag(entries)
-    nearly[0, 1] = nearly[1, 0] = 1e-12  # the same matrix, and not diagonal
-    own = {"diagonal": np.diag(entries), "nearly": nearly, "positive": np.diag(abs(entries))}
-    found, g = so.compare(net, loss, X, Y, extra=own), so.exact.gradient(net, loss, X, Y)
-    assert entries.min() < -0.1
-    np.testing.assert_allclose(row(found, "diagonal")["direction"],
-                               -g / (entries - entries.min() + found.damping), rtol=1e-12)
-    np.testing.assert_allclose(row(found, "nearly")["direction"],
-                               row(found, "diagonal")["direction"], rtol=1e-8)
-    np.testing.assert_allclose(row(found, "positive")["direction"],
-                               -g / (abs(entries) + found.damping), rtol=1e-12)
-    assert row(found, "diagonal")["negative"] == (entries < 0).sum()
-    assert row(found, "positive")["negative"] == 0
-    assert not row(found, "diagonal")["above"]
-
-
 def test_best_of_many_rates_and_the_change_at_rate_one(found):
     net, loss = so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy()
     start, theta = net.evaluate(loss, X, Y).loss, net.theta.copy()
@@ -150,3 +131,36 @@ def test_the_bound_is_above_and_gauss_newton_is_not(found):
         assert one["negative"] == (values < -1e-12).sum(), one["name"]
     assert False in seen
     assert row(found, "Hessian")["above"] and row(found, "|H|")["above"]
+
+
+def test_an_error_on_nothing_is_no_number():
+    """w2 w1 x at zero: the Hessian is c beside its diagonal, and 0 on it and within the layers."""
+    net = so.mlp([1, 1, 1], activation="identity", bias=False, rng=0)
+    net.theta = np.zeros(2)
+    with np.errstate(invalid="ignore"):  # the gradient is zero, and with it every direction
+        found = so.compare(net, so.SquaredError(), np.ones((2, 1)), np.full((2, 1), 3.0))
+    np.testing.assert_allclose(found.matrices["Hessian"], [[0, -3], [-3, 0]], atol=1e-15)
+    for one in found.rows:
+        assert np.isnan(one["diagonal_error"]) and np.isnan(one["block_error"]), one["name"]
+    assert row(found, "diagonal bound")["error"] == pytest.approx(1)
+
+
+def test_a_rate_at_which_the_loss_overflows_is_never_the_best():
+    """Eleven linear layers in float32: at a thousand times a step outputs are beyond its range."""
+    net = so.mlp([2] * 12, activation="identity", init=1.0, rng=0).astype("float32")
+    found = so.compare(net, so.SquaredError(), X[:, :2], X[:, 2:])
+    infinite = [np.isinf(one["along"]) for one in found.rows]
+    assert any(many[-1] for many in infinite) and not any(many[0] for many in infinite)
+    for one in found.rows:
+        assert not np.isnan(one["along"]).any() and (one["along"] > -np.inf).all()
+        assert np.isfinite(one["best_decrease"])
+        assert one["best_decrease"] == -one["along"].min()
+
+
+def test_only_the_symmetric_part_of_a_row_counts():
+    net, loss, x, y = so.mlp(SIZES, rng=0), so.SoftmaxCrossEntropy(), X, Y
+    H = so.exact.hessian(net, loss, x, y)
+    turn = np.random.default_rng(1).normal(size=H.shape)
+    found = so.compare(net, loss, x, y, extra={"turned": H + turn - turn.T})
+    np.testing.assert_allclose(found.matrices["turned"], H, atol=1e-13)
+    assert row(found, "turned")["error"] < 1e-12 and row(found, "turned")["above"]

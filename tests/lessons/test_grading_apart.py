@@ -30,24 +30,20 @@ HOSTILE = {
     "segfault": (inside("import ctypes; ctypes.string_at(0)"), "not graded: .*Segmentation fault"),
     "syntax": (RIGHT.replace("return alpha", "retrun alpha"), "not graded: SyntaxError in line 23"),
     "latin-1": (RIGHT.encode() + b"# \xe4", "not graded: .*no text in UTF-8"),
-    "input": ("name = input()\n" + RIGHT, "not graded: EOFError in line 1"),
     "GRADE of numbers": (RIGHT.replace('("low-rank", "23", "eq_23_eta")', "(1, 2)"),
                          "not graded: GRADE must be"),
     "no function": (RIGHT.replace("def eq_23_eta", "def other"),
                     "not graded: .*does not define eq_23_eta"),
     "no exercise": ("x = 1", "not graded: .*Copy the line GRADE"),
     "raises": (inside("1 / 0"), "wrong: .*\n.*ZeroDivisionError"),
-    "no return": (RIGHT.replace("    return alpha", "    alpha"),
-                  "wrong: .*\n  your function returns None"),
     "memory": (inside("bytearray(10**11)"), "wrong: .*\n.*MemoryError"),
     "a flood": ("while True: print('x' * 10**6)\n", "not graded: OSError in line 1: .*too large"),
-    "magics": (f"%matplotlib inline\n!pip list\nif True:\n    %pylab\nalpha?\n{RIGHT}", "right: "),
-    "an operator": (RIGHT.replace("return alpha", "a = (7\n    % 4)\n    return alpha"), "right: "),
+    "magics": ("%matplotlib inline\n!pip list\nif True:\n    %pylab\nalpha?\na = (7\n    % 4)\n"
+               + RIGHT, "right: "),
     "a thread": ("import threading, time\nthreading.Thread(target=time.sleep, args=(99,)).start()\n"
                  + RIGHT, "right: "),
     "an endless loop": (inside("while True: pass"), "not graded: Ended in line 23: still running "
                         "after 2 seconds of CPU time: an endless loop"),
-    "a wait longer than the CPU time": ("import time\ntime.sleep(3)\n" + RIGHT, "right: "),
     "the edition's own": ("from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta\n"
                           "GRADE = ('low-rank', '23', 'eq_23_eta')",
                           "not graded: eq_23_eta is imported from secondorder.papers"),

@@ -27,10 +27,6 @@ def test_a_factor_1_minus_alpha_is_not_2():
 @pytest.mark.parametrize("number, edit, hint", [
     ("08", lambda f: lambda W, H, g, s, c: f(W, H, g, s, c) * np.eye(W.shape[1]),
      "only the diagonal is there"),
-    ("08", lambda f: lambda *given: f(*given) / len(given[0]), "a mean where a sum is meant"),
-    ("08", lambda f: lambda *given: -f(*given), "the sign is flipped"),
-    ("08", lambda f: lambda *given: 0 * f(*given), "yours is zero"),
-    ("02", lambda f: lambda x, p: f(x, p) / len(x), "a mean where a sum is meant"),
     ("11", lambda f: lambda *given: f(*given).T, "transposed")])
 def test_usual_mistakes_are_named(number, edit, hint):
     assert hint in judged(number, edit).message
@@ -78,17 +74,13 @@ SYMMETRIC = np.array([[2.0, 1.0], [1.0, 3.0]])
     ([(1, 2), (1, 2)], "a factor 2 is missing"), ([(1, 2), (1, 3)], "not the same in all cases"),
     ([(1, 2), (3, 3)], ""), ([(1, 2), (0, 0)], "a factor 2 is missing"), ([(1, 2), (1, 0)], ""),
     ([(-1, 1), (2, -2)], "sign is flipped"), ([(0, 1), (0, 2)], "a term is missing"),
-    ([(3, 1), (6, 2)], "a factor 3 too much"), ([(0.7, 1), (1.4, 2)], "a constant factor"),
     ([(2.6, 1), (5.2, 2)], "ratio is 2.6 in all cases: a constant"),
-    ([(1, 2.6), (2, 5.2)], "ratio is 0.384615 in all cases: a constant"),
-    ([(-2e200, -1e200), (-4e200, -2e200)], "a factor 2 too much"),
     ([(np.diag([2.0, 3]), SYMMETRIC)], "only the diagonal is there"),
     ([(np.diag([2.0, 3]), SYMMETRIC), (SYMMETRIC + 1, SYMMETRIC)], ""),
     ([(SYMMETRIC + np.eye(2), SYMMETRIC)], "1 times the identity too much"),
     ([(SYMMETRIC + 1 - np.eye(2), SYMMETRIC)], "mixed terms have the ratio 2"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), (SYMMETRIC, SYMMETRIC)], "transposed"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), ([[1, 2], [3, 4]], [[1, 2], [3, 4]])], ""),
-    ([([SYMMETRIC + np.eye(2)] * 3, [SYMMETRIC] * 3)], "1 times the identity too much"),
     ([([1, 2, 6, 8], [1, 2, 3, 4])], "the entries that differ have the ratio 2"),
     ([([1, np.nan], [1, 2])], ""), ([], "")])
 def test_a_pattern_holds_in_all_cases_or_is_not_said(pairs, words):

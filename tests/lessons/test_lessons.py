@@ -8,7 +8,7 @@ import pytest
 
 import secondorder as so
 from harness import slow
-from secondorder import cli, lessons
+from secondorder import lessons
 from secondorder.lessons import grading, sources
 from secondorder.papers.eacg import eq_04_hessian as hessians
 
@@ -65,18 +65,12 @@ def test_the_function_itself_is_compared_with_the_formula(name):
         result = getattr(right, method)(self, *args)
         return (result[0] + 0.25, *result[1:]) if kind == "layer" else result + 0.25
 
-    def raises(self, *args):
-        raise ZeroDivisionError
-
     wrong = type(cls, (right,), {method: shifted})
     hunt = grading.Hunt(getattr(so.verify, kind)(right()), grading.by_hand(wrong, known))
     assert hunt.report and not hunt.ok and str(hunt).startswith(f"wrong: {method} differs from")
     assert "hint: " in str(hunt) and "by the formula" in str(hunt)
-    assert grading.by_hand(type(cls, (right,), {method: raises}), known) == ""
     short = type(cls, (right,), {method: lambda self, *args: np.zeros((1, 1))})
     assert "differs from the formula" in grading.by_hand(short, known)
-    assert "shape (1" in grading.by_hand(short, known)
-    assert grading.by_hand(right, grading.solution("")) == ""
 
 
 def test_what_is_wrong_is_shown_with_ratios():
@@ -104,25 +98,6 @@ def test_an_exercise_is_graded_by_all_its_labels():
     mistake = next(mistake for mistake, text in wrong if "printed form" in text)
     assert so.verify.equation("low-rank", "37", mistake, implementation="step_length").ok
     assert not grading.judged(told, mistake).ok
-
-
-# -- notebooks -------------------------------------------------------------------------------------
-
-@pytest.mark.slow
-def test_a_notebook_can_be_graded(tmp_path, capsys):
-    (path,) = lessons.write_notebooks(tmp_path / "out", ["05_whose"])
-    assert cli.main(["grade", str(path)]) == 1
-    assert "blank" in capsys.readouterr().out
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("return ...", "return alpha(sample, k, l) @ gamma(sample, l)"))
-    assert cli.main(["grade", str(path)]) == 0
-    assert "right" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", [*EXERCISES[:2], *slow(EXERCISES[2:])])
-def test_a_supplied_solution_is_graded_right(name, capsys):
-    assert cli.main(["grade", str(HOME / "solutions" / name)]) == 0
-    assert ": right: " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -178,11 +153,10 @@ def test_a_figure_for_a_projector_is_16_by_9_in_large_type(tmp_path, monkeypatch
     monkeypatch.setattr("sys.argv", ["01.py", str(tmp_path / "drawn")])
     figure = Figure(layout="constrained")
     axes = figure.subplots()
-    axes.plot([1, 2], label="a line")
+    axes.plot([1, 2])
     axes.set(title="a title", xlabel="steps")
-    axes.legend(fontsize=6)
     lessons.Figures().project(figure, "one")
     width, height = figure.get_size_inches()
     assert 9 * width == pytest.approx(16 * height) and axes.lines[0].get_linewidth() >= 2
-    texts = [axes.title, axes.xaxis.label, *axes.get_legend().get_texts(), *axes.get_xticklabels()]
+    texts = [axes.title, axes.xaxis.label, *axes.get_xticklabels()]
     assert {text.get_fontsize() * 10 / width > 15 for text in texts} == {True}

@@ -85,13 +85,6 @@ def test_hidden_tests_see_what_the_paper_s_check_does_not():
     assert "require_right" not in visible and "assert found.ok" in visible
 
 
-def test_the_edition_s_own_function_is_no_answer():
-    own = "from secondorder.papers.low_rank.eq_10_26_network import eq_23_eta"
-    with pytest.raises(AssertionError, match="is imported from"):
-        run([own, "from secondorder.lessons.grading import require_right",
-             "require_right('05_whose_slopes', eq_23_eta)"])
-
-
 def test_the_command_writes_one_assignment(tmp_path, capsys):
     out = tmp_path / "course"
     words = ["notebook", str(out), "02", "09_mean", "--nbgrader", "week-3"]

@@ -112,8 +112,8 @@ def test_figures_of_the_tutorials(tutorial, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_figures_of_the_tour(tmp_path, monkeypatch):
     """All of them, from short runs."""
-    for name, value in (("EPOCHS", 3), ("AUTOENCODER_EPOCHS", 3), ("CLASSIFIER_EPOCHS", 3),
-                        ("CURVATURE_EPOCHS", 1), ("PLATEAU_ITERATIONS", 60)):
+    for name, value in (("EPOCHS", 3), ("CLASSIFIER_EPOCHS", 3), ("CURVATURE_EPOCHS", 1),
+                        ("PLATEAU_ITERATIONS", 60)):
         monkeypatch.setattr(sections, name, value)
     drawn = capture(monkeypatch)
     running.run(tmp_path, 0, lambda *_: None)

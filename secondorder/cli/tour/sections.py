@@ -12,19 +12,19 @@ from matplotlib.figure import Figure
 
 import secondorder as so
 from secondorder import plots
+from secondorder.exact.finite_differences import (complex_step, gradient_of_objective, objective,
+                                                  outputs_of)
 from secondorder.papers.eacg.figures.error_tables import errors_at
 from secondorder.papers.low_rank.figures import plateau
 
-from .derivative_checks import check_derivatives, table
-
 BATCH = 100
 EPOCHS = 20  # of truncated Newton
-AUTOENCODER_EPOCHS, CLASSIFIER_EPOCHS = 100, 40
+CLASSIFIER_EPOCHS = 40
 LOOK = 2  # epochs between two looks at the whole sets, which cost a third of an epoch
 CURVATURE_EPOCHS = 10
 PLATEAU_ITERATIONS, SIGMA = 400, 10.0  # sigma 100, as in the paper, takes twice as long to leave
 DEEP = {"layers": 12, "width": 128, "half_width": 0.1}  # the paper's network that starts there
-L2 = 1e-2  # the paper's penalty, for its two networks
+L2 = 1e-2  # the paper's penalty
 SIGMOIDS = (64, 32, 16, 10)
 REVERSIBLE, BOTTLENECK = 96, 160  # digits in one batch; features of the reversible network
 NOT_BELOW = -1e-12  # smallest eigenvalue of bound minus Hessian, relative to the largest curvature
@@ -84,8 +84,42 @@ def _first_order(rate, adam, epochs):
             for name, method, rate in (("SGD", so.SGD, rate), ("Adam", so.Adam, adam))}
 
 
+def check_derivatives(network, loss, x, y, l2, rng):
+    """The checker's report on each exact derivative of a small smooth network, by name.
+
+    Each is compared with differences of the function that it is the derivative of, or with another
+    way to it that shares no pass with it.
+    """
+    model, theta = (network, loss, x, y), network.theta
+    value, slope = objective(*model, l2), gradient_of_objective(*model, l2)
+    outputs, v = outputs_of(network, x), np.random.default_rng(rng).standard_normal(network.size)
+    gradient, jacobian = so.exact.gradient(*model, l2=l2), so.exact.jacobian(network, x)
+    hessian = so.exact.hessian(*model, method="blocks", l2=l2)
+    p, check, exactly = network(x), so.verify.derivative, {"kind": "value", "tolerance": 1e-12}
+    target = loss.prepare_target(y, p.shape, p.dtype)
+    of_loss = [complex_step(lambda own: loss.gradient(own[None], target[s : s + 1])[0], p[s])
+               for s in range(len(p))]
+    J = complex_step(outputs, theta)
+    gauss_newton = np.einsum("scp,scd,sdq->pq", J, of_loss, J) / len(x) + l2 * np.eye(len(theta))
+    return {
+        "gradient, against differences of the loss": check(value, gradient, theta),
+        "Jacobian, against differences of the outputs":
+            check(outputs, jacobian, theta),
+        "Hessian by blocks, against differences of the gradient": check(slope, hessian, theta),
+        "Hessian by products, against the Hessian by blocks":
+            check(lambda _: hessian, so.exact.hessian(*model, method="products", l2=l2), theta,
+                  **exactly),
+        "Hessian-vector product, against differences of the gradient along v":
+            check(slope, so.exact.hessian_vector_product(*model, v, l2=l2), theta, direction=v),
+        "v'Hv by forward passes only, against the Hessian by blocks":
+            check(lambda _: v @ hessian @ v, so.exact.two_jet(*model, v, l2=l2)[2], theta,
+                  **exactly),
+        "Gauss-Newton matrix, against J'FJ with J and F from complex steps":
+            check(lambda _: gauss_newton, so.exact.gauss_newton(*model, l2=l2), theta, **exactly)}
+
+
 def derivatives(training, validation, seed, say):
-    """Exact Hessian of a small net as a picture, and the table of checked derivatives."""
+    """Exact Hessian of a small net as a picture, and the checker's word on every derivative."""
     network, loss = _small_network(training, seed), so.SoftmaxCrossEntropy()
     x, y = _pooled(training), training.targets
     hessian = so.exact.hessian(network, loss, x, y)
@@ -95,15 +129,15 @@ def derivatives(training, validation, seed, say):
     plots.hessian_heat_map(hessian, network, left,
                            f"exact Hessian of a 16-6-10 network, {network.size} x {network.size}")
     plots.spectrum(eigenvalues, right, zero=zero, title="its eigenvalues")
-    checks = check_derivatives(network, loss, x[:40], y[:40], l2=1e-3, rng=seed)
     say(f"16-6-10 network on digits at 4 x 4 pixels: {network.size} parameters, loss "
         f"{network.evaluate(loss, x, y).loss:.3f} after 8 truncated Newton steps")
     say(f"exact Hessian: eigenvalues {eigenvalues[0]:.2e} to {eigenvalues[-1]:.2e}, "
         f"{np.sum(eigenvalues < -zero)} negative, {np.sum(np.abs(eigenvalues) <= zero)} zero")
-    say(table(checks))
-    return figure, {"ok": all(check.ok for check in checks),
-                    "checks": [check._asdict() | {"ok": check.ok} for check in checks],
-                    "eigenvalues": eigenvalues}
+    reports = check_derivatives(network, loss, x[:40], y[:40], 1e-3, seed)
+    for name, report in reports.items():
+        say(f"  {name:<68} {'ok' if report else report}")
+    return figure, {"ok": all(reports.values()), "eigenvalues": eigenvalues,
+                    "checks": {name: bool(report) for name, report in reports.items()}}
 
 
 def with_work(records):
@@ -148,22 +182,11 @@ def classifier(training, validation, seed, say):
 
 
 def residual_partitioning(training, validation, seed, say):
-    """The autoencoder and the classifier of Deep Residual Partitioning, at 64 inputs."""
-    figure, left, right = _panels(17, 5)
-    sizes, widths = [64, 64, 2, 64, 64], [64, 400, 100, 36, 10]
-    say(f"autoencoder {'-'.join(map(str, sizes))}, tanh; half squared error summed over pixels; l2 "
-        f"{L2}")
-    autoencoder = _trained(
-        {"residual partitioning, rate 10": (so.ResidualPartitioning, {"learning_rate": 10.0}, BATCH,
-                                            AUTOENCODER_EPOCHS),
-         **_first_order(0.1, 0.003, AUTOENCODER_EPOCHS)},
-        lambda: so.mlp(sizes, activation="tanh", output="tanh", rng=seed, dtype="float32"),
-        so.SquaredError(), (training.inputs, training.inputs),
-        (validation.inputs, validation.inputs), seed, say, l2=L2)
-    plots.learning_curves(autoencoder, left, y_label="half squared error",
-                          title="autoencoder " + "-".join(map(str, sizes)) + ", tanh")
-    say(f"classifier {'-'.join(map(str, widths))}, softplus; cross-entropy; l2 {L2}")
-    classes = _trained(
+    """The classifier of Deep Residual Partitioning, at 64 inputs."""
+    widths = [64, 400, 100, 36, 10]
+    title = f"classifier {'-'.join(map(str, widths))}, softplus"
+    say(f"{title}; cross-entropy; l2 {L2}")
+    runs = _trained(
         {"residual partitioning, rate 100": (so.ResidualPartitioning,
                                              {"learning_rate": 100.0, "output": "jensen"}, BATCH,
                                              CLASSIFIER_EPOCHS),
@@ -171,9 +194,9 @@ def residual_partitioning(training, validation, seed, say):
         lambda: so.mlp(widths, activation="softplus", rng=seed, dtype="float32"),
         so.SoftmaxCrossEntropy(), (training.inputs, training.targets),
         (validation.inputs, validation.targets), seed, say, l2=L2)
-    plots.learning_curves(classes, right, y_label="cross-entropy",
-                          title="classifier " + "-".join(map(str, widths)) + ", softplus")
-    return figure, {"autoencoder": autoencoder, "classifier": classes}
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    plots.learning_curves(runs, figure.subplots(), y_label="cross-entropy", title=title)
+    return figure, {"runs": runs}
 
 
 def bound(training, validation, seed, say):
@@ -278,8 +301,9 @@ def curvature_errors(training, validation, seed, say):
 SECTIONS = (
     Section("derivatives", "every derivative of a small network, checked another way", derivatives,
             "exact-hessian.png", """\
-each derivative beside a second way to it. A difference quotient is measured by the error that it
-must have; two exact routes differ by rounding alone. A wrong sign in one layer fails several rows.
+so.verify.derivative at work, the checker for derivatives of your own. It predicts the error of
+its differences; two exact routes differ by rounding alone. A wrong sign in one layer fails several
+rows, and the checker says which entries are wrong and by which factor.
 """),
     Section("classifier", "digits with first- and second-order methods", classifier,
             "learning-curves.png", """\
