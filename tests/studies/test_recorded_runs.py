@@ -68,7 +68,9 @@ def test_the_quickest_run_of_every_method_is_as_recorded(paper):
         asked = study.runs(recorded(study), known(study, recorded(study)))
         function = next(one.function for one in asked if one.function.__name__ == name)
         made = function(**run["arguments"])
-        made = json.loads(json.dumps(study.packed(made, run["arguments"])))
+        if study.packed:
+            made = study.packed(made, run["arguments"])
+        made = json.loads(json.dumps(made))
         entries, tolerance = (1, 0.3) if f"{paper} {name}" in ROUGH else (3, 0.003)
         told, wanted = (dict(numbers(result, entries)) for result in (made, run["result"]))
         assert told.keys() and told.keys() <= wanted.keys(), (study.key, name)

@@ -46,11 +46,9 @@ def looseness(seed, kind, data, output, hidden, after):
 @study(PAPER, "claim-loose-bound",
        shows="The bound's curvature over the curvature that it bounds, along its own step",
        claims={"kind": "Jensen's bound is too loose for the classifier: looser than for the "
-                       "autoencoder, "
-                       "early and late",
+                       "autoencoder, early and late",
                "width": "it is looser where more parameters share the residual: looser with the "
-                        "hidden "
-                        "width",
+                        "hidden width",
                "depth": "the same with the depth"},
        full={"sets": ("digits", "mnist"), "after": (0, 200, 2000), "seeds": (1, 2, 3, 4, 5)},
        quick={"sets": ("digits",), "after": (0, 10), "seeds": (1,)},

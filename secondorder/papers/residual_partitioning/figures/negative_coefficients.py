@@ -36,17 +36,14 @@ def shares(seed, case, data, rate, steps, every):
     if case == "tanh":
         network = so.mlp([x.shape[1], *[64] * 6, 10], activation="tanh", rng=seed, dtype="float32")
     optimizer = so.ResidualPartitioning(network, loss, learning_rate=rate, l2=L2)
-    rows, record = networks.batches(len(x), seed), {"loss": [], "negative": []}
-    for step in range(steps + 1):
-        try:
-            if step % every == 0:
-                record["loss"].append(float(network.evaluate(loss, x[:2000], y[:2000]).loss))
-                record["negative"].append(negative_share(network, loss, x[:BATCH], y[:BATCH]))
-            batch = next(rows)
-            optimizer.step(x[batch], y[batch])
-        except FloatingPointError as error:
-            return record | {"diverged": f"step {step}: {error}"}
-    return record
+    record = {"loss": [], "negative": []}
+
+    def look(step):
+        if step % every == 0:
+            record["loss"].append(float(network.evaluate(loss, x[:2000], y[:2000]).loss))
+            record["negative"].append(negative_share(network, loss, x[:BATCH], y[:BATCH]))
+
+    return networks.trained(record, look, optimizer.step, x, y, seed, steps)
 
 
 @study(PAPER, "claim-negative-coefficients",

@@ -22,24 +22,22 @@ def lowest_loss(seed, kind, data, form, rate, steps, every):
     x, y = networks.data_of(kind, data)
     network, loss = networks.network_of(kind, x.shape[1], seed)
     optimizer = ResidualPartitioning(network, loss, learning_rate=rate, output="jensen")
-    rows, lowest = networks.batches(len(x), seed), np.inf
-    for step in range(steps + 1):
-        try:
-            if step % every == 0:
-                lowest = min(lowest, network.evaluate(loss, x, y).loss)
-            batch = next(rows)
-            if form == "corrected":
-                optimizer.step(x[batch], y[batch])
-                continue
-            at = network.evaluate(loss, x[batch], y[batch])
-            with np.errstate(over="ignore", invalid="ignore"):
-                moved = network.theta - rate * ratio(at.gradient, algorithm_1_as_printed(at))
-            if not np.isfinite(moved).all():
-                raise FloatingPointError("a parameter is not finite")
-            network.theta = moved
-        except FloatingPointError as error:
-            return {"lowest": float(lowest), "diverged": f"step {step}: {error}"}
-    return {"lowest": float(lowest)}
+    record = {"lowest": np.inf}
+
+    def look(step):
+        if step % every == 0:
+            record["lowest"] = min(record["lowest"], float(network.evaluate(loss, x, y).loss))
+
+    def printed(x, y):
+        at = network.evaluate(loss, x, y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = network.theta - rate * ratio(at.gradient, algorithm_1_as_printed(at))
+        if not np.isfinite(moved).all():
+            raise FloatingPointError("a parameter is not finite")
+        network.theta = moved
+
+    return networks.trained(record, look, printed if form == "printed" else optimizer.step, x, y,
+                            seed, steps)
 
 
 @study(PAPER, "claim-printed-algorithm",
