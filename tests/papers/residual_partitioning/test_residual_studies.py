@@ -127,22 +127,6 @@ def test_figure_3():
 
 # -- the claims ------------------------------------------------------------------------------------
 
-def test_timing():
-    slow = judged("timing", lambda kind, **_: {"adam": 1.6 if kind == "autoencoder" else 1.3,
-                                               "sgd": 1.8})
-    assert slow["autoencoder-784"] == DID_NOT_HOLD and slow["classifier-784"] == HELD
-
-
-def test_memory():
-    adam = {"held": 2.0, "first": 6.0, "warm": 6.0}
-
-    def make(ours):
-        return lambda method, **_: adam if method == "adam" else ours
-
-    check("claim-memory", (make({**adam, "held": 0.0}), HELD),
-          (make({"held": 4.0, "first": 6.0, "warm": 8.0}), DID_NOT_HOLD))
-
-
 @pytest.mark.slow
 def test_adam_holds_two_vectors_between_steps_and_residual_partitioning_none():
     for method, vectors in (("adam", 2), ("partitioning", 0)):
