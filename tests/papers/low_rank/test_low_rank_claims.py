@@ -7,7 +7,7 @@ from test_low_rank_studies import diverging, halves, judged, training
 
 import secondorder as so
 from harness.made_up import verdicts
-from secondorder.papers.low_rank.figures import averaging, costs, sigma_mechanism
+from secondorder.papers.low_rank.figures import averaging, costs, sigma
 from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 
@@ -22,23 +22,23 @@ def modelled(bend, leave=400):
 
 def test_balance_of_curvature_and_sigma():
     one = modelled(1.0)
-    np.testing.assert_allclose(sigma_mechanism.balance(one)[500:], 1 / 0.002)
-    assert sigma_mechanism.flat_share(one) == 1 and sigma_mechanism.curved_share(one) == 1
+    np.testing.assert_allclose(sigma.balance(one)[500:], 1 / 0.002)
+    assert sigma.flat_share(one) == 1 and sigma.curved_share(one) == 1
     one["rate"] = [1.03 * rate for rate in one["rate"]]
-    assert sigma_mechanism.flat_share(one) == 0
+    assert sigma.flat_share(one) == 0
 
 
 def test_the_most_curved_quarter_is_judged_apart():
     """Every fourth of the iterations after leaving is curved: 1 / 4 of all, all of the quarter."""
     one = modelled(0.01)
     one["curvature"][500::4] = [1.0] * len(one["curvature"][500::4])
-    assert sigma_mechanism.curved_share(one) == 0.25
-    assert sigma_mechanism.curved_share(one, most=0.25) == 1
+    assert sigma.curved_share(one) == 0.25
+    assert sigma.curved_share(one, most=0.25) == 1
     assert judged("claim-sigma-mechanism", lambda **_: one)["curved"] == UNDECIDED
     # where h is 1, h / |g|^2 is 1 and the balance 0.5; elsewhere they are 10 and 5
     one["norm"] = [0.1 if h < 1 else 1.0 for h in one["curvature"]]
     one["curvature"] = [max(h, 0.1) for h in one["curvature"]]
-    assert sigma_mechanism.curved_share(one, most=0.25) == 1
+    assert sigma.curved_share(one, most=0.25) == 1
 
 
 @pytest.mark.parametrize("make, flat, curved", [
