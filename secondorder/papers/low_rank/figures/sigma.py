@@ -33,7 +33,7 @@ def kept(result, arguments):
     told = plateau.losses(result, arguments)
     if arguments["half_width"] == 0.2 and arguments["sigma"] in COMPARED and (
             arguments["seed"] in plateau.FULL["seeds"]):
-        told["rate"] = plateau.three_digits(result["rate"])
+        told["rate"] = [plateau.rounded(rate, 3) for rate in result["rate"]]
     return told
 
 

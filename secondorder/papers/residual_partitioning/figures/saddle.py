@@ -91,14 +91,15 @@ class Saddle(Tuned):
         return result["exit"] if result["exit"] <= settings["steps"] else np.inf
 
     def judge(self, results, settings):
-        verdicts, negative = {}, []
+        verdicts = {}
         for data, letter in zip(settings["sets"], ("a-mnist", "a-cifar-10")):
-            runs = [self.judged((data, method), settings, results) for method in METHODS]
-            exits = [[one["exit"] for one in of_method] for of_method in runs]
+            exits = [[one["exit"] for one in self.judged((data, method), settings, results)]
+                     for method in METHODS]
             verdicts[letter] = counted([ours < min(others) for ours, *others in zip(*exits)],
                                        exits[0], f"its step of leaving ({settings['steps'] + 1}: "
                                        "never)")
-            negative += [max(one["negative"]) for one in runs[0]]
+        negative = [max(one["negative"]) for data in settings["sets"]
+                    for one in self.judged((data, "partitioning"), settings, results)]
         verdicts["b"] = counted([share == 0 for share in negative], negative,
                                 "largest share of negative coefficients", 10)
         return verdicts
