@@ -39,9 +39,8 @@ def numbers(value, entries, path=""):
 def quickest(paper):
     """Function, method, curvature -> (study, the quickest recorded run that stays finite)."""
     found = {}
-    for key, study in STUDIES.of(paper).items():
-        path = records.folder() / paper / f"{key}.runs.json.gz"
-        for run in results.read_all(path).values() if path.is_file() else ():
+    for study in STUDIES.select(paper):
+        for run in records.runs(study).values():
             seconds, arguments = run["seconds"], run["arguments"]
             what = run["function"], *map(arguments.get, ("method", "kind", "curvature"))
             if seconds <= LONGEST and not results.diverged(run["result"]) and (
