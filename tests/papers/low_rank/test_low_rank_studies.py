@@ -147,12 +147,6 @@ def test_sigma():
     assert judged("claim-sigma", smaller_and_steadier)["b"] == UNDECIDED
 
 
-@pytest.mark.parametrize("ratio, verdict", [(1.6, HELD), (2.5, DID_NOT_HOLD)])
-def test_step_cost(ratio, verdict):
-    found = judged("claim-step-cost", lambda **_: {"ratio": ratio, "smallest": 1, "largest": 3})
-    assert verdicts(found) == {verdict}
-
-
 # -- claims in prose -------------------------------------------------------------------------------
 
 def modelled(bend, leave=400):
@@ -224,31 +218,6 @@ def test_storage(one, batch, eta):
 
     assert judged("claim-storage", make) == {
         "eta": eta, "tangent": HELD if one < 1.5 else DID_NOT_HOLD}
-
-
-def test_batch_rank():
-    def growing(samples=1, data=None, **_):
-        return {"rank": 20 * samples, "weights": 1696 if data is None else 10**6}
-
-    def full(samples=1, **_):
-        return {"rank": 1696, "weights": 1696}
-
-    assert verdicts(judged("claim-batch-rank", growing)) == {HELD}
-    assert verdicts(judged("claim-batch-rank", full)) == {DID_NOT_HOLD}
-
-
-def test_start_scale():
-    def as_reported(half_width, curvature, base=None, **_):
-        size = {0.1: 1e-3, 0.2: 1.0, 0.6: 1e5, 1.0: 1e8}.get(half_width, 1.0)
-        return training() if base else {"loss": size, "norm": size, "bend": size,
-                                        "after": None if half_width == 1.0 else 1.0}
-
-    def opposite(base=None, **_):
-        return training(leave=100) if base else {"loss": 2.3, "norm": 1.0, "bend": 1.0,
-                                                 "after": 0.1}
-
-    assert verdicts(judged("claim-start-scale", as_reported)) == {HELD}
-    assert verdicts(judged("claim-start-scale", opposite)) == {DID_NOT_HOLD}
 
 
 @pytest.mark.parametrize("make, verdict", [

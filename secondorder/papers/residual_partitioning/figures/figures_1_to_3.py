@@ -84,13 +84,14 @@ class Curves(Tuned):
             for data, method in self.cases(one):
                 colour, marker = LOOKS[method]
                 runs = finished(self.judged((data, method), one, results))
-                look = {"marker": marker, "markersize": 4, "linewidth": 1}
-                axes.plot([], [], color=colour, label=NAMES[method], **look)
+                label = NAMES[method]
                 rates.append(f"{self.tuned((data, method), one, results)[1]:g}"
                              + ("" if runs else " (diverged)"))
                 for name, fill in zip(self.drawn, (colour, "white")):
                     mean_and_range(axes, [run[name][1:] for run in runs], colour, every, every,
-                                   markerfacecolor=fill, **look)
+                                   markerfacecolor=fill, marker=marker, markersize=4, linewidth=1,
+                                   label=label)
+                    label = None
             fewer = f"; {len(one['seeds'])} seeds" * (len(one["seeds"]) < len(most))
             axes.set_title(f"{images(data).name}{fewer}\nrates {', '.join(rates)}", fontsize=8)
             axes.set_xlabel(f"step (batches of {BATCH})")
@@ -225,11 +226,9 @@ def validation_at(run, level):
     """Validation loss where the training loss first comes down to a level, between two looks by a
     straight line of one loss over the other.
     """
-    training, validation = run["train"], run["validation"]
-    k = int(np.flatnonzero(np.less_equal(training, level))[0])
-    before = max(k - 1, 0)
-    return float(np.interp(level, [training[k], training[before]],
-                           [validation[k], validation[before]]))
+    k = int(np.flatnonzero(np.less_equal(run["train"], level))[0])
+    places = [k, max(k - 1, 0)]
+    return float(np.interp(level, *np.take([run["train"], run["validation"]], places, axis=1)))
 
 
 @study(PAPER, "figure-2",
