@@ -53,15 +53,17 @@ def marks(panel, points, k, **look):
                                      "alpha": 0.6} | look)
 
 
-def bars(panel, groups, names):
-    """Bars side by side: for each of `groups`, label -> heights, one above each of the names."""
+def bars(panel, groups, names, told="%.2f"):
+    """Bars side by side: for each of `groups`, label -> heights, one above each of the names;
+    `told` is the format of the number over it.
+    """
     width = 0.8 / len(groups)
     for k, (label, heights) in enumerate(groups.items()):
         drawn = panel.bar(np.arange(len(names)) + k * width, heights, 0.95 * width, color=f"C{k}",
                           hatch=("", "//")[k], label=label)
-        panel.bar_label(drawn, fmt="%.2f", label_type="center",
-                        bbox={"facecolor": "white", "linewidth": 0, "pad": 2})
-    panel.set_xticks(np.arange(len(names)) + (0.4 - width / 2), names)
+        if told:
+            panel.bar_label(drawn, fmt=told)
+    panel.set_xticks(np.arange(len(names)) + (0.4 - width / 2), names, fontsize=8)
 
 
 def legend_below(figure, panel, rows=1):
@@ -71,9 +73,9 @@ def legend_below(figure, panel, rows=1):
                   fontsize=8)
 
 
-def legend_under(panel, fontsize=8):
+def legend_under(panel):
     """The legend of one panel under its axis, where it covers nothing."""
-    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, fontsize=fontsize)
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, fontsize=7)
 
 
 def plain_logarithms(figure):

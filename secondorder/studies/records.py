@@ -42,16 +42,9 @@ def picture(paper, key):
 
 
 def runs(study):
-    """The recorded runs that a study can take, name -> run: its own, and those of the paper's other
-    studies that leave nothing out of their packed runs, or the same.
-    """
-    known = {}
-    for key, other in STUDIES.of(study.paper).items():
-        path = folder() / study.paper / f"{key}.runs.json.gz"
-        if path.is_file() and key != study.key and other.packed in (None, study.packed):
-            known |= results.read_all(path)
+    """The recorded runs of a study, name -> run; none where they were too large to keep."""
     path = folder() / study.paper / f"{study.key}.runs.json.gz"
-    return known | results.read_all(path) if path.is_file() else known
+    return results.read_all(path) if path.is_file() else {}
 
 
 def keep(out, record):

@@ -116,8 +116,8 @@ def _student(values, distance, measure):
     from scipy.stats import t  # here, so that the list of studies does not wait for it
 
     n, mean = len(values), float(values.mean())
-    error = np.std(values, ddof=1) / np.sqrt(n)
-    half = float(t.ppf(0.975, n - 1) * error)
+    deviation = np.std(values, ddof=1)
+    half, error = float(t.ppf(0.975, n - 1) * deviation / np.sqrt(n)), deviation / np.sqrt(n)
     kind = HELD if distance > half else DID_NOT_HOLD if distance < -half else UNDECIDED
     because = ""
     if kind == UNDECIDED:

@@ -1,7 +1,6 @@
 """`secondorder reproduce` and `secondorder claims`."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -83,29 +82,6 @@ def test_claims_are_rows(capsys):
 
 ONE_RUN = {name_of("room.one", {"seed": 1}): {
     "function": "room.one", "arguments": {"seed": 1}, "seconds": 1, "result": {"loss": 2}}}
-
-
-def test_runs_of_another_study_are_taken_if_they_hold_what_this_one_needs(tmp_path, monkeypatch):
-    def trimmed(result, arguments):
-        return {}
-
-    monkeypatch.setattr(records, "folder", lambda: tmp_path)
-    known = {key: SimpleNamespace(paper="low-rank", key=key, packed=packed)
-             for key, packed in (("whole", None), ("trims", trimmed))}
-    monkeypatch.setattr(STUDIES, "of", lambda paper: known)
-    (tmp_path / "low-rank").mkdir()
-    for seed, key in enumerate(known):
-        packed = {name_of("room.one", {"seed": k}): {
-            "function": "room.one", "arguments": {"seed": k}, "seconds": 1, "result": {"of": key}}
-            for k in (seed, 2)}  # one of each, and one that both have
-        results.write_all(tmp_path / "low-rank" / f"{key}.runs.json.gz", results.Results(packed))
-
-    def found(study):
-        return {run["arguments"]["seed"]: run["result"]["of"]
-                for run in records.runs(study).values()}
-
-    assert found(known["whole"]) == {0: "whole", 2: "whole"}
-    assert found(known["trims"]) == {0: "whole", 1: "trims", 2: "trims"}
 
 
 def test_runs_are_recorded_if_they_are_small(tmp_path, monkeypatch):

@@ -75,20 +75,14 @@ def test_runs_follow_what_came_back_and_are_judged_and_drawn(sweep):
     assert (sweep.out / "toy.png").stat().st_size > 1000
 
 
-def test_nothing_is_repeated_and_a_changed_setting_is_another_run(sweep):
+def test_nothing_is_repeated_and_a_changed_setting_is_another_run(sweep, tmp_path):
     studies.reproduce(toy(), sweep)
     studies.reproduce(toy(), sweep)
+    known = results.read_all(sweep.out / "toy.runs.json.gz")
+    studies.reproduce(toy(), Sweep(tmp_path / "other", say=pytest.fail, known=known))
     assert CALLS == [1, 4, 8]
     studies.reproduce(toy(full={"seeds": (2, 4)}), sweep)
     assert CALLS == [1, 4, 8, 2] and len(runs_of(sweep)) == 4
-
-
-def test_known_runs_are_not_made_again(sweep, tmp_path):
-    studies.reproduce(toy(), sweep)
-    known = results.read_all(sweep.out / "toy.runs.json.gz")
-    other = Sweep(tmp_path / "other", say=pytest.fail, known=known)
-    assert studies.reproduce(toy(), other)["claims"][0]["verdict"] == "held"
-    assert CALLS == [1, 4, 8]
 
 
 def test_names_tell_functions_and_arguments_apart_wherever_a_function_stands():
@@ -116,13 +110,17 @@ def test_a_run_that_diverges_ends_itself_only(sweep):
     assert record["claims"][0]["verdict"] == "held"
 
 
-def test_a_mistake_in_a_run_is_not_hidden_and_what_is_done_is_kept(sweep):
-    class Failing(Toy):
+@pytest.mark.parametrize("end, jobs, error, said", [
+    (fail, 1, KeyError, "a mistake"),
+    (die, 2, ChildProcessError, "a worker process ended.*--resume")])
+def test_a_run_that_fails_is_not_hidden_and_what_is_done_is_kept(end, jobs, error, said, sweep):
+    class Ending(Toy):
         def runs(self, settings, found):
-            return [Run(double, {"seed": 4}), Run(fail, {"seed": 1})]
+            first = [Run(double, {"seed": 4})]
+            return first if first[0] not in found else [*first, Run(end, {"seed": 1})]
 
-    with pytest.raises(KeyError, match="a mistake"):
-        studies.reproduce(toy(implementation=Failing()), sweep)
+    with pytest.raises(error, match=said), running.processes(jobs) as sweep.executor:
+        studies.reproduce(toy(implementation=Ending()), sweep)
     assert len(runs_of(sweep)) == 1 and not (sweep.out / "toy.json").exists()
 
 
@@ -173,19 +171,6 @@ def test_any_executor_gives_the_same_as_none(executor, sweep, tmp_path):
     with executor() as workers:
         there = Sweep(tmp_path / "there", workers, say=lambda line: None)
         assert there.complete(toy(), toy().settings()).of() == here and len(here) == 3
-
-
-def test_a_worker_that_dies_is_told_and_the_rest_is_kept(tmp_path):
-    class Dying(Toy):
-        def runs(self, settings, found):
-            first = [Run(double, {"seed": 4})]
-            return first if first[0] not in found else [*first, Run(die, {"seed": 1})]
-
-    with pytest.raises(ChildProcessError, match="a worker process ended.*--resume"):
-        with running.processes(2) as executor:
-            sweep = Sweep(tmp_path / "out", executor, say=lambda line: None)
-            sweep.complete(toy(implementation=Dying()), {"seeds": ()})
-    assert len(list((tmp_path / "out" / "runs").iterdir())) == 1
 
 
 def test_registration_refuses():

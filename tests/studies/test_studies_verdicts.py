@@ -161,20 +161,6 @@ def test_parts_have_a_say_in_the_seeds_that_all_of_them_have():
     assert joined.because == "why; of 3 parts 2 held, 1 did not hold"
 
 
-def test_where_all_parts_hold_the_least_of_them_is_told():
-    """Of intervals above 0; where one reaches below, as of what is alike, it is the first."""
-    def part(effect, spread, measure, p=1e-3):
-        return Verdict(HELD, effect, spread, 5, measure, p=p)
-
-    large, small = part(3.0, (2, 4), "a"), part(1.5, (1, 2), "b")
-    near = part(0.01, (-0.02, 0.04), "c")
-    for parts in ((large, small), (small, large), (large, small, large)):
-        assert (both(*parts).effect, both(*parts).measure) == (1.5, "b")
-    assert both(large, near).measure == "a" and both(near, large).measure == "c"
-    assert both(large, part(1.5, (1, 2), "counted", None)).measure == "a"
-    assert both(large, undecided("why"), small).because == "why; of 3 parts 2 held, 1 undecided"
-
-
 @pytest.mark.parametrize("parts, verdict", [
     ((exactly(True), exactly(True)), HELD), ((exactly(True), undecided("few")), UNDECIDED),
     ((undecided("few"), exactly(True), exactly(False)), DID_NOT_HOLD),

@@ -120,7 +120,7 @@ class Averaging:
                          for place, (half, after) in enumerate(POINTS.values())
                          for one in finished(results.of(half_width=half, after=after))], k,
                   label=label)
-        legend_under(left, fontsize=7)
+        legend_under(left)
         left.set_xticks(range(len(POINTS)), POINTS)
         left.set(yscale="log", xlabel="point of the training",
                  ylabel="variation of the step along its mean, over batches")

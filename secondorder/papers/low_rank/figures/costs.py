@@ -223,14 +223,11 @@ class Storage:
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
-        for place, (route, samples, limit) in enumerate(CASES.values()):
-            (one,) = results.of(route=route, samples=samples)
-            ratio = one["curvature"] / one["gradient"]
-            marks(axes, [(place, ratio)], place)
-            axes.annotate(f"{ratio:.2f}", (place + 0.06, ratio), va="center")
-            axes.plot((place - 0.3, place + 0.3), (limit, limit), color="0.2")
-        axes.set_xticks(range(3), ["every eta,\n1 sample", "every eta,\n32 samples",
-                                   "one tangent,\n32 samples"])
-        axes.set(yscale="log", ylabel=f"{MEASURE} (line: the limit)")
+        cases = [results.of(route=route, samples=samples)[0]
+                 for route, samples, _ in CASES.values()]
+        bars(axes, {"measured": [one["curvature"] / one["gradient"] for one in cases]},
+             ["every eta,\n1 sample", "every eta,\n32 samples", "one tangent,\n32 samples"])
+        axes.plot(axes.get_xticks(), [limit for _, _, limit in CASES.values()], "k_", markersize=80)
+        axes.set_ylabel(f"{MEASURE} (line: the limit)")
         figure.suptitle(f"Memory of a directional curvature: {settings['inputs']}-"
                         f"{settings['layers']}x{settings['width']}-10, float32", fontsize=10)

@@ -112,26 +112,25 @@ class OtherBase:
                 + plateau.compared(settings, "sgd", 100, 0.1, ("exact", "printed")))
 
     def judge(self, results, settings):
+        def rises(form, base):
+            """Seed -> the rate on the plateau over the base's own, and over the later one."""
+            runs = results.by_seed(base=base, curvature=form)
+            return {seed: (plateau.start_rate(one) / plateau.RATES[base], plateau.jump(one))
+                    for seed, one in runs.items()}
+
+        def larger(form):
+            told = rises(form, self.base).values()
+            return counted([rise > 1 and jump > 3 for rise, jump in told],
+                           [jump for _, jump in told], JUMP)
+
+        def smaller_than_descent(form):
+            told, descent = rises(form, self.base), rises(form, "sgd")
+            return counted([rise < descent[seed][0] and jump < descent[seed][1]
+                            for seed, (rise, jump) in told.items()],
+                           [rise for rise, _ in told.values()], "rate over the base's")
+
         return {"a": plateau.leaves_first(results, base=self.base),
-                "b": plateau.both_forms(lambda form: self.larger(results, form)),
-                "c": plateau.both_forms(lambda form: self.smaller_than_descent(results, form))}
-
-    def rise(self, one, base=None):
-        """The rate on the plateau over the base's own."""
-        return plateau.start_rate(one) / plateau.RATES[base or self.base]
-
-    def larger(self, results, form):
-        cubic = results.of(base=self.base, curvature=form)
-        return counted([self.rise(one) > 1 and plateau.jump(one) > 3 for one in cubic],
-                       [plateau.jump(one) for one in cubic], JUMP)
-
-    def smaller_than_descent(self, results, form):
-        descent = results.by_seed(base="sgd", curvature=form)
-        cubic = results.by_seed(base=self.base, curvature=form)
-        return counted([self.rise(one) < self.rise(descent[seed], "sgd")
-                        and plateau.jump(one) < plateau.jump(descent[seed])
-                        for seed, one in cubic.items()],
-                       [self.rise(one) for one in cubic.values()], "rate over the base's")
+                "b": plateau.both_forms(larger), "c": plateau.both_forms(smaller_than_descent)}
 
     def draw(self, results, figure, settings):
         plateau.draw_errors_and_rates(
@@ -162,7 +161,7 @@ def second_rise(result):
 def kept(result, arguments):
     """What verdicts and figure need, and three digits of the rates."""
     record = plateau.packed(result, arguments)
-    return record | {"rate": plateau.three_digits(record["rate"])}
+    return record | {"rate": [plateau.rounded(rate, 3) for rate in record["rate"]]}
 
 
 @plateau.on_plateau(

@@ -148,8 +148,8 @@ class Normalisation:
                    ylim=(0, 3.5))  # bold ones leap higher
         sweep.set(xscale="log", yscale="log", xlabel="sigma", ylabel="iterations to leave",
                   title="the two seeds for choosing (2001: never)")
-        legend_under(losses, fontsize=7)
-        legend_under(sweep, fontsize=7)
+        legend_under(losses)
+        legend_under(sweep)
         headline(figure, "With and without a second derivative\n"
                  f"{plateau.title_of(settings)}, weights within ±0.1", settings, "median")
 

@@ -122,9 +122,9 @@ def optimizer_of(network, base, rate, curvature, sigma, decay=0.95):
     return so.CubicRegularization(alone, sigma, "single" if curvature == "exact" else curvature)
 
 
-def rounded(value):
-    """Five digits: files stay small, and no claim hangs on more."""
-    return float(f"{value:.5g}")
+def rounded(value, digits=5):
+    """So many digits: files stay small, and no claim hangs on more."""
+    return float(f"{value:.{digits}g}")
 
 
 def run(settings, seed, function=train, **arguments):
@@ -243,11 +243,6 @@ def packed(result, arguments):
     first = arguments["seed"] == FULL["seeds"][0]
     return {name: values for name, values in result.items()
             if name not in ("slope", "curvature", "norm") and (first or name != "batch_loss")}
-
-
-def three_digits(rates):
-    """Rates as they are packed where there are many runs."""
-    return [float(f"{rate:.3g}") for rate in rates]
 
 
 def losses(result, arguments):
