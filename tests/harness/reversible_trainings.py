@@ -59,24 +59,25 @@ def to(end, epochs, seed):
 # -- makers of runs --------------------------------------------------------------------------------
 
 
-def decayed(end):
-    def make(seed, epochs, l2=0.0, **_):
-        return to(1.5 if not l2 else end if l2 == 1e-3 else 2.2, epochs, seed)
-    return make
+def ending(end):
+    """Runs that come to an end, a function of their arguments."""
+    return lambda seed, epochs, **told: to(end(**told), epochs, seed)
+
+
+def decayed(at_best):
+    return ending(lambda l2=0.0, **_: 1.5 if not l2 else at_best if l2 == 1e-3 else 2.2)
 
 
 def forms(ends):
-    def make(method, seed, epochs, options=None, **_):
+    def end(method, options=None, **_):
         form = (options or {"pseudo_inverse": "truncate"})["pseudo_inverse"]
         best = options is None or options["strength"] == 0.01
-        return to(1.2 if method == "adam" else ends[form] if best else 2.2, epochs, seed)
-    return make
+        return 1.2 if method == "adam" else ends[form] if best else 2.2
+    return ending(end)
 
 
 def without(ratio):
-    def make(method, seed, epochs, **_):
-        return to(1.5 * (ratio if method == "exact" else 1), epochs, seed)
-    return make
+    return ending(lambda method, **_: 1.5 * (ratio if method == "exact" else 1))
 
 
 def one_batch(yes):

@@ -3,8 +3,6 @@ seeds, runs that diverged; and its claims one by one."""
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
-
 from harness import made_up
 from harness.made_up import verdicts
 from harness.reversible_trainings import (CLEAR, LOST, WORSE, by_excess, generalising, judged,
@@ -46,9 +44,7 @@ def by_rates(of_rule_p, of_rule_b):
     return make
 
 
-@pytest.mark.everyday(2)
-@pytest.mark.parametrize("key", ["figure-6", "figure-8", "figure-13", "figure-14",
-                                 "claim-regularisation"])
+@pytest.mark.parametrize("key", ["figure-8", "figure-13", "claim-regularisation"])
 def test_the_paper_s_rule_of_rates_decides(key):
     yes, no = CLEAR[key]
     assert verdicts(judged(key, by_rates(yes, no))) == {HELD}
@@ -82,18 +78,9 @@ def test_what_carries_over_is_read_at_equal_change_of_the_own_batch():
     expected = (1 + 3 / 4 * (8 / 12 - 1)) - (0.8 - 0.06)
     assert claims_on_figure_2.gap({"gn": runs, "adam": other}) == pytest.approx(expected)
     assert claims_on_figure_2.gap({"gn": other, "adam": runs}) == pytest.approx(-expected)
-
-
-def test_what_carries_over_is_not_read_where_one_method_alone_comes():
-    small, large = ([{"change": [-own], "carried": [-1.0]} for own in owns]
-                    for owns in ((1.0, 8.9), (9.0, 20.0)))
-    assert np.isnan(claims_on_figure_2.gap({"gn": large, "adam": small}))
     rising = [{"change": [1.0], "carried": [1.0]}]
-    assert np.isnan(claims_on_figure_2.gap({"gn": large, "adam": rising}))
-
-
-def test_runs_that_are_alike_have_no_correlation():
-    assert np.isnan(claims_on_figure_2.correlation([("gn", "P", 0.1, 0.5)] * 6))
+    assert np.isnan(claims_on_figure_2.gap({"gn": runs, "adam": rising}))
+    assert np.isnan(claims_on_figure_2.gap({"gn": runs, "adam": [runs[0] | {"change": [-9.0]}]}))
 
 
 def test_exact():
@@ -134,14 +121,6 @@ def test_a_step_is_timed_and_weighed():
     assert min(one["seconds"].values()) > 0 and min(one["bytes"].values()) > 1000
 
 
-def test_bars_of_costs_begin_at_zero_and_show_the_limit():
-    study, figure = STUDIES.of("reversible-gauss-newton")["claim-cost"], Figure()
-    study.draw(made_up.results(study, costs(1.2, 1.0)), figure, study.settings())
-    times, _ = figure.axes
-    low, high = times.get_ylim()
-    assert low == 0 and high > 1.5 and times.patches[0].get_height() == pytest.approx(1.2)
-
-
 # -- poor generalisation ---------------------------------------------------------------------------
 
 
@@ -156,13 +135,6 @@ def test_what_moore_penrose_gains_is_parted():
         logs = [np.log((2 * size[above] + 0.01 * seed) / (2 * size[below] + 0.01 * seed))
                 for seed in range(2, 8)]
         assert told[f"{letter}-0.8"].effect == pytest.approx(np.mean(logs), rel=1e-6)
-
-
-def test_poor_generalisation_of_the_right_inverse_alone():
-    found = judged("claim-poor-generalisation",
-                   generalising({"exact": 1.5, "gn": 1.5, "mp": 0.9}, ("exact", "gn")))
-    assert found["exact-0.8"] == found["gn-noise"] == found["exact-saturates"] == HELD
-    assert found["mp-0.8"] == found["as-such"] == found["mp-saturates"] == DID_NOT_HOLD
 
 
 @pytest.mark.parametrize("rival", ["adam", "sgd"])
@@ -216,3 +188,4 @@ def test_every_method_gets_the_rate_that_generalises_best_on_a_seed_of_its_own()
 
     found = judged("claim-poor-generalisation", make)
     assert found["exact-0.8"] == HELD  # judged at .5, not at the rates that win on other seeds
+    assert found["mp-0.8"] == found["as-such"] == found["mp-saturates"] == DID_NOT_HOLD
