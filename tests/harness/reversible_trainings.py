@@ -98,6 +98,25 @@ def without_bottleneck(yes):
     return make
 
 
+def as_in_print(method, seed, epochs, task="cifar-8", **_):
+    if method == "gn":
+        base = flat if task == "cifar-8" else lambda at: flat(at) - 0.7
+        return run(base, epochs, test=lambda at: 2.0 + 0.01 * at, seed=seed)
+    if method == "adam":
+        fast = (lambda at: np.where(at <= 5, 2.2, slow(at) - 0.7)) if task == "mnist" else slow
+        return run(fast, epochs, test=lambda at: 1.9 - 0.01 * at, seed=seed)
+    return run(lambda at: 2.25 - 0.006 * at, epochs, seed=seed)
+
+
+def the_reverse(method, seed, epochs, task="cifar-8", **_):
+    if method == "gn":
+        late = 0.018 if task == "cifar-8" else 0.010
+        return run(lambda at: 2.25 - late * at, epochs, test=lambda at: 1.8 - 0.01 * at, seed=seed)
+    if method == "adam":
+        return run(flat, epochs, test=lambda at: 2.0 + 0.01 * at, seed=seed)
+    return run(lambda at: 2.2 - 0.006 * at, epochs, seed=seed)
+
+
 def changes(large, late):
     def make(method, seed, epochs, **_):
         told = [large if method == "gn" else -1.0] * epochs
@@ -247,6 +266,7 @@ EXACT, WORSE = ("exact", "gn", "mp"), {"exact": 1.5, "gn": 1.5, "mp": 1.5}
 #: Study -> runs of which every claim holds, and runs of which none does.
 CLEAR = {
     "figure-1": (one_batch(True), one_batch(False)),
+    "figure-2": (as_in_print, the_reverse),
     "figure-3": (changes(-9.0, -4.0), changes(-0.5, -0.9)),
     "figure-4": (moving(LAZY, HIGH), moving(BUSY, LOW)),
     "figure-5": (without_bottleneck(True), without_bottleneck(False)),

@@ -3,13 +3,12 @@ seeds, runs that diverged; and its claims one by one."""
 
 import numpy as np
 import pytest
-from harness import made_up
 from harness.made_up import verdicts
 from harness.reversible_trainings import (CLEAR, LOST, WORSE, by_excess, generalising, judged,
                                           lost_where, run, without)
 from secondorder.papers.reversible_gauss_newton.figures import (claims_on_figure_2, compared, cost,
                                                                 poor_generalisation, training)
-from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
+from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 
 @pytest.mark.parametrize("key", CLEAR)
@@ -124,41 +123,11 @@ def test_a_step_is_timed_and_weighed():
 # -- poor generalisation ---------------------------------------------------------------------------
 
 
-def test_what_moore_penrose_gains_is_parted():
-    size = {"exact": 1.6, "mp-features": 1.3, "mp": 1.0}
-    parts = {"features": ("mp-features", "mp"), "inverse": ("exact", "mp-features"),
-             "both": ("exact", "mp")}
-    study, (yes, _) = (STUDIES.of("reversible-gauss-newton")["claim-features-or-logits"],
-                       CLEAR["claim-features-or-logits"])
-    told = study.judge(made_up.results(study, yes), study.settings())
-    for letter, (above, below) in parts.items():
-        logs = [np.log((2 * size[above] + 0.01 * seed) / (2 * size[below] + 0.01 * seed))
-                for seed in range(2, 8)]
-        assert told[f"{letter}-0.8"].effect == pytest.approx(np.mean(logs), rel=1e-6)
-
-
 @pytest.mark.parametrize("rival", ["adam", "sgd"])
 def test_fresh_noise_takes_both_rivals(rival):
     """Above one of them alone is not enough."""
     found = judged("claim-poor-generalisation", generalising(WORSE | {rival: 3.0}))
     assert found["exact-noise"] == DID_NOT_HOLD and found["exact-0.8"] == HELD
-
-
-def test_a_run_with_noise_that_diverged_is_read_as_far_as_it_went():
-    """SGD comes to the half of its start and is lost; there its test loss is the lower one. Lost in
-    the first epoch, it says nothing.
-    """
-    def make(epochs):
-        def made(method, task, seed, **rest):
-            one = generalising(WORSE)(method=method, task=task, seed=seed, **rest)
-            if method != "sgd" or task != "noisy digits" or seed != 3:
-                return one
-            return {name: value[:epochs] if isinstance(value, list) else value
-                    for name, value in one.items()} | {"diverged": "epoch 17: inf"}
-        return made
-
-    assert judged("claim-poor-generalisation", make(50))["mp-noise"] == HELD
-    assert judged("claim-poor-generalisation", make(0))["mp-noise"] == UNDECIDED
 
 
 def test_poor_generalisation_when_runs_diverge_or_do_not_come_so_far():
