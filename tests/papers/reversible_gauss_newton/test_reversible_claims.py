@@ -92,7 +92,7 @@ def test_exact():
     found = judged("claim-exact", missing({"gn": 0.25, "exact": 1e-6}))
     assert found == {"exact": HELD, "gn": DID_NOT_HOLD, "code": DID_NOT_HOLD}
     assert verdicts(judged("claim-exact", missing({}, 1024))) == {HELD}
-    assert judged("claim-exact", missing({"exact": 0.1}))["exact"] == DID_NOT_HOLD
+    assert judged("claim-exact", missing({"exact": 1.5e-3}))["exact"] == DID_NOT_HOLD
     assert verdicts(judged("claim-exact", missing({}, 1024), seeds=2)) == {UNDECIDED}
     lost = judged("claim-exact", lambda **_: {"first": [], "last": []} | LOST)
     assert verdicts(lost) == {DID_NOT_HOLD}
