@@ -280,7 +280,7 @@ def test_a_claim_about_seconds_stands_if_all_repeats_agree(where, verdict):
 
 def test_the_timing_takes_the_solvers_of_the_paper_in_turns():
     network, loss = networks.network_of("Q", 0), so.SoftmaxCrossEntropy()
-    found = [training.as_printed(network, loss, method, "fisher", 0.1, 0.02)
+    found = [training.optimizer_of(network, loss, method, "fisher", 0.1, 0.02, 20)
              for method in ("kfi", "kfi-rank-one", "ea-cg")]
     assert [one.solver for one in found] == ["kfi-printed", "kfi-rank-one", "ea-cg-printed"]
     assert all((one.max_cg, one.curvature) == (20, "fisher-empirical") for one in found)

@@ -6,7 +6,7 @@ import pytest
 
 from harness.made_up import verdicts
 from harness.reversible_trainings import (CLEAR, LAZY, LOST, at_rates, flat, forms,
-                                          judged, long_runs, lost_where, moving, regressions, run,
+                                          judged, lost_where, moving, regressions, run,
                                           slow, turned)
 from secondorder.papers.reversible_gauss_newton.figures import (compared, figure_15,
                                                                 figures_1_to_4)
@@ -106,11 +106,12 @@ def test_a_lost_run_hinders_no_verdict_that_it_cannot_change(saturated, verdict)
 
 
 def test_figure_6_reads_a_run_that_diverged_as_far_as_it_went():
-    late = judged("figure-6", lost_where("gn", long_runs(True)))
+    yes, _ = CLEAR["figure-6"]
+    late = judged("figure-6", lost_where("gn", yes))
     assert (late["a"], late["b"]) == (HELD, HELD)  # it rose, and it had the time to gain
 
     def early(epochs, **arguments):  # too soon for a gain after an eighth of the epochs
-        found = long_runs(True)(epochs=epochs, **arguments)
+        found = yes(epochs=epochs, **arguments)
         return found | LOST | {"loss": found["loss"][:epochs // 4 - 1]} if (
             arguments["method"] == "gn") else found
 
