@@ -68,20 +68,13 @@ class Runs:
 
 
 def raced(problem, folder, seconds=SECONDS, tuned_on=TUNED_ON, judged_on=JUDGED_ON, say=print):
-    """Make what is missing of a problem's runs, and bring all of them together.
+    """Make what is missing of a problem's runs, and bring all of them together; ValueError if they
+    come from more than one version of the code, or would.
 
-    Returns
-    -------
-    dict
-        The record of the problem: ``seconds`` is T, ``work`` is what Adam's best makes in T;
-        ``methods`` has by key the ``points`` that were tried (numbers, median losses by the clock
-        and by work) and for each rule the chosen ``numbers`` in words, the names of those that the
-        cap left at an end (``at_end``), and the ``runs`` of the judged seeds.
-
-    Raises
-    ------
-    ValueError
-        If the runs come from more than one version of the code, or would.
+    In the record ``seconds`` is T, ``work`` is what Adam's best makes in T; ``methods`` has by key
+    the ``points`` that were tried (numbers, median losses by the clock and by work) and for each
+    rule the chosen ``numbers`` in words, the names of those that the cap left at an end
+    (``at_end``), and the ``runs`` of the judged seeds.
     """
     runs, work, found = Runs(folder, problem, say), 0.0, {}
     for key, method in METHODS.items():  # Adam, whose work is a limit of the others, is the first

@@ -21,21 +21,11 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Method:
-    """One method.
+    """``make(network, loss, first, second)`` is an optimizer.
 
-    Attributes
-    ----------
-    key, title : str
-    make : callable
-        Of network, loss and both tuned numbers; an optimizer.
-    default : float
-        Of the first tuned number, the middle of its grid.
-    first, second : str
-        What the tuned numbers are called; ``""`` where there is no second one.
-    second_default, second_below : float
-        The middle of the second grid, and what its numbers have to stay below.
-    batch : int, optional
-        Samples of a step, where they are not the problem's.
+    `first` and `second` are what its tuned numbers are called (``""`` where there is no second
+    one), `default` and `second_default` the middles of their grids. The second one stays below
+    `second_below`. `batch` are the samples of a step, where they are not the problem's.
     """
 
     key: str

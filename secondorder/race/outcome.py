@@ -11,21 +11,11 @@ AGREE = 0.9  # of the seeds have to differ by more, in one direction
 def outcome(record, rule):
     """What came out of a problem by one rule: a dict a method, the lowest median loss first.
 
-    Parameters
-    ----------
-    record : dict
-        As `full.raced` returns it.
-    rule : {"seconds", "work"}
-
-    Returns
-    -------
-    list of dict
-        ``method``, ``numbers``, ``at_end``; ``loss``, ``steps``, ``work`` and ``held_out``, the
-        medians over the runs that came to the limit; ``ratios``, the log ratios of losses, method
-        against Adam, one a seed: infinite where the method alone diverged, minus infinity where
-        Adam alone did, NaN where both did; ``median``, ``least`` and ``most`` of those that are
-        finite; ``leads``, the seeds in which it is below Adam; ``diverged``, the seeds in which it
-        diverged; ``verdict``.
+    ``loss``, ``steps``, ``work`` and ``held_out`` are medians over the runs that came to the limit.
+    ``ratios`` are the log ratios of losses, method against Adam, one a seed: infinite where the
+    method alone diverged, minus infinity where Adam alone did, NaN where both did; ``median``,
+    ``least`` and ``most`` are of those that are finite. ``leads`` counts the seeds in which it is
+    below Adam, ``diverged`` those in which it diverged.
     """
     adam = losses(record["methods"].get(ADAM), rule)
     rows = []

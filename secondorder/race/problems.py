@@ -14,20 +14,9 @@ GAIN = 4.0  # of Xavier's weights below sigmoids: without it the network stays o
 
 @dataclass(frozen=True)
 class Problem:
-    """A network that is trained on images.
+    """A network, by its seed, that is trained on images in batches.
 
-    Attributes
-    ----------
-    key, title : str
-    network : callable
-        Of a seed; a network in float32.
-    loss : Loss
-    batch : int
-        Samples of a step.
-    lowest : float
-        Where the inputs, which end at 1, begin.
-    repeats : bool
-        Whether the targets are the inputs; else the labels.
+    Inputs lie between `lowest` and 1; targets are the labels, or the inputs where it `repeats`.
     """
 
     key: str

@@ -19,22 +19,10 @@ LONGEST = 3  # times the seconds: then a run ends, whatever work it has made
 def run(problem, method, numbers, seed, seconds, work, marks=1, clock=time.process_time):
     """Train until so many CPU seconds of steps and so much work are both behind.
 
-    Parameters
-    ----------
-    problem : Problem
-    method : Method
-    numbers : (float, float or None)
-        The tuned numbers.
-    seed : int
-        Of images, weights and batches.
-    seconds, work : float
-        CPU seconds of steps, evaluation apart, and gradients of the problem's batch; 0 asks for
-        nothing.
-    marks : int
-        Looks on the way to each limit, every one sqrt(2) further than the one before; the last is
-        the first step at which the limit is reached.
-    clock : callable
-        CPU seconds so far.
+    The seconds are without evaluation, work is in gradients of the problem's batch; 0 asks for
+    nothing. On the way to each limit there are as many looks as `marks`, every one sqrt(2) further
+    than the one before; the last is the first step at which the limit is reached. `numbers` are the
+    tuned ones; the seed is that of images, weights and batches.
 
     Returns
     -------

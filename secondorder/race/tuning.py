@@ -38,23 +38,11 @@ def beyond(method, points, winner):
 
 
 def search(method, scores_of, begin=None, most=MOST):
-    """Find the best point by each of several rules.
+    """Find the best point by each of several rules, in a first grid (by default `start`) and
+    beyond its ends, with as many points as `most` allows.
 
-    Parameters
-    ----------
-    method : Method
-    scores_of : callable
-        Of a point: its score by every rule, the less the better.
-    begin : list of Point, optional
-        The first grid; by default `start`.
-    most : int
-        Points that may be spent.
-
-    Returns
-    -------
-    dict, list
-        Point -> scores, of all points that were tried; the best one by every rule, None where no
-        score is finite.
+    ``scores_of(point)`` are the scores by every rule, the less the better. Returns point -> scores
+    of all that were tried, and the best one by every rule, None where no score is finite.
     """
     scores = {point: scores_of(point) for point in begin or start(method)}
     while True:

@@ -66,6 +66,15 @@ def test_the_median_over_the_seeds_chooses(raced):
     assert record["methods"]["momentum"]["seconds"]["numbers"] == "rate 0.1"
 
 
+@pytest.mark.parametrize("work, winners", [(100.0, [Point(1), Point(-1)]), (0.0, [Point(1)] * 2)])
+def test_each_rule_chooses_by_its_own_losses(work, winners):
+    def run_of(method, point, *limits):
+        return {"seconds": [0.0, T, 2 * T], "work": [0.0, 50.0, 100.0],
+                "loss": [9.0, abs(point.first - 1), abs(point.first + 1)]}
+
+    assert full.tuned(METHODS["adam"], run_of, T, work, (1,))[1] == winners
+
+
 @pytest.mark.parametrize("winners, work, runs", [
     ([Point(1), Point(1)], 100.0, [(Point(1), T, 100.0)] * 2),
     ([Point(1), Point(2)], 100.0, [(Point(1), T, 0.0), (Point(2), 0.0, 100.0)]),

@@ -32,7 +32,8 @@ def row_of(losses, **more):
 @pytest.mark.parametrize("losses, verdict, leads", [
     ([0.9] * 9 + [2.0], "ahead", 9), ([0.9] * 8 + [2.0] * 2, "level", 8),
     ([0.96] * 10, "level", 10), ([1.1] * 9 + [0.5], "behind", 1), ([1.04] * 10, "level", 0),
-    ([1.0] * 10, "level", 0)])
+    ([1.0] * 10, "level", 0), ([0.5] * 8 + [np.inf] * 2, "level", 8),
+    ([np.inf] * 10, "behind", 0)])
 def test_nine_of_ten_seeds_by_five_percent(losses, verdict, leads):
     row = row_of(losses)
     assert (row["verdict"], row["leads"]) == (verdict, leads)
@@ -42,8 +43,6 @@ def test_what_diverges_is_told_apart_and_in_no_median():
     row = row_of([0.5] * 9 + [np.inf])
     assert row["diverged"] == 1 and row["median"] == pytest.approx(np.log(0.5))
     assert row["verdict"] == "ahead" and row["seeds"] == 10 and row["loss"] == 0.5
-    assert row_of([0.5] * 8 + [np.inf] * 2)["verdict"] == "level"
-    assert row_of([np.inf] * 10)["verdict"] == "behind"
 
 
 def test_ratios_are_those_of_the_method_over_adam_seed_by_seed():

@@ -22,7 +22,7 @@ def update_seconds(repeat, case, criterion, methods, batch, rounds, steps):
     """Median CPU seconds of an update of every method, in turns, on random images.
 
     `methods` are pairs of method and curvature; each makes `steps` updates in a round, by
-    :func:`.training.as_printed`. Returns a dict, ``"ea-cg pch-1"`` and so on -> seconds.
+    the solvers as printed. Returns a dict, ``"ea-cg pch-1"`` and so on -> seconds.
     """
     rng = np.random.default_rng(repeat)
     x = rng.random((batch, networks.WIDTHS[case][0])).astype("float32")
@@ -30,8 +30,8 @@ def update_seconds(repeat, case, criterion, methods, batch, rounds, steps):
     updates = {}
     for method, curvature in methods:
         network, loss = networks.network_of(case, repeat), networks.CRITERIA[criterion]()
-        updates[f"{method} {curvature}"] = training.as_printed(network, loss, method, curvature,
-                                                               1e-3, 0.02).step
+        updates[f"{method} {curvature}"] = training.optimizer_of(
+            network, loss, method, curvature, 1e-3, 0.02, training.PRODUCTS).step
     seconds = {name: [] for name in updates}
     for name, update in rounds * list(updates.items()):
         update(x, y)  # the caches hold the other methods' arrays

@@ -15,6 +15,7 @@ NAMES = {"fisher": "Fisher", "gauss-newton": "Gauss-Newton", "pch-1": "PCH-1", "
          "cg": "CG with (11a)", "cross-entropy": "cross-entropy",
          "bounded": "bounded criterion (14)"}
 PRODUCTS = 20  # of conjugate gradients; the paper tries 5 to 50
+CLOSED = {"ea-cg": "ea-closed"}
 PRINTED = {"ea-cg": "ea-cg-printed", "kfi": "kfi-printed"}  # the solvers as the paper has them
 FULL = {"epochs": 40, "trial": 10, "samples": 10000, "batches": (100, 500), "rates": (0.1, 0.2),
         "alphas": (0.01, 0.02, 0.1), "case": "R5"}
@@ -70,13 +71,18 @@ def train(seed, case, criterion, method, curvature, rate, alpha, batch, epochs, 
     return record
 
 
-def optimizer_of(network, loss, method, curvature, rate, alpha):
-    """SGD with momentum 0.9, or a solver; EA-CG in closed form."""
+def optimizer_of(network, loss, method, curvature, rate, alpha, products=None):
+    """SGD with momentum 0.9, or a solver; EA-CG in closed form.
+
+    With `products` the solvers are as the paper describes them: EA-CG by so many products of
+    conjugate gradients at most, and KFI with the matrices of Eq. (12).
+    """
     if method == "sgd":
         return so.Momentum(network, loss, learning_rate=rate, momentum=0.9)
-    solver = "ea-closed" if method == "ea-cg" else method
+    solvers, more = (CLOSED, {}) if products is None else (
+        PRINTED, {"max_cg": products, "tolerance": 1e-10})
     return so.EACG(network, loss, learning_rate=rate, curvature=package_name(curvature),
-                   solver=solver, alpha=alpha)
+                   solver=solvers.get(method, method), alpha=alpha, **more)
 
 
 def package_name(curvature):
@@ -84,17 +90,6 @@ def package_name(curvature):
     targets.
     """
     return "fisher-empirical" if curvature == "fisher" else curvature
-
-
-def as_printed(network, loss, method, curvature, rate, alpha, products=PRODUCTS):
-    """The same, with the solvers as the paper describes them: EA-CG by some products of conjugate
-    gradients at most, and KFI with the matrices of Eq. (12).
-    """
-    if method == "sgd":
-        return optimizer_of(network, loss, method, curvature, rate, alpha)
-    return so.EACG(network, loss, learning_rate=rate, curvature=package_name(curvature),
-                   solver=PRINTED.get(method, method), alpha=alpha, max_cg=products,
-                   tolerance=1e-10)
 
 
 def mean_loss(network, loss, x, y, part=2000):

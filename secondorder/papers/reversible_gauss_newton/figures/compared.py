@@ -185,8 +185,13 @@ def reached(run, level):
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def draw_panels(figure, settings, title, panels, rows=1, about=None, **shared):
-    """Curves of every method by epoch; the rule that decides thick, others thin.
+LOOKS = {method: (NAMES[method], *style) for method, style in STYLES.items()}
+LOSSES = {"loss": "training loss", "test": "test loss"}
+
+
+def draw_panels(figure, settings, title, panels, rows=1, about=None, looks=LOOKS, **shared):
+    """Curves of what `looks` names -> (label, colour, style), by epoch; the rule that decides
+    thick, others thin.
 
     A panel is a dict of what its axes are to be set to, and of ``told``, rule -> method -> runs;
     ``of``, a record by its name or a function that reads a curve off a run; ``at``, where the curve
@@ -197,51 +202,37 @@ def draw_panels(figure, settings, title, panels, rows=1, about=None, **shared):
     alike = len(set(rules)) == 1
     for panel, axes, rule in zip(grid.flat, panels, rules):
         axes = {"xlabel": "epoch", "at": (1, 1), "line": None, "title": ""} | axes
-        if axes["title"] and not alike:
-            axes["title"] += f"\n{rule}"
         told, of, at, line = (axes.pop(name) for name in ("told", "of", "at", "line"))
-        for number, methods in enumerate(told.values()):
-            for method, runs in methods.items():
-                colour, style = STYLES[method]
+        for number, runs in enumerate(told.values()):
+            for name in (name for name in looks if name in runs):
+                label, colour, style = looks[name]
                 mean_and_range(panel, [run[of] if isinstance(of, str) else of(run)
-                                       for run in finished(runs)], colour, *at, linestyle=style,
-                               linewidth=0.8 if number else 1.6,
-                               label=None if number else NAMES[method])
+                                       for run in finished(runs[name])], colour, *at,
+                               linestyle=style, linewidth=0.8 if number else 1.6,
+                               label=None if number else label)
         if line is not None:
             panel.axhline(line, color="0.6", linewidth=0.8)
         panel.set(**axes)
-        panel.title.set_fontsize(8)
+        panel.set_title("\n".join(filter(None, (axes["title"], "" if alike else rule))), fontsize=8)
     if "sharex" in shared:
         for panel in grid[:-1].flat:
             panel.set_xlabel("")
-    legend_below(figure, grid[0, 0])
+    legend_below(figure, grid[0, 0], rows=1 + (len(looks) > 4))
     headline(figure, f"{title}{f' ({rules[0]})' * alike}\n{about or title_of(settings)}", settings)
 
 
-def draw_rules(figure, settings, title, told, looks, records=("training loss",)):
-    """Losses by epoch of what `looks` names -> (label, colour, style), a row or panel a rule."""
-    shape = (1, len(told)) if len(records) == 1 else (len(told), len(records))
-    panels = figure.subplots(*shape, sharex=True, sharey=len(records) == 1, squeeze=False)
-    rows = panels.T if len(records) == 1 else panels
-    for (rule, runs), row in zip(told.items(), rows):
-        for panel, record in zip(row, records):
-            for name, (label, colour, style) in looks.items():
-                curves = [run["test" if record == "test loss" else "loss"]
-                          for run in finished(runs[name])]
-                mean_and_range(panel, curves, colour, 1, linestyle=style, label=label)
-            panel.set(ylabel=record, yscale="log")
-            panel.set_title(WORDS[rule], fontsize=9)
-    for panel in panels[-1]:
-        panel.set_xlabel("epoch")
-    legend_below(figure, panel, rows=2)
-    headline(figure, f"{title}: {title_of(settings)}", settings)
-
-
-LOSSES = ("training loss", "test loss")
+def draw_rules(figure, settings, title, told, looks, names=("loss",)):
+    """Losses of what `looks` names, a panel or row a rule."""
+    draw_panels(figure, settings, title, [
+        {"told": {rule: runs}, "of": name, "ylabel": LOSSES[name], "yscale": "log"}
+        for rule, runs in told.items() for name in names],
+        len(told) if len(names) > 1 else 1, looks=looks, sharex=True)
 
 
 def thick_and_thin(told):
     """How a title says which rule is drawn how; seeds, where the rules have not the same ones."""
+    if len(told) == 1:
+        return WORDS[next(iter(told))]
     seeds = {rule: max(map(len, methods.values())) for rule, methods in told.items()}
     return ", ".join(f"{how}: {WORDS[rule]}"
                      + f" ({seeds[rule]} seed{'s' * (seeds[rule] > 1)})" * (
