@@ -209,6 +209,8 @@ def claim_negative_curvature(rng):
                          W_ddot, cases.bounded(at)))
     W_ddot = cases.built(bent, correct=cases.kept).curvature
     return [*claims,
+            Equal("bent unit, absolute value: W_ddot against loops", bound_at(bent).curvature,
+                  reference.algorithm(bent)[1], 1e-13),
             AtMost("bent unit: least eigenvalue of bounded Hessian against -1",
                    np.linalg.eigvalsh(cases.bounded(bent))[0], -1.0),
             Counterexample(AtMost("bent unit, no correction: 0 against W_ddot", 0.0, W_ddot)),
