@@ -77,11 +77,8 @@ def through_an_activation(at, rng):
     left = [reference.weighted(at, built, 3) for built in drawn]
     with_slope = [eq_42_below_activation(built.Y_ddot[4], slope, u[3]) for built in drawn]
     right = [eq_43_above_activation(built.Y_ddot[4], u[4]) for built in drawn]
-    reflected = []
-    for negative in (cases.all_negative(rng) for _ in range(3)):
-        built = cases.optimal_up_to(negative, 0, rng, np.abs)
-        reflected.append(reference.weighted(negative, built, 3)
-                         - reference.weighted(negative, built, 4))
+    # all second coefficients below are -1
+    negative = -(1 + Y_ddot * slope**2) / curvature, Y_ddot, slope, curvature
     constant = reference.constant(at, 4) - reference.constant(at, 3)
     scale = max(map(abs, left + right)) + abs(constant)
     return [Equal("(41): second coefficients against second differences of the quadratic above",
@@ -97,8 +94,9 @@ def through_an_activation(at, rng):
             Equal("(43): both sides for three choices of all fractions, with the value of the "
                   "constant", left, np.array(right) + constant, 1e-11, scale=scale),
             Equal("(43): total gradient after it", eq_11_activation(slope, u[3]), u[4], 1e-13),
-            Counterexample(Equal("absolute value of negative numbers: the rest is the same for "
-                                 "three choices", reflected[1:], reflected[:1] * 2, 1e-6)),
+            Counterexample(Equal("(41) with the absolute value of negative numbers",
+                                 np.sum(coefficients_below_activation(*negative)[1] * u[3] ** 2),
+                                 eq_41_below_activation(*negative, u[3]), 1e-6)),
             Case(y=y, slope=slope, curvature=curvature, u=u[3], u_above=u[4], left=left,
                  right=right, constant=constant)]
 
