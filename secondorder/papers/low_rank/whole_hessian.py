@@ -128,7 +128,7 @@ class SampleHessian:
         product = np.zeros_like(direction)
         for r, k in self.M:
             above, below, left = self.places[r], self.places[k], self.left(r, k)
-            product[above] += left @ (direction[below] @ self.v[k])
+            product[above] += np.einsum("sti,i->st", left, direction[below] @ self.v[k])
             if k < r:
                 product[below] += np.outer(np.einsum("sti,st->i", left, direction[above]),
                                            self.v[k])

@@ -6,8 +6,7 @@ from harness.cases import LOSSES, MIDDLE, network, targets
 
 import secondorder as so
 from secondorder.exact.conjugate_gradients import dot
-from secondorder.papers.low_rank.eq_37_43_step_length import eq_38_39, eq_39_by_layers, pairs
-from secondorder.papers.low_rank.layers import fcnn
+from secondorder.papers.low_rank.eq_37_43_step_length import eq_38_39, pairs
 
 L2 = 0.2
 
@@ -34,45 +33,6 @@ def test_products_of_float32_are_summed_in_float64(total):
     a, b = np.concatenate([a, a, a[:3]]), np.concatenate([b, -b, b[:3]])
     expected = float(np.sum(a[-3:].astype(np.float64) * b[-3:].astype(np.float64)))
     assert abs(total(a[:, None], b[:, None]) - expected) < 1e-12
-
-
-class Doubled(so.Linear):
-    """Goes by its own passes: no rule of its parent's is taken for it, nor are its factors."""
-
-    def forward(self, x):
-        y, saved = super().forward(2 * x)
-        return y, saved
-
-    def input_gradient(self, saved, y_bar):
-        return 2 * super().input_gradient(saved, y_bar)
-
-    def tangent(self, saved, x_tangent, *theta_tangents):
-        return super().tangent(saved, 2 * x_tangent, *theta_tangents)
-
-    def second_tangent(self, saved, moved, x_second):
-        moved = moved._replace(x_tangent=2 * moved.x_tangent)
-        return super().second_tangent(saved, moved, 2 * x_second)
-
-
-class Same(so.Linear):
-    """Changes no pass."""
-
-
-@pytest.mark.parametrize("kind", (Doubled, Same))
-def test_a_subclass_that_overrides_a_pass_goes_by_its_own_passes(kind):
-    rng = np.random.default_rng(2)
-    net = so.Network([so.Linear(3, 4, rng=rng), so.Activation("tanh"), kind(4, 3, rng=rng),
-                      so.Activation("softplus"), so.Linear(3, 2, rng=rng)])
-    args = net, so.SquaredError(), rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
-    v = rng.normal(size=net.size)
-    expected = so.exact.two_jet(*args, v)[1:]
-    assert np.allclose(so.low_rank.directional_curvature(*args, v), expected, rtol=1e-12)
-    if kind is Same:
-        a, *terms = eq_39_by_layers(*fcnn(net.evaluate(*args[1:])), v)
-        assert np.allclose([a.sum(), sum(terms).sum()], expected, rtol=1e-12)
-    else:
-        with pytest.raises(TypeError, match="Doubled overrides"):
-            so.low_rank.hessian(*args)
 
 
 def test_directions_and_evaluations_that_are_refused():

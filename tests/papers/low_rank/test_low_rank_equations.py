@@ -3,8 +3,6 @@ page."""
 
 from collections import Counter
 
-import pytest
-
 from harness import ledger_runs
 from secondorder import low_rank
 
@@ -24,12 +22,6 @@ ERRATA = {
 CORRECTED = {"45": "extraction"}  # conditional, with something that the text may have lost
 CONDITIONAL = {"5", "8", "9", "22", "29", "30", "31", "32", "33", "36", "37", "38", "45", "53",
                "55", "64", "69", "78", "79", "80", "u-depth", "claim-unbiased"}
-
-
-@pytest.mark.parametrize("seed", ledger_runs.SEEDS)
-def test_every_check_comes_out_as_its_verdict_says(seed):
-    failed = ledger_runs.failures(PAPER, seed)
-    assert not failed, "\n".join(failed)
 
 
 def test_every_label_is_executed_once():

@@ -85,18 +85,6 @@ def test_layers_on_their_own_and_together(rates):
     assert {name: info[name] for name in told} == pytest.approx(told, rel=1e-9)
 
 
-def test_every_parameter_on_its_own():
-    method, x, y = made(sigma=50.0, rates="variable")
-    g, H = dense(method, x, y)
-    h, before = np.diag(H), method.network.theta.copy()
-    info = method.step(x, y)
-    s = so.low_rank.step_length(-np.abs(g), h, np.ones_like(g), 50.0)
-    assert relative(method.network.theta - before, -np.sign(g) * s) < 1e-9
-    told = {"slope": -g @ g, "curvature": g**2 @ h, "descent": True,
-            "predicted_decrease": -np.sum(eq_8_change(-np.abs(g), h, 1.0, 50.0, s))}
-    assert {name: info[name] for name in told} == pytest.approx(told, rel=1e-8)
-
-
 @pytest.mark.parametrize("rates", [r for r in room.RATES if r not in OPTIONS])
 def test_a_direction_that_goes_uphill_is_not_followed(rates):
     class Uphill(so.SGD):

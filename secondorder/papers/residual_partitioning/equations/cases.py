@@ -1,5 +1,6 @@
 """Random small cases for the checks; what they are compared with stands in ``reference``."""
 
+from collections import namedtuple
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 from .... import exact
 from ....nets import Activation, Chain, Linear, Network, SoftmaxCrossEntropy, SquaredError
 from ..section_2_setup import by_parameter, flat, own_inputs
-from ..section_3_residual_partitioning import eq_9_coefficients, theorem_1
+from ..section_3_residual_partitioning import Coefficients, eq_9_coefficients, theorem_1
 from ..section_3_what_is_bounded import bounded_hessian
 from ..section_4_partitioning_variables import eq_10_fractions, theorem_2
 from ..section_7_3_proof_of_theorem_2 import eq_46_fractions_at_outputs
@@ -182,17 +183,8 @@ def true_hessian(at):
 
 # -- the bound from explicit fractions -------------------------------------------------------------
 
-class Built(NamedTuple):
-    """`theorem_1` at an evaluation, with what went into it; gradient and curvature are (P,)."""
-
-    W_dot: list
-    W_ddot: list
-    Y_dot: list
-    Y_ddot: list
-    partitions: list
-    u: list
-    gradient: np.ndarray
-    curvature: np.ndarray
+#: `theorem_1` at an evaluation, with what went into it; gradient and curvature are (P,).
+Built = namedtuple("Built", (*Coefficients._fields, "partitions", "u", "gradient", "curvature"))
 
 
 def built(at, partitions=None, phi=None, correct=np.abs):

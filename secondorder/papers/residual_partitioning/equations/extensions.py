@@ -44,7 +44,9 @@ def claims_of_a_bound(rng, make, crossed=ACTIVATIONS):
     claims = []
     for curved, loss in zip(ACTIVATIONS, ("squared", "softmax", "softmax", "squared")):
         at, name = make(rng, curved, loss), f"{curved}, {loss}"
-        H = reference.bounded_hessian(at)
+        H = cases.bounded(at)
+        claims.append(Equal("what is bounded, from one Jacobian a layer", H,
+                            reference.bounded_hessian(at), 1e-12, case=name))
         for way in NEGATIVE_CURVATURE:
             made = algorithm_1(at, "jensen", NEGATIVE_CURVATURE[way])
             claims += in_case(

@@ -184,13 +184,6 @@ def weighted(at, built, below):
     return float(np.sum(built.Y_ddot[below] * total_gradients(at)[below] ** 2))
 
 
-def constant(at, below):
-    """The constant of (25): Y_dot sigma'' u^2, over activations among the first `below` layers."""
-    return sum(np.sum(Y_dot * step.layer.function.curvature(step.x) * step.u**2) / at.samples
-               for step, Y_dot in zip(walk(at)[0][:below], at.deltas)
-               if isinstance(step.layer, Activation))
-
-
 class Reading(NamedTuple):
     """How the lines of Algorithm 1 are read; the defaults are the corrected algorithm."""
 

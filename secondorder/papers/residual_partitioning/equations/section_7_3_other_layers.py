@@ -18,6 +18,7 @@ from ..section_7_3_proof_of_theorem_2 import (
 from . import cases, reference
 from .claims import NOTHING_CORRECTED, in_case
 from .reference import minimise_over_fractions, weighted_squares
+from .section_7_3_affine_layers import constant
 
 
 # -- activation layers -----------------------------------------------------------------------------
@@ -77,13 +78,10 @@ def through_an_activation(at, rng):
     left = [reference.weighted(at, built, 3) for built in drawn]
     with_slope = [eq_42_below_activation(built.Y_ddot[4], slope, u[3]) for built in drawn]
     right = [eq_43_above_activation(built.Y_ddot[4], u[4]) for built in drawn]
-    reflected = []
-    for negative in (cases.all_negative(rng) for _ in range(3)):
-        built = cases.optimal_up_to(negative, 0, rng, np.abs)
-        reflected.append(reference.weighted(negative, built, 3)
-                         - reference.weighted(negative, built, 4))
-    constant = reference.constant(at, 4) - reference.constant(at, 3)
-    scale = max(map(abs, left + right)) + abs(constant)
+    # all second coefficients below are -1
+    negative = -(1 + Y_ddot * slope**2) / curvature, Y_ddot, slope, curvature
+    of_this_layer = constant(at, 4) - constant(at, 3)
+    scale = max(map(abs, left + right)) + abs(of_this_layer)
     return [Equal("(41): second coefficients against second differences of the quadratic above",
                   below, second, 1e-5),
             Equal("(41): the right side against loops",
@@ -93,14 +91,15 @@ def through_an_activation(at, rng):
                   scale=np.abs(as_printed) + size),
             Printed(Equal("(41): summed over i as well", as_printed, loops, 1e-6)),
             Equal("(42): both sides for three choices of all fractions, with the value of the "
-                  "constant", left, np.array(with_slope) + constant, 1e-11, scale=scale),
+                  "constant", left, np.array(with_slope) + of_this_layer, 1e-11, scale=scale),
             Equal("(43): both sides for three choices of all fractions, with the value of the "
-                  "constant", left, np.array(right) + constant, 1e-11, scale=scale),
+                  "constant", left, np.array(right) + of_this_layer, 1e-11, scale=scale),
             Equal("(43): total gradient after it", eq_11_activation(slope, u[3]), u[4], 1e-13),
-            Counterexample(Equal("absolute value of negative numbers: the rest is the same for "
-                                 "three choices", reflected[1:], reflected[:1] * 2, 1e-6)),
+            Counterexample(Equal("(41) with the absolute value of negative numbers",
+                                 np.sum(coefficients_below_activation(*negative)[1] * u[3] ** 2),
+                                 eq_41_below_activation(*negative, u[3]), 1e-6)),
             Case(y=y, slope=slope, curvature=curvature, u=u[3], u_above=u[4], left=left,
-                 right=right, constant=constant)]
+                 right=right, constant=of_this_layer)]
 
 
 # -- the loss --------------------------------------------------------------------------------------
@@ -112,7 +111,7 @@ def total_and_outputs(at):
     built = cases.built(at, phi=1.0)
     at_outputs = reference.weighted(at, built, -1)
     return (float(eq_44_as_printed(built.W_ddot[::2])), at_outputs,
-            at_outputs + reference.constant(at, len(at.saved)), built)
+            at_outputs + constant(at, len(at.saved)), built)
 
 
 @equation(PAPER, "44",

@@ -61,26 +61,19 @@ def claim_learning_rate(rng):
     W_dot, W_ddot = reference.algorithm(at, reference.Reading(start="diagonal"))
     step = step_of(at, 1.0)
     a, (s, i, j) = cases.affine(rng), (rng.integers(4), rng.integers(2), rng.integers(4))
-    more, others, below = a.eps.copy(), a.eps.copy(), a.phi.copy()
+    more = a.eps.copy()
     more[s, i, j] *= 1.3
-    # halves all but one, which then goes half way to one
-    others[s, i], below[s, i] = a.eps[s, i] / 2, a.phi[s, i] / 2
-    others[s, i, j] += 0.5
     one = a._replace(y=a.y[:1], Y_dot=a.Y_dot[:1], Y_ddot=a.Y_ddot[:1], eps=a.eps[:1],
                      phi=a.phi[:1])
-    before, held, shared, alone = (
-        1 / case.below().W_ddot
-        for case in (a, a._replace(eps=more), a._replace(eps=others, phi=below), one))
+    before, after, alone = (1 / case.below().W_ddot for case in (a, a._replace(eps=more), one))
     return [
         Equal("step at learning rate 1 against -W_dot / W_ddot", step, -W_dot / W_ddot, 1e-12),
         Equal("step of the formula against the optimizer's", minimiser(W_dot, W_ddot), step,
               1e-12),
         Equal("one sample: rate against eps / (Y_ddot y^2)", alone,
               a.eps[0] / (one.Y_ddot.T * one.y**2), 1e-12),
-        AtMost("other fractions held: rate before against rate after", before[i, j] * (1 + 1e-9),
-               held[i, j]),
-        AtMost("sum of fractions kept: rate before against rate after", before[i, j] * (1 + 1e-9),
-               shared[i, j]),
+        AtMost("a larger fraction: rate before against rate after", before[i, j] * (1 + 1e-9),
+               after[i, j]),
         Case(eps=a.eps, rates=before)]
 
 
@@ -109,15 +102,11 @@ def claim_decrease(rng):
                    promised))
     one = np.ones((1, 1))
     line = Network([Linear(1, 1, bias=False, init=0.0)]).evaluate(SquaredError(), one, one)
-    step, rates = step_of(line, 3.0) / 3, (0.5, 1.0, 1.5)
     at = cases.one_unit((0.1, 0.1), 1.0, bias=False)
     after = reference.losses("squared", reference.outputs(at, step_of(at, 1.0)), at.y)[0]
     return [*claims,
-            Equal("one weight, where the bound is the model: rates 0.5, 1, 1.5, the model against "
-                  "what is promised", [reference.model(line, rate * step) for rate in rates],
-                  [0.5 - (rate - rate**2 / 2) for rate in rates], 1e-12),
             Counterexample(AtMost("learning rate 3, one weight: the model against its value before",
-                                  reference.model(line, 3 * step), line.loss)),
+                                  reference.model(line, step_of(line, 3.0)), line.loss)),
             Counterexample(AtMost("rate 1, w2 w1 x with small weights: the loss itself against its "
                                   "value before", after, at.loss)),
             Case(W_dot=W_dot, W_ddot=W_ddot)]
@@ -209,6 +198,8 @@ def claim_negative_curvature(rng):
                          W_ddot, cases.bounded(at)))
     W_ddot = cases.built(bent, correct=cases.kept).curvature
     return [*claims,
+            Equal("bent unit, absolute value: W_ddot against loops", bound_at(bent).curvature,
+                  reference.algorithm(bent)[1], 1e-13),
             AtMost("bent unit: least eigenvalue of bounded Hessian against -1",
                    np.linalg.eigvalsh(cases.bounded(bent))[0], -1.0),
             Counterexample(AtMost("bent unit, no correction: 0 against W_ddot", 0.0, W_ddot)),
