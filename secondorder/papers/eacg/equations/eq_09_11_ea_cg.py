@@ -160,7 +160,7 @@ def equation_11b(rng):
         return (reference.vec(eq.eq_11b_product(B, P, X.mean(axis=0))),
                 block(X) @ reference.vec(P))
 
-    (mine, whole), rank_one = both(X), reference.kron(reference.outer_of_mean(X), B)
+    (mine, whole), rank_one = both(X), reference.kron(reference.of_mean(X), B)
     yield Equal("product, column by column", mine, rank_one @ reference.vec(P), 1e-13)
     yield Equal("(11a) minus (11b): Cov(h) (x) B", whole - mine,
                 block(X - X.mean(axis=0)) @ reference.vec(P), 1e-12)
@@ -168,6 +168,6 @@ def equation_11b(rng):
     yield Equal("instances of one input: (11a)", *both(np.broadcast_to(X[0], X.shape)), 1e-12)
     # mean X / 4: (11b) has a tenth of (11a) or less
     yield Counterexample(Equal("inputs that vary: (11a)", *both(np.concatenate([X, -X / 2])), 1e-3))
-    yield from unusual_directions(rng, reference.outer_of_mean, "ea-cg", "ea-cg-printed",
+    yield from unusual_directions(rng, reference.of_mean, "ea-cg", "ea-cg-printed",
                                   "ea-closed")
     yield Case(B=B, P=P, X=X)

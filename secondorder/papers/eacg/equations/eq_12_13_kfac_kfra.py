@@ -83,7 +83,7 @@ def of_the_model(case, t):
     draw, in shifts of z^t.
     """
     q, labelled = reference.of_labels(case)
-    terms = np.array([reference.bias_outer_products(one, t) for one in labelled])  # (C, S, n, n)
+    terms = np.array([reference.bias_outer(one, t) for one in labelled])  # (C, S, n, n)
     means = (q * terms).sum(axis=0)
     variance = (q * (terms - means) ** 2).sum(axis=(0, 1)) / len(means)**2
     return means.mean(axis=0), np.sqrt(variance)
@@ -174,7 +174,7 @@ def u_kfi(rng):
 def equation_13(rng):
     _, B, G = factors(rng)
     X = rng.normal(size=(6, 4)) + 0.5
-    damped_A, damped_B, pi = reference.kfi_factors(reference.outer_of_mean(X), B, ALPHA)
+    damped_A, damped_B, pi = reference.kfi_factors(reference.of_mean(X), B, ALPHA)
     left, shift = -np.linalg.inv(damped_B) @ G, pi * np.sqrt(ALPHA) * np.eye(4)
     moment = reference.second_moment(X) + shift
     D = rivals.eq_13_direction(B, G, X, ALPHA).x
@@ -198,7 +198,7 @@ def kfi_directions(case, solver, curvature, blocks, l2=0.0):
     step = direction(*case.model, curvature, solver, ALPHA, l2=l2)
     for t, one, B, h, G, g in reference.trained(case, blocks, l2):
         layer = case._replace(name=f"{case.named(t)}, {solver}")
-        moment = reference.second_moment if solver == "kfi" or t > 1 else reference.outer_of_mean
+        moment = reference.second_moment if solver == "kfi" or t > 1 else reference.of_mean
         yield layer.equal("direction of the package", step[one.weight],
                           reference.kfi(moment(h), B, G, ALPHA + l2), 1e-6)
         if g is not None:

@@ -128,9 +128,9 @@ def bias_hessians(case, t):
     return difference(lambda step: shift_gradients(case, t, step * axes))
 
 
-def bias_outer_products(case, t):
+def bias_outer(case, t):
     """g_i^t g_i^tT (S, n_t, n_t)."""
-    return outer_products(bias_gradients(case, t))
+    return outer(bias_gradients(case, t))
 
 
 def of_labels(case):
@@ -209,24 +209,19 @@ def pch(case, gamma=-1.0):
 # -- Kronecker products and systems ----------------------------------------------------------------
 
 
-def second_moment(h):
-    """E_i[h_i h_i^T] by loops."""
-    return sum(np.outer(row, row) for row in h) / len(h)
-
-
-def outer_of_mean(h):
-    """E_i[h_i] E_i[h_i]^T."""
-    return np.outer(sum(h) / len(h), sum(h) / len(h))
-
-
-def outer_products(h):
+def outer(h):
     """h_i h_i^T (S, m, m)."""
     return np.array([np.outer(row, row) for row in h])
 
 
-def carried(W, H):
-    """W^T H_i W (S, m, m)."""
-    return np.array([W.T @ one @ W for one in H])
+def second_moment(h):
+    """E_i[h_i h_i^T]."""
+    return outer(h).mean(axis=0)
+
+
+def of_mean(h):
+    """E_i[h_i] E_i[h_i]^T."""
+    return np.outer(h.mean(axis=0), h.mean(axis=0))
 
 
 def covariance(X, Y):

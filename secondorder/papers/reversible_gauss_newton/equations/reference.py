@@ -1,5 +1,5 @@
-"""The other side of every check, without the room's formulas: loops over samples and units, complex
-steps, singular values. It knows a network by its matrices alone.
+"""The other side of every check, without the room's formulas: complex steps, singular values. It
+knows a network by its matrices alone.
 
 Matrices have one column a sample. A bias is a weight of a feature that is always one: W becomes
 [W b], and S = sigma(V X) has a row of ones below. Half order is (vec X^(1); vec X^(2)); parameters
@@ -36,22 +36,6 @@ def matrices(net, theta=None):
                   for V in (block.Vb, block.Va))
         blocks.append((*trained, V1, V2, SIGMA[block.first.layers[-2].function.name]))
     return blocks
-
-
-def by_loops(net, x, start=0, stop=None):
-    """Columns X (d, n) after block `stop`, from the rows x before block `start`, sample by sample
-    and unit by unit.
-    """
-    half, columns = net.width // 2, []
-    for row in np.asarray(x):
-        one, two = list(row[:half]), list(row[half:])
-        for W1, W2, V1, V2, sigma in matrices(net)[start:stop]:
-            s = sigma(V2 @ np.array(two))
-            one = [one[i] + sum(W1[i, k] * s[k] for k in range(len(s))) for i in range(half)]
-            s = sigma(V1 @ np.array(one))
-            two = [two[i] + sum(W2[i, k] * s[k] for k in range(len(s))) for i in range(half)]
-        columns.append(one + two)
-    return np.array(columns).T
 
 
 def features(W, V, sigma, X):
@@ -97,9 +81,9 @@ def split(net, x):
     return np.split(X, 2)
 
 
-def final(net, x, theta=None):
-    """X_L (width, S), also of complex parameters."""
-    return np.vstack(forward(matrices(net, theta), *split(net, x)))
+def final(net, x, theta=None, stop=None):
+    """X_L (width, S), or X after `stop` blocks, also of complex parameters."""
+    return np.vstack(forward(matrices(net, theta)[:stop], *split(net, x)))
 
 
 def outputs(net, x, theta=None):
