@@ -64,6 +64,14 @@ def test_generalised_step_with_the_hessian_of_the_loss(inverse, rng):
 
 
 @INVERSES
+def test_penalty_is_decoupled(inverse, rng):
+    net = network(rng, activation="tanh", bottleneck=24)
+    x, y = batch(rng, net)
+    close(direction(net, SQUARED, x, y, inverse=inverse, l2=0.3),
+          direction(net, SQUARED, x, y, inverse=inverse) - 0.3 * net.theta, 1e-12)
+
+
+@INVERSES
 def test_only_an_exact_inverse_that_does_not_exist_is_warned_of(inverse, rng):
     independent = network(rng, activation="tanh", bottleneck=24)
     dependent = network(rng, blocks=1, bottleneck=2)

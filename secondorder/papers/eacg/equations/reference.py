@@ -14,7 +14,7 @@ ACTIVATIONS = {
     "tanh": np.tanh,
     "softplus": lambda z: np.log(1 + np.exp(z)),
     "sin": np.sin,
-    "relu": lambda z: z * (z.real > 0),
+    "leaky_relu": lambda z: z * np.where(z.real > 0, 1, 0.01),
     None: lambda z: z,
 }
 
