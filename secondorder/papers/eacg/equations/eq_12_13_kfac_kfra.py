@@ -74,7 +74,7 @@ def u_fisher_labels(rng):
                     np.abs(mean - models), 6 * deviation / np.sqrt(draws), case=case.named(t))
     h, g = usual.layer(1).h, reference.bias_gradients(usual, 1)
     yield Equal("the product of both means, by loops", rivals.fisher_of_expectations(h, g),
-                reference.kron(reference.second_moment(h), reference.second_moment(g)), 1e-12)
+                np.kron(reference.second_moment(h), reference.second_moment(g)), 1e-12)
     yield Case(g=given)
 
 
@@ -112,11 +112,11 @@ def equation_12(rng):
 
     def more(pi):
         """The two terms that the product of the factors has more than A (x) B + alpha I."""
-        return np.sqrt(ALPHA) * (reference.kron(A, np.eye(3)) / pi
-                                 + pi * reference.kron(np.eye(4), B))
+        return np.sqrt(ALPHA) * (np.kron(A, np.eye(3)) / pi
+                                 + pi * np.kron(np.eye(4), B))
 
     def sides(A, B, alpha=ALPHA):
-        exact = reference.kron(A, B) + alpha * np.eye(len(A) * len(B))
+        exact = np.kron(A, B) + alpha * np.eye(len(A) * len(B))
         return rivals.eq_12_inverse(A, B, alpha), np.linalg.inv(exact)
 
     approximate, exact = sides(A, B)
@@ -155,7 +155,7 @@ def u_kfi(rng):
     for S in (2, 9):
         X = rng.normal(size=(S, 4))
         damped_A, damped_B, _ = reference.kfi_factors(reference.second_moment(X), B, ALPHA)
-        d = -np.linalg.solve(reference.kron(damped_A, damped_B), reference.vec(G))
+        d = -np.linalg.solve(np.kron(damped_A, damped_B), reference.vec(G))
         for name, solver in (("with both matrices", rivals.kfi_as_printed),
                              ("without that of wide inputs", rivals.kfi)):
             yield Equal(name, reference.vec(solver(B, G, X, ALPHA).x), d, 1e-11,
