@@ -13,6 +13,7 @@ What the claims must contain depends on the verdict:
 """
 
 import hashlib
+import inspect
 import time
 import traceback
 from dataclasses import dataclass, field
@@ -159,6 +160,7 @@ def run_equation(entry, seed=0):
     claims, message = [], None
     try:
         returned = entry.check(generator(seed, entry.paper, entry.labels[0]))
+        returned = list(returned) if inspect.isgenerator(returned) else returned
         if not (entry.verdict == "unchecked" and _says_nothing(returned)):
             claims = _claims_of(returned)
             message = _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims)
