@@ -156,14 +156,12 @@ ROWS = {
     "a readout that is not orthonormal, biases": {
         "d": 6, "bias": True, "readout": np.array([[1.0, 0, 2, 0, -1, 0], [0, 1, 0, 3, 0, 1]])},
 }
-#: Of these: independent features, no biases, outputs x_L.
-PLAIN = ("one sample", "no bottleneck", "no activation")
 
 
-def rows(rng, names=tuple(ROWS), limit=300):
+def rows(rng, names=tuple(ROWS)):
     """(name, `At`) of each, with features well apart."""
     for name in names:
-        yield name, small(rng, limit=limit, **ROWS[name])
+        yield name, small(rng, limit=300, **ROWS[name])
 
 
 def without_biases(rng):
