@@ -34,11 +34,6 @@ def top(evaluation, rows=slice(None)):
                                 evaluation.y[rows])
 
 
-def convex(evaluation):
-    """Whether the loss says that it is convex in the outputs."""
-    return getattr(evaluation.loss_function, "convex", False)
-
-
 def mean_hessian(evaluation, layers):
     """The exact mean of (4a), (4b)."""
     return mean_of_instances(layers, functools.partial(top, evaluation), exact_step)
@@ -46,8 +41,9 @@ def mean_hessian(evaluation, layers):
 
 def clipped(evaluation, layers):
     """The mean of what is left of (4a), (4b) without negative curvature, instance by instance."""
-    return mean_of_instances(layers, lambda rows: clipped_top(top(evaluation, rows),
-                                                              convex(evaluation)), clipped_step)
+    convex = evaluation.loss_function.convex
+    return mean_of_instances(layers, lambda rows: clipped_top(top(evaluation, rows), convex),
+                             clipped_step)
 
 
 def fisher_exact(evaluation, layers):
@@ -69,7 +65,7 @@ CURVATURES = {
     "pch-2": lambda e, layers, rng: pch(layers, top(e), 0.0),
     "pch-mean": lambda e, layers, rng: [pos_eig(H) for H in mean_hessian(e, layers)],
     "clipped": lambda e, layers, rng: clipped(e, layers),
-    "gauss-newton": lambda e, layers, rng: gauss_newton(layers, top(e), convex(e)),
+    "gauss-newton": lambda e, layers, rng: gauss_newton(layers, top(e), e.loss_function.convex),
     "fisher-empirical": lambda e, layers, rng: fisher(layers),
     "fisher-sampled": lambda e, layers, rng: fisher_sampled(e, rng),
     "fisher-exact": lambda e, layers, rng: fisher_exact(e, layers),

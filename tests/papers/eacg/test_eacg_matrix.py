@@ -44,23 +44,6 @@ def test_one_sample_has_the_exact_blocks(bias):
     assert not found[~inside].any() and np.abs(found[inside]).max() > 0
 
 
-def test_the_first_layer_block_sample_by_sample():
-    """Brute force: B (x) A with indices written out, weights row by row, then the bias."""
-    net, loss, x, y = case()
-    B = eacg.bias_curvatures(net, loss, x, y, "pch-2")[0]
-    found = eacg.matrix(net, loss, x, y, "pch-2")
-    n, m, h = 3, 4, np.concatenate([x, np.ones((6, 1))], axis=1)
-    place = {(i, j): i * m + j for i in range(n) for j in range(m)}
-    place |= {(i, m): n * m + i for i in range(n)}
-    for (i, j), row in place.items():
-        for (k, q), column in place.items():
-            expected = B[i, k] * np.mean(h[:, j] * h[:, q])
-            assert found[row, column] == pytest.approx(expected, abs=1e-14)
-    apart = eacg.matrix(net, loss, x, y, "pch-2", joint=False)
-    assert not apart[:n * m, n * m:n * m + n].any()
-    assert np.allclose(apart[:n * m, :n * m], found[:n * m, :n * m])
-
-
 @pytest.mark.parametrize("form", ["kronecker", "rank-one", "kfi"])
 def test_a_bias_is_a_weight_whose_input_is_1(form):
     """[W b] with inputs [h; 1] is a layer without bias, in another order of its parameters."""

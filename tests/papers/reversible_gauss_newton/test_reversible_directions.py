@@ -85,15 +85,14 @@ def test_only_an_exact_inverse_that_does_not_exist_is_warned_of(inverse, rng):
 
 
 @pytest.mark.parametrize("options, words", [
-    ({"pseudo_inverse": "exact", "strength": 0.1}, "strength"),
-    ({"pseudo_inverse": "damp", "strength": -0.1}, "strength"),
+    ({"pseudo_inverse": "exact", "strength": 0.1}, "strength"), ({"strength": -0.1}, "strength"),
     ({"pseudo_inverse": "trunkate"}, "truncate"), ({"inverse": "left"}, "right"),
     ({"curvature": "hessian"}, "identity"),
     ({"inverse": "moore-penrose", "pseudo_inverse": "noise"}, "inverse='right'")], ids=str)
 def test_bad_options_are_refused(options, words, rng):
     net = network(rng, outputs=2)
     with pytest.raises((ValueError, TypeError), match=words):
-        direction(net, SOFTMAX, *batch(rng, net), **options)
+        room.direction(net, SOFTMAX, *batch(rng, net), **options)
 
 
 def test_bad_networks_are_refused(rng):

@@ -50,21 +50,18 @@ def test_only_w_and_biases_are_trained(rng):
     net = network(rng, bias=True, outputs=2)
     assert net.size == 3 * 2 * (3 * 16 + 3)
     before = [value.copy() for value in net.fixed_parameters()]
-    x, y = batch(rng, net)
-    so.train(so.Adam(net, so.SoftmaxCrossEntropy()), x, y, epochs=3, rng=0)
-    assert (all(np.array_equal(a, b) for a, b in zip(before, net.fixed_parameters()))
-            and len(before) == 7)
+    so.train(so.Adam(net, so.SoftmaxCrossEntropy()), *batch(rng, net), epochs=3, rng=0)
+    assert len(before) == 7 and all(map(np.array_equal, before, net.fixed_parameters()))
 
 
 def test_initial_weights(rng):
     net = RevMLP(40, 2, 3000, first_activation="identity", bias=True, rng=rng)
     first, second = net.blocks
-    assert np.isclose(first.Va.std(), 3000**-0.5, rtol=0.02) and np.isclose(second.Vb.std(),
-                                                                            3000**-0.5, rtol=0.02)
-    assert np.isclose(first.W1.std(), (2 / 3020) ** 0.5, rtol=0.02)
-    assert np.isclose(second.W2.std(), (4 / 3020) ** 0.5, rtol=0.02)
+    small = RevMLP(40, 1, 3000, init=1e-3, rng=rng).blocks[0].W1
+    for drawn, deviation in ((first.Va, 3000**-0.5), (first.W1, (2 / 3020) ** 0.5),
+                             (second.W2, (4 / 3020) ** 0.5), (small, 1e-3)):
+        assert np.isclose(drawn.std(), deviation, rtol=0.02)
     assert not first.first.trained.bias.any()
-    assert np.isclose(RevMLP(40, 1, 3000, init=1e-3, rng=rng).blocks[0].W1.std(), 1e-3, rtol=0.02)
 
 
 @pytest.mark.parametrize("options, words", [

@@ -72,7 +72,7 @@ def extension_gram_11a(rng):
     B, X, deltas, G = layer(rng, n=3, m=8, S=4)
     A, W, l2 = reference.second_moment(X), rng.normal(size=G.shape), 0.1
     K = X @ X.T / len(X)
-    C = np.linalg.solve(reference.damped(reference.kron(K, B), ALPHA),
+    C = np.linalg.solve(reference.damped(np.kron(K, B), ALPHA),
                         -reference.vec(deltas.T / len(X))).reshape(3, 4, order="F")
     # the penalty is not in the inputs' span
     yield Equal("against C X", beyond.exact_form(B, G, X, ALPHA).x, C @ X, 1e-11)
@@ -159,7 +159,7 @@ def extension_sgd_directions(rng):
 def extension_two_coefficients(rng):
     B, X, _, G = layer(rng)
     m, g = X.mean(axis=0), reference.vec(G)
-    matrix = reference.damped(reference.kron(np.outer(m, m), B), ALPHA)
+    matrix = reference.damped(np.kron(np.outer(m, m), B), ALPHA)
     for iterations in (1, 2, 3):
         krylov = [np.linalg.matrix_power(matrix, k) @ g for k in range(iterations)]
         Q = np.linalg.qr(np.transpose(krylov))[0]

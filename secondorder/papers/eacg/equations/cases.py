@@ -17,14 +17,8 @@ ACTIVATIONS = ("sigmoid", "tanh", "softplus", "sin")
 SIZES = (3, 4, 3, 3)
 
 
-def equation(*labels, **entry):
-    """`ledger.equation` of this paper, for a check that yields its claims."""
-    def register(check):
-        @functools.wraps(check)
-        def listed(rng):
-            return list(check(rng))
-        return ledger.equation(PAPER, *labels, **entry)(listed)
-    return register
+#: The registration of this paper's displays.
+equation = functools.partial(ledger.equation, PAPER)
 
 
 class Described(NamedTuple):
@@ -39,7 +33,7 @@ class Described(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A network, its parameters, a batch, its evaluation, and the room's layers.
+    """A network, its parameters, a batch, and its evaluation.
 
     `theta` and `x` are float64 whatever the network's dtype: they are what the reference starts
     from.
@@ -61,27 +55,6 @@ class Case(NamedTuple):
         """The room's layers."""
         return hessians.layers_of(self.evaluation)
 
-    def layer(self, t):
-        """The room's layer t = 1..k."""
-        return self.all_layers[t - 1]
-
-    def weights(self, t):
-        """W^t, float64, from the network."""
-        return self.layers[t - 1].layer.weight.astype(float)
-
-    def top(self, rows=slice(None)):
-        """H_i^k, (S, C, C), of all instances or of some."""
-        return hessians.eq_4a_output_hessian(self.evaluation.loss_function,
-                                             self.evaluation.outputs, self.evaluation.y)[rows]
-
-    def exact(self):
-        """H_i^t of all layers."""
-        return hessians.bias_hessians(*self.passes)
-
-    def exact_means(self):
-        """E_i[H_i^t] of all layers."""
-        return [H.mean(axis=0) for H in self.exact()]
-
     @property
     def passes(self):
         """The room's layers and H_i^k, as the curvatures take them."""
@@ -92,13 +65,34 @@ class Case(NamedTuple):
         """Network, loss, x and y, as the package's functions take them."""
         return self.network, self.evaluation.loss_function, self.x, self.y
 
-    def allowed(self, tolerance):
-        """The tolerance, or a hundred roundings in the network's dtype where that is more."""
-        return max(tolerance, 100 * float(np.finfo(self.network.dtype).eps))
+    def layer(self, t):
+        """The room's layer t = 1..k."""
+        return self.all_layers[t - 1]
+
+    def weights(self, t):
+        """W^t, float64, from the network."""
+        return self.layers[t - 1].layer.weight.astype(float)
+
+    def top(self, rows=slice(None)):
+        """H_i^k, (S, C, C), of all instances or of some."""
+        at = self.evaluation
+        return hessians.eq_4a_output_hessian(at.loss_function, at.outputs, at.y)[rows]
+
+    def exact(self):
+        """H_i^t of all layers."""
+        return hessians.bias_hessians(*self.passes)
+
+    def exact_means(self):
+        """E_i[H_i^t] of all layers."""
+        return [H.mean(axis=0) for H in self.exact()]
 
     def named(self, layer=None):
         """The name of the case, or of a layer of it."""
         return self.name if layer is None else f"{self.name}, layer {layer}"
+
+    def allowed(self, tolerance):
+        """The tolerance, or a hundred roundings in the network's dtype where that is more."""
+        return max(tolerance, 100 * float(np.finfo(self.network.dtype).eps))
 
     def equal(self, what, left, right, tolerance, layer=None, **options):
         """The claim `Equal` on this case, or on a layer of it, with the tolerance `allowed`."""

@@ -2,11 +2,9 @@
 
 import numpy as np
 
-from ....exact.dense import hessian
 from ....ledger import AtMost, Case, Counterexample, Equal, Property, Rate
-from ....nets import SquaredError, mlp
 from .. import eq_01_03_newton as newton
-from . import cases, reference
+from . import reference
 from .cases import equation
 from .conditions import ALONG_NEGATIVE, CONVEX, ROWS
 
@@ -69,21 +67,18 @@ def equation_2(rng):
     formula=r"\nabla f(\boldsymbol{\theta}^j) + \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d}^j = 0",
     implements=newton.eq_3_linearised_gradient)
 def equation_3(rng):
-    case = cases.case(rng, "tanh", "softmax")
-    H, d = hessian(*case.model), rng.normal(size=case.theta.size)
-
-    def gradient(step):
-        return reference.gradients(case, theta=case.theta + step * d).mean(axis=0)
-
-    first, steps = gradient(0.0), 0.02 * 2.0 ** -np.arange(5)
-    left = [np.abs(gradient(e) - newton.eq_3_linearised_gradient(first, H, e * d)).max()
-            for e in steps]
-    difference = (gradient(1e-4) - gradient(-1e-4)) / 2e-4
+    value, _ = strictly_convex(rng)
+    x, d = rng.normal(size=(2, 4))
+    first, H = reference.gradient(value, x), reference.hessian(value, x)
+    steps = 0.02 * 2.0 ** -np.arange(5)
+    left = [np.abs(reference.gradient(value, x + e * d)
+                   - newton.eq_3_linearised_gradient(first, H, e * d)).max() for e in steps]
+    difference = reference.difference(lambda e: reference.gradient(value, x + e * d))
     yield Equal("left side against the gradient plus a difference of gradients",
                 newton.eq_3_linearised_gradient(first, H, d), first + difference, 1e-5)
     yield Rate("gradient after a step minus (3), against its length", steps, left, order=2,
                tolerance=0.15)
-    yield Case(theta=case.theta, d=d)
+    yield Case(theta=x, d=d)
 
 
 @equation(
@@ -95,26 +90,23 @@ def equation_3(rng):
         \mathbf{d}^T \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d} \\ \mathbf{d}^j = -\nabla^2
         f(\boldsymbol{\theta}^j)^{-1} \nabla f(\boldsymbol{\theta}^j) \\
         \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j + \eta \mathbf{d}^j \end{gathered}""",
-    implements=(newton.newton_direction, newton.quadratic_model, hessian))
+    implements=(newton.newton_direction, newton.quadratic_model))
 def u_newton(rng):
-    net, x, y = mlp([3, 2], rng=rng), rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
-    H, one = hessian(net, SquaredError(), x, y), net.evaluate(SquaredError(), x, y)
-    d = newton.newton_direction(one.gradient, H)
-    others = rng.normal(size=(20, d.size))
-    models = [newton.quadratic_model(one.loss, one.gradient, H, other) for other in others]
+    A, y, theta = rng.normal(size=(9, 4)), rng.normal(size=9), rng.normal(size=4)
 
-    def mean_loss(theta):
-        W, b = theta[:6].reshape(2, 3), theta[6:]
-        return sum(np.sum((W @ h + b - target) ** 2) / 2 for h, target in zip(x, y)) / len(x)
+    def f(theta):
+        return np.sum((A @ theta - y) ** 2) / 2
 
-    least_squares = np.linalg.lstsq(np.c_[x, np.ones(9)], y, rcond=None)[0].T
-    wanted = np.concatenate([least_squares[:, :3].ravel(), least_squares[:, 3]])
-    yield Equal("one step with eta = 1 against least squares", net.theta + d, wanted, 1e-12)
-    yield Equal("the model against the loss itself, which is quadratic", models,
-                [mean_loss(net.theta + other) for other in others], 1e-12)
+    gradient, H = A.T @ (A @ theta - y), A.T @ A
+    d, others = newton.newton_direction(gradient, H), rng.normal(size=(20, 4))
+    models = [newton.quadratic_model(f(theta), gradient, H, other) for other in others]
+    yield Equal("one step with eta = 1 against least squares", theta + d,
+                np.linalg.lstsq(A, y, rcond=None)[0], 1e-12)
+    yield Equal("the model against f itself, which is quadratic", models,
+                [f(theta + other) for other in others], 1e-12)
     yield AtMost("the model after the Newton direction against others",
-                 newton.quadratic_model(one.loss, one.gradient, H, d), models)
-    yield Case(theta=net.theta + d, H=H)
+                 newton.quadratic_model(f(theta), gradient, H, d), models)
+    yield Case(theta=theta + d, H=H)
 
 
 @equation(

@@ -150,11 +150,11 @@ def u_c_iii(rng):
     H = reference.bias_hessians(case, t)[i]
     h, printed = (reference.inputs(case, t - back)[i] for back in (0, 1))
     yield Equal("[h^{t-1}]_s times column q, by differences in b and [W]_qs",
-                reference.kron(h[None], H), mixed, 1e-6)
+                np.kron(h[None], H), mixed, 1e-6)
     yield Equal("and once more [h^{t-1}]: (4c)", eq.eq_4c_weight_hessian(h, H),
-                reference.kron(h[:, None], mixed), 1e-6)
+                np.kron(h[:, None], mixed), 1e-6)
     yield Printed(Equal("the second instance, layers of one width: h^{t-2}",
-                        reference.kron(printed[None], H), mixed, 1e-6))
+                        np.kron(printed[None], H), mixed, 1e-6))
     narrow = cases.case(rng, sizes=(3, 5, 2))
     yield PrintedShape("the second instance of other layers: h^{t-2} for h^{t-1}",
                        narrow.layer(1).h[1].shape, narrow.layer(2).h[1].shape)

@@ -10,7 +10,7 @@ from ..supplement_d_eq_15_17 import eq_15_expectation_error, recursive_bound
 from . import cases, reference
 from .cases import equation
 from .conditions import ALIKE
-from .reference import carried, covariance, outer_products
+from .reference import covariance, outer
 from .supplement_d_eq_15_17 import LIPSCHITZ, MONOTONE, steps
 
 
@@ -28,13 +28,13 @@ from .supplement_d_eq_15_17 import LIPSCHITZ, MONOTONE, steps
 def u_expect(rng):
     case = cases.case(rng, "sigmoid", "softmax", samples=40)
     h, g = case.layer(1).h, case.layer(1).g
-    alike, outer = h[0] * rng.choice([-1.0, 1.0], size=(40, 1)), outer_products(g)
-    whole, left_out = reference.mean_kron(h, outer), eq.cov_t(h, outer)
+    alike, gg = h[0] * rng.choice([-1.0, 1.0], size=(40, 1)), outer(g)
+    whole, left_out = reference.mean_kron(h, gg), eq.cov_t(h, gg)
     yield Equal("mean of products minus product of means, against the covariance",
                 whole - fisher_of_expectations(h, g), left_out, 1e-12)
     yield Equal("E[h h^T] by loops", eq.ehht(h), reference.second_moment(h), 1e-12)
     yield Equal("inputs that differ in sign only", fisher_of_expectations(alike, g),
-                reference.mean_kron(alike, outer), 1e-12)
+                reference.mean_kron(alike, gg), 1e-12)
     yield Counterexample(AtMost("relative size of what is left out, normal inputs, against 1 %",
                                 np.linalg.norm(left_out) / np.linalg.norm(whole), 0.01, 1e-3))
     yield Case(h=h, g=g)
@@ -105,7 +105,7 @@ def equation_7(rng):
         return np.sum(eq_15_expectation_error(W, H, slope) ** 2)
 
     for W, H, slope, case in steps(rng):
-        X, L, options = carried(W, H), LIPSCHITZ[case.name], {"case": case.name}
+        X, L, options = W.T @ H @ W, LIPSCHITZ[case.name], {"case": case.name}
         right = L**4 * np.sum(covariance(X, X))
         yield case.equal("right side by loops", eq.eq_7_lipschitz_bound(W, H, L), right, 1e-10)
         yield AtMost("left against right side", left(W, H, slope), right, **options)
@@ -121,7 +121,7 @@ def equation_7(rng):
         yield Equal("the bound of layer 1 by hand", bounds[0],
                     growth * off[1] + np.sqrt(left(W, H, slope)), 1e-10, **options)
     half = np.array([[1.0], [0.0]]) * np.ones(3)
-    one = np.eye(3), outer_products(half)
+    one = np.eye(3), outer(half)
     yield Equal("slopes of 0 and L with Hessians to match: equality with a quarter",
                 left(*one, half), eq.eq_7_lipschitz_bound(*one, 1.0) / 4, 1e-12)
     yield Case(W=W, H=H, slope=slope)

@@ -94,7 +94,7 @@ def equation_10a(rng):
 def equation_10b(rng):
     for l2 in (0.0, 0.1):
         B, G, X = factors(rng)
-        matrix = reference.damped(reference.kron(reference.second_moment(X), B), ALPHA, l2)
+        matrix = reference.damped(np.kron(reference.second_moment(X), B), ALPHA, l2)
         mine = eq.eq_10b_cg(B, G, X, ALPHA, l2, eq.Limits(300, 1e-13)).x
         yield Equal("conjugate gradients against a dense solve", reference.vec(mine),
                     np.linalg.solve(matrix, -reference.vec(G)), 1e-8, case=f"l2 = {l2:g}")
@@ -117,10 +117,10 @@ def u_vec(rng):
     A, B, C = rng.normal(size=(3, 2)), rng.normal(size=(2, 4)), rng.normal(size=(4, 5))
     product = eq.eq_11a_product(A, B, C)
     yield Equal("columns one below the other", reference.vec(product),
-                reference.kron(C.T, A) @ reference.vec(B), 1e-13)
+                np.kron(C.T, A) @ reference.vec(B), 1e-13)
     yield Equal("the left side", eq.vec_rule(A, B, C), reference.vec(A @ B @ C), 1e-13)
     yield Equal("rows one after the other: the factors change places", product.ravel(),
-                reference.kron(A, C.T) @ B.ravel(), 1e-13)
+                np.kron(A, C.T) @ B.ravel(), 1e-13)
     yield Case(A=A, B=B, C=C)
 
 
@@ -134,7 +134,7 @@ def u_vec(rng):
 def equation_11a(rng):
     B, P, X = factors(rng)
     A = reference.second_moment(X)
-    product = reference.kron(A, B) @ reference.vec(P)
+    product = np.kron(A, B) @ reference.vec(P)
     for what, mine in (("B P A", eq.eq_11a_product(B, P, A)),
                        ("from the inputs themselves", eq.eq_11a_product_of_inputs(B, P, X))):
         yield Equal(what, reference.vec(mine), product, 1e-13)
@@ -153,14 +153,14 @@ def equation_11b(rng):
     B, P, X = factors(rng)
 
     def block(X):
-        return reference.kron(reference.second_moment(X), B)
+        return np.kron(reference.second_moment(X), B)
 
     def both(X):
         """(11b) and (11a) times P."""
         return (reference.vec(eq.eq_11b_product(B, P, X.mean(axis=0))),
                 block(X) @ reference.vec(P))
 
-    (mine, whole), rank_one = both(X), reference.kron(reference.outer_of_mean(X), B)
+    (mine, whole), rank_one = both(X), np.kron(reference.of_mean(X), B)
     yield Equal("product, column by column", mine, rank_one @ reference.vec(P), 1e-13)
     yield Equal("(11a) minus (11b): Cov(h) (x) B", whole - mine,
                 block(X - X.mean(axis=0)) @ reference.vec(P), 1e-12)
@@ -168,6 +168,6 @@ def equation_11b(rng):
     yield Equal("instances of one input: (11a)", *both(np.broadcast_to(X[0], X.shape)), 1e-12)
     # mean X / 4: (11b) has a tenth of (11a) or less
     yield Counterexample(Equal("inputs that vary: (11a)", *both(np.concatenate([X, -X / 2])), 1e-3))
-    yield from unusual_directions(rng, reference.outer_of_mean, "ea-cg", "ea-cg-printed",
+    yield from unusual_directions(rng, reference.of_mean, "ea-cg", "ea-cg-printed",
                                   "ea-closed")
     yield Case(B=B, P=P, X=X)

@@ -237,13 +237,13 @@ def u_kfac_criterion(rng):
         """Mean over the model's labels of the top block of Fisher, and of the Hessian."""
         q, labelled = reference.of_labels(case)
         return tuple((q * [of(one, 2) for one in labelled]).sum(axis=0).mean(axis=0)
-                     for of in (reference.bias_outer_products, reference.bias_hessians))
+                     for of in (reference.bias_outer, reference.bias_hessians))
 
     entropy, bounded = (cases.case(rng, "tanh", loss, sizes=(3, 4, 3)) for loss in cases.LOSSES)
     for case in (entropy, bounded):
         F = rivals.fisher(case.all_layers)[-1]
         yield case.equal("with the given labels", F,
-                         reference.bias_outer_products(case, 2).mean(axis=0), 1e-12)
+                         reference.bias_outer(case, 2).mean(axis=0), 1e-12)
         yield case.positive("the least eigenvalue of the mean of outer products", F)
     yield Equal("cross-entropy: outer products against Hessians, over the model's labels",
                 *sides(entropy), 1e-8)

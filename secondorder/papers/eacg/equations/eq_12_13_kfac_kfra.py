@@ -74,7 +74,7 @@ def u_fisher_labels(rng):
                     np.abs(mean - models), 6 * deviation / np.sqrt(draws), case=case.named(t))
     h, g = usual.layer(1).h, reference.bias_gradients(usual, 1)
     yield Equal("the product of both means, by loops", rivals.fisher_of_expectations(h, g),
-                reference.kron(reference.second_moment(h), reference.second_moment(g)), 1e-12)
+                np.kron(reference.second_moment(h), reference.second_moment(g)), 1e-12)
     yield Case(g=given)
 
 
@@ -83,7 +83,7 @@ def of_the_model(case, t):
     draw, in shifts of z^t.
     """
     q, labelled = reference.of_labels(case)
-    terms = np.array([reference.bias_outer_products(one, t) for one in labelled])  # (C, S, n, n)
+    terms = np.array([reference.bias_outer(one, t) for one in labelled])  # (C, S, n, n)
     means = (q * terms).sum(axis=0)
     variance = (q * (terms - means) ** 2).sum(axis=(0, 1)) / len(means)**2
     return means.mean(axis=0), np.sqrt(variance)
@@ -112,11 +112,11 @@ def equation_12(rng):
 
     def more(pi):
         """The two terms that the product of the factors has more than A (x) B + alpha I."""
-        return np.sqrt(ALPHA) * (reference.kron(A, np.eye(3)) / pi
-                                 + pi * reference.kron(np.eye(4), B))
+        return np.sqrt(ALPHA) * (np.kron(A, np.eye(3)) / pi
+                                 + pi * np.kron(np.eye(4), B))
 
     def sides(A, B, alpha=ALPHA):
-        exact = reference.kron(A, B) + alpha * np.eye(len(A) * len(B))
+        exact = np.kron(A, B) + alpha * np.eye(len(A) * len(B))
         return rivals.eq_12_inverse(A, B, alpha), np.linalg.inv(exact)
 
     approximate, exact = sides(A, B)
@@ -155,7 +155,7 @@ def u_kfi(rng):
     for S in (2, 9):
         X = rng.normal(size=(S, 4))
         damped_A, damped_B, _ = reference.kfi_factors(reference.second_moment(X), B, ALPHA)
-        d = -np.linalg.solve(reference.kron(damped_A, damped_B), reference.vec(G))
+        d = -np.linalg.solve(np.kron(damped_A, damped_B), reference.vec(G))
         for name, solver in (("with both matrices", rivals.kfi_as_printed),
                              ("without that of wide inputs", rivals.kfi)):
             yield Equal(name, reference.vec(solver(B, G, X, ALPHA).x), d, 1e-11,
@@ -174,7 +174,7 @@ def u_kfi(rng):
 def equation_13(rng):
     _, B, G = factors(rng)
     X = rng.normal(size=(6, 4)) + 0.5
-    damped_A, damped_B, pi = reference.kfi_factors(reference.outer_of_mean(X), B, ALPHA)
+    damped_A, damped_B, pi = reference.kfi_factors(reference.of_mean(X), B, ALPHA)
     left, shift = -np.linalg.inv(damped_B) @ G, pi * np.sqrt(ALPHA) * np.eye(4)
     moment = reference.second_moment(X) + shift
     D = rivals.eq_13_direction(B, G, X, ALPHA).x
@@ -198,7 +198,7 @@ def kfi_directions(case, solver, curvature, blocks, l2=0.0):
     step = direction(*case.model, curvature, solver, ALPHA, l2=l2)
     for t, one, B, h, G, g in reference.trained(case, blocks, l2):
         layer = case._replace(name=f"{case.named(t)}, {solver}")
-        moment = reference.second_moment if solver == "kfi" or t > 1 else reference.outer_of_mean
+        moment = reference.second_moment if solver == "kfi" or t > 1 else reference.of_mean
         yield layer.equal("direction of the package", step[one.weight],
                           reference.kfi(moment(h), B, G, ALPHA + l2), 1e-6)
         if g is not None:
@@ -209,20 +209,12 @@ def kfi_directions(case, solver, curvature, blocks, l2=0.0):
 # -- KFRA ------------------------------------------------------------------------------------------
 
 
-def relu_case(rng):
-    """A relu network away from its kinks. Every instance has a live unit in every hidden layer,
-    some unit is dead, and a unit of the first layer is live for some instances only: without one,
-    KFRA's mean over instances loses nothing.
-    """
-    for _ in range(1000):
-        case = cases.case(rng, "relu", "softmax")
-        live = [case.layer(t).dh > 0 for t in (2, 3)]
-        if (min(np.abs(saved.input).min() for saved in case.evaluation.saved[1::2]) > 0.05
-                and (live[0] != live[0][0]).any()
-                and all(one.any(axis=1).all() and not one.all() for one in live)
-                and all((one.sum(axis=0) > 0).sum() > 1 for one in live)):
+def off_the_kinks(rng):
+    """A piecewise linear network whose batch is away from the kinks."""
+    while True:
+        case = cases.case(rng, "leaky_relu", "softmax")
+        if min(np.abs(saved.input).min() for saved in case.evaluation.saved[1::2]) > 0.02:
             return case
-    raise RuntimeError("no network off the kinks")
 
 
 @equation(
@@ -237,7 +229,7 @@ def relu_case(rng):
         \end{gathered}""",
     implements=(rivals.gauss_newton, rivals.gauss_newton_step, direction))
 def u_kfra(rng):
-    for case in [relu_case(rng), *cases.variety(rng, losses=("softmax",)),
+    for case in [off_the_kinks(rng), *cases.variety(rng, losses=("softmax",)),
                  *cases.unusual(rng, loss="softmax")]:
         by_loops = reference.recursion(case, reference.mean_hessian(case, 3), None)
         recursion = rivals.gauss_newton(*case.passes, convex=True)
@@ -255,7 +247,7 @@ def u_kfra(rng):
     formula=r"\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i) = \nabla_{\mathbf{b}^t}^2 \xi_i",
     implements=(gauss_newton_hessian, rivals.fisher_step))
 def u_kfra_hessian(rng):
-    case = relu_case(rng)
+    case = off_the_kinks(rng)
     mean = mean_of_instances(case.all_layers, case.top, rivals.fisher_step)
     recursion = rivals.gauss_newton(*case.passes, convex=True)
     for t in (3, 2, 1):

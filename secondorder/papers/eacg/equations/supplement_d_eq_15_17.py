@@ -6,7 +6,7 @@ from ....ledger import AtMost, Case, Equal, Printed, PrintedShape
 from .. import supplement_d_eq_15_17 as eq
 from . import cases, reference
 from .cases import equation
-from .reference import carried, covariance, outer_products
+from .reference import covariance, outer
 
 MONOTONE = {"sigmoid": 0.25, "tanh": 1.0, "softplus": 1.0}  # activations with 0 <= h' <= L, and L
 LIPSCHITZ = MONOTONE | {"sin": 1.0}
@@ -22,7 +22,7 @@ def steps(rng, samples=11):
 def does_not_conform(W, H, slope):
     """The bracket of the print closes before the outer product: Ele-Cov(W^T H W, h') h'^T."""
     return PrintedShape("an instance of W^T H W and of h' alone, whose covariance is taken",
-                        carried(W, H)[0].shape, slope[0].shape)
+                        (W.T @ H[0] @ W).shape, slope[0].shape)
 
 
 @equation(
@@ -55,14 +55,13 @@ def equation_16(rng):
         return np.sum(eq.eq_15_expectation_error(*step) ** 2)
 
     for W, H, slope, case in steps(rng):
-        bound, outer, X = (eq.eq_16_covariance_bound(W, H, slope), outer_products(slope),
-                           carried(W, H))
+        bound, X, Y = eq.eq_16_covariance_bound(W, H, slope), W.T @ H @ W, outer(slope)
         yield case.equal("the right side by loops", bound,
-                         np.sum(covariance(X, X) * covariance(outer, outer)), 1e-10)
+                         np.sum(covariance(X, X) * covariance(Y, Y)), 1e-10)
         yield AtMost("left against right side", left(W, H, slope), bound, case=case.name)
     yield does_not_conform(W, H, slope)
     slope = 1 + np.arange(4.0)[:, None] * np.ones(3)
-    one = np.eye(3), outer_products(slope), slope  # H_i in proportion to h'_i h'_i^T: no slack
+    one = np.eye(3), outer(slope), slope  # H_i in proportion to h'_i h'_i^T: no slack
     yield Equal("equality where both are in proportion", left(*one),
                 eq.eq_16_covariance_bound(*one), 1e-12)
     yield Case(W=W, H=H, slope=slope)
@@ -75,7 +74,7 @@ def equation_16(rng):
     implements=eq.eq_17_variance)
 def equation_17(rng):
     for _, _, slope, case in steps(rng, 30):
-        mine, L = eq.eq_17_variance(outer_products(slope)), LIPSCHITZ[case.name]
+        mine, L = eq.eq_17_variance(outer(slope)), LIPSCHITZ[case.name]
         second = np.einsum("su,sv->uv", slope**2, slope**2) / len(slope)
         mean = np.einsum("su,sv->uv", slope, slope) / len(slope)
         misread = np.outer(slope.mean(axis=0), slope.mean(axis=0)) ** 2
@@ -84,5 +83,5 @@ def equation_17(rng):
         yield Printed(case.equal("means of the factors", second - misread, mine, 1e-10))
     half = np.array([[1.0], [0.0]]) * np.ones(2)  # slopes 0 and L half the time: Var = L^4 / 4
     yield Equal("slopes of 0 and 1, half and half: a quarter of L^4",
-                eq.eq_17_variance(outer_products(half)), np.full((2, 2), 0.25), 1e-12)
+                eq.eq_17_variance(outer(half)), np.full((2, 2), 0.25), 1e-12)
     yield Case(slope=slope)

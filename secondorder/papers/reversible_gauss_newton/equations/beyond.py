@@ -7,14 +7,13 @@ from functools import partial
 import numpy as np
 
 from ....ledger import AtMost, Case, Equal, Property, Stated, equation
-from ....nets import SoftmaxCrossEntropy, SquaredError, mlp
+from ....nets import SoftmaxCrossEntropy, mlp
 from .. import PAPER, direction, ntk
 from ..eq_01_07_gauss_newton import eq_5_by_kernel
 from ..eq_14_15_revmlp import downwards
 from ..eq_16_17_right_inverse import at_features, eq_16_17_deltas
 from ..eq_33_57_proof import eq_56_57_step, eq_56_delta, shortest
 from ..layers import jacobian, tangent_kernel
-from ..method import GaussNewton
 from ..section_5_pseudo_inverse import FORMS, gram_solve, noise, times_pseudo_inverse
 from . import cases, reference
 from .cases import blockwise
@@ -54,29 +53,9 @@ def extension_sweep(rng):
         ranks = [reference.rank(S) for S in reference.features_of(other.net, other.x)]
         claims += [Equal("the step in float32", single, literal(), 2e-3, case=name),
                    Property("ranks of the features", [fit.rank for two in fits for fit in two],
-                            ranks, case=name), two_steps(other, name)]
+                            ranks, case=name)]
     return [*claims, Property("type of the step in float32", str(single.dtype), "float32"),
             Case(e1=error(2, 0), e2=error(1, 1))]
-
-
-def two_steps(at, name):
-    """A claim on the method: two steps with weight decay 0.1, at half the rate or, where the second
-    would lose digits, less.
-    """
-    def step(one):
-        return reference.right_inverse_step(one.net, one.x, one.eps) - 0.1 * one.net.theta
-
-    rate, first = 0.5, step(at)
-    after = at.moved(at.net.theta + rate * first)
-    while reference.conditions(after.net, at.x).max() > 1e3:
-        rate /= 2
-        after = at.moved(at.net.theta + rate * first)
-    method = GaussNewton(at.net.copy(), SquaredError(), rate, l2=0.1, pseudo_inverse="exact")
-    with cases.quietly():
-        for _ in range(2):
-            method.step(at.x, at.y)
-    return Equal("two steps of the method", method.network.theta,
-                 after.net.theta + rate * step(after), 1e-6, case=name)
 
 
 @equation(PAPER, "extension-gram",

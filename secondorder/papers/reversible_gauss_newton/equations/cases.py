@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import lambertw, softmax
 
 from ....ledger import Counterexample, Equal
 from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SquaredError, mlp)
@@ -13,8 +13,8 @@ from ..eq_01_07_gauss_newton import eq_5_gauss_newton
 from ..eq_08_11_any_right_inverse import eq_8_step, euler
 from ..eq_12_13_jacobian import eq_12_jacobian, half_order
 from ..eq_14_15_revmlp import RevMLP, block_states
-from ..eq_23_32_two_flows import eq_23_flow
-from ..eq_33_57_proof import eq_55_right_inverse, eq_56_57_step
+from ..eq_23_32_two_flows import eq_23_flow, eq_24_flow
+from ..eq_33_57_proof import eq_55_right_inverse
 from ..method import RankWarning, direction
 from . import reference
 
@@ -156,14 +156,12 @@ ROWS = {
     "a readout that is not orthonormal, biases": {
         "d": 6, "bias": True, "readout": np.array([[1.0, 0, 2, 0, -1, 0], [0, 1, 0, 3, 0, 1]])},
 }
-#: Of these: independent features, no biases, outputs x_L.
-PLAIN = ("one sample", "no bottleneck", "no activation")
 
 
-def rows(rng, names=tuple(ROWS), limit=300):
+def rows(rng, names=tuple(ROWS)):
     """(name, `At`) of each, with features well apart."""
     for name in names:
-        yield name, small(rng, limit=limit, **ROWS[name])
+        yield name, small(rng, limit=300, **ROWS[name])
 
 
 def without_biases(rng):
@@ -243,7 +241,7 @@ def layers_of(rng, frozen, nested=False):
 
 # -- iterations and flows --------------------------------------------------------------------------
 
-def smooth_path(rng, bottleneck=24):
+def smooth_path(rng):
     """A case whose Euler steps stay in the regime where the first order in the rate rules.
 
     Two samples whose halves are at right angles, so that the features are well apart, and targets
@@ -253,7 +251,7 @@ def smooth_path(rng, bottleneck=24):
         t, u = rng.uniform(0, 2 * np.pi, 2)
         x = 1.5 * np.array([[np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
                             [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)]])
-        net = network(rng, blocks=2, bottleneck=bottleneck, scale=0.1)
+        net = network(rng, blocks=2, bottleneck=24, scale=0.1)
         if reference.conditions(net, x).max() < 3:
             return At(net, x, net(x) + 0.3 * rng.normal(size=(2, 4)))
 
@@ -292,14 +290,13 @@ FLOWS = "Moore-Penrose inverse", "right inverse"
 
 
 class TwoFlows(NamedTuple):
-    """Both flows of a real network to t = 1, and Euler's points at the rates `alpha`.
+    """Both flows of f(a, b) = a e^b to t = 1, and Euler's points at the rates `alpha`.
 
     Lists of two, in the order of `FLOWS`: `lipschitz` and `K` of each field; of the points `off`,
-    how far they are from the flow's end. `end` is eps in half order at the end of each flow,
-    `points` at the points; `stretch` is L_eps where they go.
+    how far they are from the flow's end. `end` is eps at the end of each flow, `points` at the
+    points; `stretch` is L_eps where they go.
     """
 
-    at: At
     alpha: np.ndarray
     lipschitz: list
     K: list
@@ -310,46 +307,35 @@ class TwoFlows(NamedTuple):
 
 
 def two_flows(rng):
-    """Flows by a Runge-Kutta method, constants of the fields by differences along them."""
-    at, alpha = smooth_path(rng, bottleneck=5), np.array([0.1, 0.05, 0.025])
-    start, ends, points, lipschitz, K = from_theta(at.net.theta, at.net), [], [], [], []
+    """The flows in closed form: eps falls like e^{-t}. Along (23) a^2 / 2 - b stays, as the steps
+    have the direction of J; the other right inverse moves b alone.
+    """
+    (a, b), alpha = rng.uniform(0.5, 1, 2), np.array([0.1, 0.05, 0.025])
+    start, stays = a * np.exp(b), a**2 / 2 - b
+    f = start / 2 * (1 + np.exp(-np.linspace(0, 1, 11)))  # from a * e^b to half of it
+    first = np.sqrt(lambertw((f * np.exp(stays)) ** 2).real)
+    paths = np.array([np.c_[first, first**2 / 2 - stays], np.c_[np.full(11, a), np.log(f / a)]])
 
-    def put(w):
-        return at.moved(to_theta(w, at.net))
+    def eps(w):
+        return np.array([w[0] * np.exp(w[1]) - start / 2])
 
-    def jacobian(one):
-        return eq_12_jacobian(one.states)
+    def jacobian(w):
+        return np.exp(w[1]) * np.array([[1.0, w[0]]])
 
-    for field in (lambda one: eq_23_flow(jacobian(one), one.error),
-                  lambda one: eq_56_57_step(one.states, one.error)):
-        def rate(w, field=field):
-            return field(put(w))
-
-        path = np.array(runge_kutta(rate, start, 10))
-        ends.append(path[-1])
-        points.append([euler(rate, start, a, round(1 / a))[-1] for a in alpha])
-        # the stretch of the field where the flow begins and ends, and half as much again for what
-        # lies between and beside it
-        lipschitz.append(1.5 * max(np.linalg.norm(derivative(rate, w), 2) for w in path[[0, -1]]))
-        second_order = (path[2:] - 2 * path[1:-1] + path[:-2]) * 100
-        K.append(2 * lipschitz[-1] / (1.1 * np.linalg.norm(second_order, axis=1).max()))
-    off = np.linalg.norm(np.array(points) - np.array(ends)[:, None], axis=2)
-    there, on_the_way = [put(w) for w in ends], [[put(w) for w in own] for own in points]
-    stretch = 1.5 * max(np.linalg.norm(jacobian(one), 2) for one in [*there, *sum(on_the_way, [])])
-    return TwoFlows(at, alpha, lipschitz, K, off, [one.error for one in there],
-                    [[one.error for one in own] for own in on_the_way], stretch)
-
-
-def runge_kutta(field, w, steps):
-    """Points of the classical fourth-order method from 0 to 1."""
-    path, h = [w], 1 / steps
-    for _ in range(steps):
-        a = field(path[-1])
-        b = field(path[-1] + h / 2 * a)
-        c = field(path[-1] + h / 2 * b)
-        d = field(path[-1] + h * c)
-        path.append(path[-1] + h / 6 * (a + 2 * b + 2 * c + d))
-    return path
+    fields = (lambda w: eq_23_flow(jacobian(w), eps(w)),
+              lambda w: eq_24_flow(np.array([[0.0], [1 / jacobian(w)[0, 1]]]), eps(w)))
+    points, lipschitz, K = [], [], []
+    for field, path in zip(fields, paths):
+        points.append([euler(field, path[0], rate, round(1 / rate))[-1] for rate in alpha])
+        slopes = [derivative(field, w) for w in path]
+        # a tenth more for what lies between the points of the path and beside it
+        lipschitz.append(1.1 * max(np.linalg.norm(slope, 2) for slope in slopes))
+        second_order = max(np.linalg.norm(slope @ field(w)) for slope, w in zip(slopes, path))
+        K.append(2 * lipschitz[-1] / (1.1 * second_order))
+    off = np.linalg.norm(np.array(points) - paths[:, -1:], axis=2)
+    stretch = 1.1 * max(np.linalg.norm(jacobian(w)) for w in [*paths[0], *paths[1]])
+    return TwoFlows(alpha, lipschitz, K, off, [eps(path[-1]) for path in paths],
+                    [[eps(w) for w in own] for own in points], stretch)
 
 
 def derivative(field, w, h=1e-5):

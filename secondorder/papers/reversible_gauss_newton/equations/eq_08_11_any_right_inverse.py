@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ....ledger import AtMost, Case, Counterexample, Equal, Rate, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Rate, Stated, equation
 from ....nets import SoftmaxCrossEntropy, SquaredError
 from .. import PAPER
-from ..eq_01_07_gauss_newton import eq_7_generalised
+from ..eq_01_07_gauss_newton import eq_5_gauss_newton, eq_7_generalised
 from ..eq_08_11_any_right_inverse import eq_8_step, eq_9_gap, eq_10_errors, eq_11_error_flow
 from ..eq_12_13_jacobian import eq_12_jacobian
 from ..eq_18_22_generalised import eq_20_error_rate, of_cross_entropy
@@ -28,13 +28,8 @@ def equation_8(rng):
     inverses = {"average (55)": average, "Moore-Penrose": moore_penrose,
                 "last block only": eq_55_right_inverse(at.states, [0, 0, 1]),
                 "mixture of two": 3 * average - 2 * moore_penrose}
-    claims = [Equal("J times the step", at.jacobian @ eq_8_step(inverse, at.error), -at.error,
-                    1e-8, case=name) for name, inverse in inverses.items()]
-    for name, other in cases.rows(rng, cases.PLAIN):
-        step = eq_8_step(eq_55_right_inverse(other.states), other.error)
-        claims.append(Equal("J times the step", other.jacobian @ step, -other.error, 1e-7,
-                            case=name))
-    return [*claims, Case(eps=at.eps)]
+    return [*(Equal("J times the step", at.jacobian @ eq_8_step(inverse, at.error), -at.error,
+                    1e-8, case=name) for name, inverse in inverses.items()), Case(eps=at.eps)]
 
 
 @equation(PAPER, "theorem-4.3", "9",
@@ -44,7 +39,8 @@ def equation_8(rng):
           condition=(SURJECTIVE,
                      "The activation is smooth (the proof differentiates the fields), and the "
                      "time is fixed."),
-          implements=eq_9_gap, uses=("5", "8", "assumption-4.1", "32"))
+          implements=(eq_9_gap, Stated(eq_5_gauss_newton, "0"), eq_8_step),
+          uses=("5", "8", "assumption-4.1", "32"))
 def theorem_4_3(rng):
     kinds, at = [None, [0, 1], "moore-penrose"], cases.smooth_path(rng)
     labels = 0.8 * reference.softmax_errors(at.net(at.x), np.zeros((2, 4))) \
@@ -72,6 +68,10 @@ def theorem_4_3(rng):
         limit = 2 * gap[-1] - gap[-2]  # the first order in the rate cancels
         claims.append(wrap(Equal("gap extrapolated to rate 0", limit, 0.0, 5e-3,
                                  scale=float(np.linalg.norm(scale)), case=name)))
+    for name, step in (("Moore-Penrose", eq_5_gauss_newton(at.jacobian, at.error)[0]),
+                       ("average", eq_8_step(eq_55_right_inverse(at.states), at.error))):
+        claims.append(Equal("the first step moves the outputs by -alpha eps", at.jacobian @ step,
+                            -at.error, 1e-8, case=name))
     return [*claims,
             Equal("squared error: gap of average and Moore-Penrose, by the formula and step by "
                   "step", eq_9_gap(lambda theta: at.moved(theta).eps, *map(steps_by, kinds[::2]),

@@ -53,7 +53,7 @@ def u_vectorisation(rng):
           implements=(stacked, stacked_as_printed, half_order), uses=())
 def u_stacking(rng):
     at = cases.small(rng)
-    f, X_L = at.net(at.x), reference.by_loops(at.net, at.x)
+    f, X_L = at.net(at.x), reference.final(at.net, at.x)
     by_print, x_L = np.empty(12), X_L.T.ravel()
     for i, j in np.ndindex(3, 4):
         by_print[i + 3 * j] = f[i, j]
@@ -120,11 +120,10 @@ def equation_15(rng):
 
 
 def one_half(rng, which, display):
-    """Claims on one half-coupled layer of a block: display, layer and its inverse, against loops.
-    """
+    """Claims on one half-coupled layer of a block: display, layer and its inverse."""
     at, deep, claims = cases.small(rng), cases.small(rng, blocks=32, scale=0.2), []
     half = at.net.blocks[1][which]
-    below, after = (reference.by_loops(at.net, at.x, stop=stop) for stop in (1, 2))
+    below, after = (reference.final(at.net, at.x, stop=stop) for stop in (1, 2))
     between = np.vstack([after[:2], below[2:]])
     given, done = ((below, between), (between, after))[which]
     for name, other in [*cases.rows(rng), ("32 blocks", deep)]:
@@ -132,9 +131,9 @@ def one_half(rng, which, display):
         claims += [Equal("all blocks, by columns", other.net.features(other.x), X_L, 1e-12,
                          case=name),
                    Equal("all blocks undone", other.net.inverse(X_L), other.x, 1e-10, case=name)]
-    return [*claims, Equal("the display, by loops", display(below, at.states[1]),
-                           np.split(after, 2)[which], 1e-12),
-            Equal("layer, by loops", half.forward(given.T)[0], done.T, 1e-12),
+    return [*claims, Equal("the display", display(below, at.states[1]), np.split(after, 2)[which],
+                           1e-12),
+            Equal("the layer", half.forward(given.T)[0], done.T, 1e-12),
             Equal("its inverse", half.inverse(done.T), given.T, 1e-12),
             Case(X_below=below, X=after)]
 

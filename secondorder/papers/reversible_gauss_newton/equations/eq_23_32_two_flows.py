@@ -111,9 +111,9 @@ def equations_28_and_29(rng):
     c, L, alpha = np.array([3.0, -9.0]), 1e-4, 1e-3
     for k, name in enumerate(("(28), Moore-Penrose inverse", "(29), right inverse")):
         real = [bound(a, two.K[k], two.lipschitz[k], 1.0) for a in two.alpha]
-        claims += [AtMost("the flow of a network: distance from it against the bound", two.off[k],
+        claims += [AtMost("a flow: distance from it against the bound", two.off[k],
                           np.array(real), case=name),
-                   Rate("the flow of a network: the distance falls like alpha", two.alpha,
+                   Rate("a flow: the distance falls like alpha", two.alpha,
                         two.off[k], order=1, tolerance=0.15, case=name)]
     return [*claims, Equal("theta' = theta: e - (1 + alpha)^n", off,
                            e - (1 + alphas) ** (1 / alphas), 1e-9),
@@ -136,7 +136,7 @@ def equation_30(rng):
         path = [points[0], *two.end, points[1]]
         left.append(np.linalg.norm(path[3] - path[0]))
         right.append(eq_30_triangle(*np.linalg.norm(np.diff(path, axis=0), axis=1)))
-    return [AtMost("two flows of a network and Euler's points, three rates", np.array(left),
+    return [AtMost("two flows and Euler's points, three rates", np.array(left),
                    np.array(right)),
             Equal("tight: four points in order on a line", float(line[3] - line[0]),
                   float(eq_30_triangle(*np.diff(line))), 1e-12),
@@ -151,19 +151,18 @@ def equation_30(rng):
           kind="proof-step", verdict="conditional", condition=SURJECTIVE,
           implements=(eq_31_in_theta, eq_8_step), uses=("26", "30"))
 def equation_31(rng):
-    two, outside = two_flows(rng), cases.dependent(rng)
-    at, claims = two.at, []
+    two, at, outside, claims = two_flows(rng), cases.small(rng), cases.dependent(rng), []
     for k, name in enumerate(FLOWS):
         off = [np.linalg.norm(eps - two.end[k]) for eps in two.points[k]]
         claims.append(AtMost("|eps(theta_i) - eps(theta(t_i))| against L_eps |theta_i - "
                              "theta(t_i)|", np.array(off), two.stretch * two.off[k], case=name))
-    eps = cases.in_half_order(at.net, reference.softmax_errors(at.net(at.x), np.eye(4)[[0, 2]]))
+    eps = cases.in_half_order(at.net, reference.softmax_errors(at.net(at.x), np.eye(4)[:3]))
     moved, other = (one.jacobian @ eq_8_step(eq_55_right_inverse(one.states), error)
                     for one, error in ((at, eps), (outside, outside.error)))
     dense = outside.jacobian
     top, size = np.linalg.svd(dense)[2][0], float(np.linalg.norm(dense, 2))
     return [*claims,
-            Equal("the middle term: eps at the ends of both flows", *two.end, 1e-4, scale=at.eps),
+            Equal("the middle term: eps at the ends of both flows", *two.end, 1e-12),
             Equal("for a softmax too both flows have the same d f / dt, -eps", moved, -eps, 1e-8),
             Equal("tight for linear f: two points off along it on both sides",
                   float(np.linalg.norm(dense @ (0.7 * top) - dense @ (-0.3 * top))),
@@ -175,7 +174,7 @@ def equation_31(rng):
 
 @equation(PAPER, "32",
           statement="Both Euler errors together: twice the larger one. No claim rests on the "
-                    "factor; the two flows of a network keep to the printed bound too.",
+                    "factor; two flows of a function keep to the printed bound too.",
           formula=r"\le L_\epsilon\frac{\alpha}{\bar K}\big(e^{\bar L(t_i-t_0)}-1\big),"
                   r"\qquad \bar K=\min(K,\tilde K),\ \bar L=\max(L,\tilde L)",
           corrected=r"\le 2 L_\epsilon\frac{\alpha}{\bar K}\big(e^{\bar L(t_i-t_0)}-1\big)",
@@ -195,7 +194,7 @@ def equation_32(rng):
     by_hand = [2 * 0.7 * 0.01 / min(Ks) * (np.exp(0.5 * max(Ls)) - 1)] * 4
     crossed = [eq_32_bound(0.01, *pair, *other, 0.7, 0.5)
                for pair in (Ks, Ks[::-1]) for other in (Ls, Ls[::-1])]
-    return [AtMost("two flows of a network, three rates: distance of eps against the printed bound",
+    return [AtMost("two flows, three rates: distance of eps against the printed bound",
                    np.array(apart), real),
             Equal("the smaller K and the larger L, of whichever flow", crossed, by_hand, 1e-13),
             Equal("tight: one step, small L", left, bound, 1e-5),

@@ -161,24 +161,17 @@ def equation_54(rng):
           kind="identity", verdict="conditional", condition=INDEPENDENT,
           implements=(eq_55_right_inverse, eq_56_57_step), uses=("12", "42", "53"))
 def equation_55(rng):
-    claims, at, outside = [], cases.small(rng), cases.dependent(rng)
-    for name, other in [("three blocks", at), *cases.rows(rng, cases.PLAIN)]:
-        own = [reference.pinv(reference.in_weights(other.net, other.x, l))
-               for l in range(len(other.states))]
-        c = rng.normal(size=len(own))
-        c /= c.sum()
-        given = np.concatenate([w * one for w, one in zip(c, own)])
-        for what, left, right in (
-                ("block by block", eq_55_right_inverse(other.states),
-                 np.concatenate(own) / len(own)),
-                ("other weights with sum 1", eq_55_right_inverse(other.states, c), given),
-                ("the written-out update with these weights",
-                 eq_56_57_step(other.states, other.error, c), -given @ other.error)):
-            claims.append(Equal(what, left, right, 1e-6, case=name))
+    at, single, outside = cases.small(rng), cases.small(rng, blocks=1), cases.dependent(rng)
+    own = [reference.pinv(reference.in_weights(at.net, at.x, l)) for l in range(3)]
+    c = rng.normal(size=3)
+    c /= c.sum()
+    given = np.concatenate([w * one for w, one in zip(c, own)])
     inverse, J_plus = eq_55_right_inverse(at.states), reference.pinv(at.jacobian)
-    single = cases.small(rng, blocks=1)
     difference = np.linalg.norm(inverse - J_plus) / np.linalg.norm(J_plus)
-    return [*claims,
+    return [Equal("block by block", inverse, np.concatenate(own) / 3, 1e-8),
+            Equal("other weights with sum 1", eq_55_right_inverse(at.states, c), given, 1e-8),
+            Equal("the written-out update with these weights",
+                  eq_56_57_step(at.states, at.error, c), -given @ at.error, 1e-8),
             Equal("J times it", at.jacobian @ inverse, np.eye(12), 1e-8),
             Equal("L = 1: the Moore-Penrose inverse", eq_55_right_inverse(single.states),
                   reference.pinv(single.jacobian), 1e-8),
