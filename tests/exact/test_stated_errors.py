@@ -59,13 +59,6 @@ def test_no_error_is_larger_than_possible():
         assert density.total_error <= 2
 
 
-def test_the_last_quarter_is_one_step_at_least():
-    """Steps 2 to 4 are compared with one less; a space that was exhausted is settled."""
-    fewer = [densities._fewer(np.zeros(k), k, 100) for k in range(2, 13)]
-    assert fewer == [1, 2, 3, 4, 5, 6, 6, 7, 8, 9, 9]
-    assert densities._fewer(np.zeros(3), 5, 100) == 3 == densities._fewer(np.zeros(3), 3, 3)
-
-
 @pytest.mark.parametrize("place", range(len(NETWORKS)))
 def test_rounding_of_single_precision_is_in_the_error(place):
     """The same starts in both precisions: they differ by less than rounding is said to make."""
@@ -130,17 +123,6 @@ def test_many_probes_do_not_hide_what_few_steps_leave_out(steps):
         assert density.total_error >= density.distance(eigenvalues) > 0.15
 
 
-def test_a_spectrum_that_is_exhausted_leaves_nothing_open_but_the_probes():
-    """As many steps as there are eigenvalues: more change nothing, the stated error neither."""
-    case = problem(0)
-    size = case[0].size
-    whole = so.exact.spectral_density(*case, probes=6, steps=size, width=0.05, rng=0)
-    more = so.exact.spectral_density(*case, probes=6, steps=2 * size, width=0.05, rng=0)
-    np.testing.assert_allclose(more.density, whole.density, atol=1e-9)
-    np.testing.assert_allclose(more.error, whole.error, atol=1e-9)
-    assert size == 77
-
-
 def test_the_spread_of_the_probes_is_a_part_of_the_error_at_every_point():
     """Student's t (99 %, 5 degrees of freedom) times s / sqrt(6) at least, with s the deviation of
     six curves around their mean, from the nodes and weights that are told."""
@@ -198,9 +180,3 @@ def test_huge_numbers_of_draws_are_refused_with_their_name():
                  lambda: so.exact.FisherOperator(*problem(0), "sampled", draws=draws, rng=0)):
         with pytest.raises(MemoryError, match=f"draws={draws}: .* take fewer draws"):
             call()
-
-
-@pytest.mark.parametrize("method", ["exact", "hutchinson", "hutch++"])
-def test_a_trace_that_overflows_is_refused(method):
-    with pytest.raises(FloatingPointError, match="overflow|not finite"):
-        so.exact.trace(*problem(0), method=method, products=12, l2=1e307, rng=0)

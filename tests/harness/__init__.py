@@ -1,4 +1,4 @@
-"""What tests share: cases, derivations to hold them against, mutations and sabotage."""
+"""What tests share: cases, derivations to hold them against, sabotage."""
 
 import pytest
 

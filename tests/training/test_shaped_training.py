@@ -1,8 +1,6 @@
 """Small convolutional and recurrent networks learn: handwritten digits, the MNIST subset where
 there is one, and the sum of two marked numbers out of ten."""
 
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,26 +36,6 @@ def test_digits(name):
     assert accuracy(net, vx, validation.targets) < 0.3
     so.train(make(net), x, training.targets, epochs=3, batch_size=100, rng=0)
     assert accuracy(net, vx, validation.targets) > wanted
-
-
-def mnist(part, count):
-    """Images (count, 1, 28, 28) in [-1, 1] and labels of the MNIST subset."""
-    folder = Path(os.environ.get("SECONDORDER_DATA", "")) / "mnist-subset"
-    if not (folder / "train-images-idx3-ubyte.gz").is_file():
-        pytest.skip("no MNIST subset beside the tests")
-    found = so.datasets.load_idx(folder, part)
-    images = found.inputs[:count].reshape(-1, 1, 28, 28).astype("float32")
-    return 2 * images / images.max() - 1, found.targets[:count]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*list(METHODS)[:1], *slow(list(METHODS)[1:])])
-def test_mnist_subset(name):
-    make, wanted = METHODS[name]
-    (x, y), (vx, vy) = mnist("train", 3000), mnist("test", 1000)
-    net = so.cnn((1, 28, 28), [8, 16], 10, activation="tanh", pool="avg", rng=0, dtype="float32")
-    so.train(make(net), x, y, epochs=3, batch_size=100, rng=0)
-    assert accuracy(net, vx, vy) > wanted
 
 
 def adding(count, steps, rng):
