@@ -9,19 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...checks import (Checked, all_finite, boolean, check_l2, lookup, number_in, one_of, promised,
-                       real_array, require_real)
+from ...checks import (Checked, boolean, check_l2, lookup, number_in, one_of, promised, real_array,
+                       require_real)
 from ...exact.curvature import check_network, evaluate
 from ...optimizers.base import Optimizer
 from ...optimizers.step import ALONE, own_evaluation
-from ...optimizers.trials import halved, objective_after
 from .section_3_residual_partitioning import NEGATIVE_CURVATURE, eq_3_bound, quadratic
 from .section_7_algorithm_1 import OUTPUTS, algorithm_1, algorithm_1_last_lines, down, up
 
 # By output rule: the largest of 1, 3, 10, ... at which all small nets tried stayed stable (digits,
 # wine, diabetes; one to three hidden layers of tanh, relu and softplus).
 LEARNING_RATES = {"diagonal": 1.0, "jensen": 3.0, "pairwise": 3.0}
-HALVINGS = 20  # a millionth of the step
 
 
 class ResidualPartitioning(Optimizer):
@@ -43,16 +41,12 @@ class ResidualPartitioning(Optimizer):
     damping : float
         Added to the data's curvature. It limits the step where the bound is nearly flat and the
         gradient is not, as with a softmax that is confidently wrong.
-    safeguard : bool
-        Whether a step that raises the batch's objective is halved until it does not, up to 20
-        times, and else left out. It costs one more forward pass a step, or a few. A wrapper decides
-        itself how far to go and does without.
 
     Notes
     -----
     *What is bounded* is the second-order model of the loss at the present parameters, without the
     products that (4) leaves out unless ``cross=True``. The loss itself may rise, with a rate far
-    below 1 as well, where higher derivatives matter: ``safeguard=True`` looks, and halves.
+    below 1 as well, where higher derivatives matter.
 
     *The best rate is far above 1*, although the bound guarantees a decrease only between 0 and 2:
     Jensen's inequality is loose where a change is split over many parameters. Raise the rate by
@@ -63,22 +57,21 @@ class ResidualPartitioning(Optimizer):
     underflow.
 
     ``step`` reports ``bound_decrease``, what the bound promises at this rate (negative where the
-    rate is too large for a promise), and ``idle_parameters``, how many curvatures are 0, both
-    before the step is halved; with a safeguard also ``halvings`` and ``accepted``.
+    rate is too large for a promise), and ``idle_parameters``, how many curvatures are 0.
     """
 
-    cross, safeguard = Checked(boolean), Checked(boolean)
+    cross = Checked(boolean)
     damping = Checked(number_in, 0, np.inf)
     negative_curvature = Checked(lambda value, name: one_of(NEGATIVE_CURVATURE, value, name))
     output = property(attrgetter("_output"), doc="The name in `OUTPUTS` of the output's rule.")
 
     def __init__(self, network, loss, learning_rate=None, l2=0.0, output="auto",
-                 negative_curvature="abs", cross=False, damping=0.0, safeguard=False):
+                 negative_curvature="abs", cross=False, damping=0.0):
         rate = LEARNING_RATES[checked(network, loss, output)] if learning_rate is None \
             else learning_rate
         super().__init__(network, loss, rate, l2)
         self.output, self.negative_curvature = output, negative_curvature
-        self.cross, self.damping, self.safeguard = cross, damping, safeguard
+        self.cross, self.damping = cross, damping
 
     @output.setter
     def output(self, value):
@@ -101,20 +94,6 @@ class ResidualPartitioning(Optimizer):
             finite(self.network, W_ddot)
         self.details.update(bound_decrease=decrease, idle_parameters=idle)
         return direction
-
-    def _straight(self):
-        return type(self).change is ResidualPartitioning.change and not self.safeguard
-
-    def change(self, evaluation, direction, rate):
-        """rate * direction; with a safeguard halved until the batch's objective does not rise."""
-        change = super().change(evaluation, direction, rate)
-        if self.safeguard and all_finite(change):
-            after = objective_after(self, evaluation, change)
-            halvings, accepted = halved(self, evaluation, change, after, HALVINGS)
-            self.details.update(halvings=halvings, accepted=accepted)
-            if not accepted:
-                change[...] = 0
-        return change
 
 
 class Bound(NamedTuple):
