@@ -118,7 +118,7 @@ def increasing(value, name):
     return value
 
 
-def require_bytes(what, shape, dtype, max_bytes, instead=None):
+def require_bytes(what, shape, dtype, max_bytes):
     """Raise MemoryError if an array of this shape is larger than `max_bytes`."""
     real = isinstance(max_bytes, numbers.Real) and not isinstance(max_bytes, (bool, np.bool_))
     if not (real and max_bytes > 0):
@@ -126,9 +126,8 @@ def require_bytes(what, shape, dtype, max_bytes, instead=None):
     need = int(np.prod([int(n) for n in shape], dtype=object)) * np.dtype(dtype).itemsize
     if need > max_bytes:
         raise MemoryError(f"{what} of shape {tuple(shape)} needs {need:,} bytes "
-                          f"({need / 2**30:.2f} GiB); the limit is "
-                          + (f"max_bytes={max_bytes:,}, which the caller may raise"
-                             if instead is None else f"{max_bytes:,}: {instead}"))
+                          f"({need / 2**30:.2f} GiB); the limit is max_bytes={max_bytes:,}, which "
+                          "the caller may raise")
 
 
 class Checked:

@@ -40,31 +40,14 @@ class Chunks:
         self.x = np.ascontiguousarray(network.check_input(x))
         self.y = None if loss is None else checks.plain_array(y, "targets")
         self.slices = slices(len(self.x), length)
-        if loss is not None:
-            self._check_targets()
+        if loss is not None:  # the targets of all chunks, before any work
+            loss.prepare_target(self.y, (len(self.x), *network.output_shape), network.dtype)
         if own:
             self.x, self.y = self.x.copy(), self.y.copy()
 
     @property
     def samples(self):
         return len(self.x)
-
-    def _check_targets(self):
-        """Refuse bad targets of any chunk; only one chunk of prepared ones is held at a time."""
-        width = self.network.output_shape[-1]
-
-        def prepare(where, samples):
-            self.loss.prepare_target(self.y[where], (samples, width), self.network.dtype)
-
-        try:
-            if len(np.atleast_1d(self.y)) != self.samples:
-                raise ValueError(f"targets have shape {self.y.shape}, expected one row for each of "
-                                 f"the {self.samples} samples")
-            for where in self.slices:
-                prepare(where, where.stop - where.start)
-        except (TypeError, ValueError):
-            prepare(..., self.samples)  # its message counts the samples of the whole batch
-            raise
 
     def total(self, task, *arguments, rows=()):
         """Sum over the chunks of ``task(network, loss, x, y, *arguments, *rows)``.

@@ -12,7 +12,6 @@ from .curvature import (check_network, evaluated, hessian_rows, output_jacobian_
 from .parameter_slices import parameter_slice
 from .symmetric import mirror, require_finite_block, slices, symmetric_sum
 
-MAX_BYTES = 2**30  # that the gradients for all drawn targets may take
 
 
 def hessian(network, loss, x, y, method="auto", l2=0.0, layer=None, parameter=None,
@@ -315,6 +314,4 @@ def drawn_scores(batch, rng, draws):
 
 def _drawn(loss, p, rng, draws):
     draws, rng = whole_number(draws, "draws", 1), generator(rng)
-    require_bytes(f"draws={draws}: an array of gradients in the outputs", (draws, *p.shape),
-                  p.dtype, MAX_BYTES, "take fewer draws, or the exact matrix")
     return [loss.gradient(p, loss.sample_targets(p, rng)) for _ in range(draws)]

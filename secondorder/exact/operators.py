@@ -3,11 +3,10 @@
 import copy
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from ..checks import (check_l2, check_loss, finite, instance_of, one_of, plain_array,
-                      require_bytes, unchanged)
+from ..checks import (check_l2, check_loss, finite, instance_of, one_of, require_bytes,
+                      unchanged)
 from ..nets import Evaluation
 from .chunks import Chunks
 from .curvature import (check_network, evaluate, fisher_rows, gauss_newton_rows, hessian_rows,
@@ -99,16 +98,6 @@ class CurvatureOperator(LinearOperator):
             total = self.chunks.total(product_sum, self.rows_of, rows, rows=self._others)
             samples = self.chunks.samples
         return mean_of(self.network, total, samples, rows, self.l2, "the product")
-
-    def dot(self, x):
-        """Product with a vector (P,) or with the columns of a matrix (P, K): what ``@`` calls."""
-        if isinstance(x, LinearOperator) or issparse(x) or np.isscalar(x):
-            return super().dot(x)  # a multiple or a product of operators, or refused by SciPy
-        v, size = plain_array(x, "v"), self.shape[1]
-        if v.ndim not in (1, 2) or len(v) != size:
-            raise ValueError(f"v has shape {v.shape}, expected ({size},): one entry per parameter; "
-                             f"or ({size}, K) for K vectors")
-        return self._matvec(v) if v.ndim == 1 else self._matmat(v)
 
     def _matvec(self, v):
         return self._products(self._embedded(v.reshape(1, -1)))[0, self.place]

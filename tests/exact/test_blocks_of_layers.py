@@ -71,14 +71,6 @@ def test_a_layer_inside_others_by_its_name():
                     so.exact.fisher(*problem).diagonal()[12:24]) < 1e-12
 
 
-@pytest.mark.parametrize("form", MATRICES)
-def test_a_block_needs_no_room_for_the_rest(problem, form):
-    """The limit of bytes is that of the block, 8 x 8 numbers."""
-    assert MATRICES[form](*problem, layer=-1, max_bytes=8 * 8 * 8).shape == (8, 8)
-    with pytest.raises(MemoryError, match=r"\(8, 8\)"):
-        MATRICES[form](*problem, layer=-1, max_bytes=8 * 8 * 8 - 1)
-
-
 def test_a_block_that_is_not_finite_names_its_layer():
     net = so.mlp([2, 2, 2], activation="identity", rng=0)
     net.layers[0].bias, net.layers[2].weight = np.zeros(2), np.full((2, 2), 1e160)

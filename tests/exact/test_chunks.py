@@ -8,9 +8,8 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from harness.chunked import CALLS, Here, Infinite, peak, problem
+from harness.chunked import CALLS, Here, Infinite, problem
 from harness import slow
-from secondorder.exact import curvature
 
 
 @pytest.fixture(scope="module")
@@ -37,22 +36,6 @@ def test_the_same_bits_whoever_adds(name, processes):
     assert not np.array_equal(here, np.zeros_like(here))
 
 
-def test_one_chunk_at_a_time_and_in_order(monkeypatch):
-    net, loss, x, y = problem(11)
-    seen, evaluated = [], curvature.Evaluation
-    monkeypatch.setattr(curvature, "Evaluation", lambda net, loss, x, y, **options: (
-        seen.append(x) or evaluated(net, loss, x, y, **options)))
-    so.exact.gradient(net, loss, x, y, batch_size=4)
-    assert [len(part) for part in seen] == [4, 4, 3]
-    assert np.array_equal(np.concatenate(seen), x)
-    seen.clear()
-    H = so.exact.HessianOperator(net, loss, x, y, batch_size=4)
-    assert not seen, "nothing is worked out before a product is asked for"
-    for _ in range(2):
-        H @ np.ones(net.size)
-    assert len(seen) == 6 and H.evaluation is None
-
-
 def test_a_chunked_operator_is_refused_when_a_fixed_layer_moves():
     net = so.Network([so.Linear(3, 4, trainable=False, rng=0), so.Linear(4, 3, rng=0)])
     H = so.exact.HessianOperator(net, *problem()[1:], batch_size=5)
@@ -65,35 +48,7 @@ def test_a_chunked_operator_is_refused_when_a_fixed_layer_moves():
 # -- memory ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator", "FisherOperator"])
-def test_memory_of_one_chunk(operator):
-    """A product over 20,000 samples against one over 500, beside the data."""
-    net, loss, x, y = problem(20_000, (20, 100, 10))
-    v = np.ones(net.size)
-    make = getattr(so.exact, operator)
-    whole, one = (make(net, loss, x[:n], y[:n], batch_size=500) for n in (20_000, 500))
-    whole @ v, one @ v
-    # layers' arrays are lent, so that a few vectors of P are all there is; 40 would be one a chunk
-    assert peak(lambda: whole @ v) < peak(lambda: one @ v) + 3 * net.theta.nbytes
-    several = np.ones((net.size, 4))
-    of_one = peak(lambda: one @ several)
-    assert of_one > 8 * 500 * 100
-    assert peak(lambda: whole @ several) < 1.3 * of_one
-
-
 # -- what goes wrong -------------------------------------------------------------------------------
-
-
-def test_targets_of_another_length():
-    """Even where a loss would take them: chunks of x and y must be of the same samples."""
-    class AnyTargets(so.SquaredError):
-        def prepare_target(self, target, shape, dtype):
-            return np.resize(np.asarray(target, float), shape)
-
-    net, _, x, _ = problem()
-    with pytest.raises(ValueError, match=r"targets have shape \(20, 3\), expected one row for each "
-                                         "of the 23 samples"):
-        so.exact.gradient(net, AnyTargets(), x, np.zeros((20, 3)), batch_size=5)
 
 
 @pytest.mark.parametrize("change, error, words", [

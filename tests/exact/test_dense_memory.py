@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from harness.chunked import peak
 from secondorder.exact import symmetric
 
 MATRICES = {
@@ -48,21 +47,6 @@ def test_every_matrix_is_exactly_symmetric(name):
     """Also where it is larger than a tile that is copied at a time."""
     matrix = MATRICES[name](*problem([9, 20, 20, 5], 4))
     assert len(matrix) > sum(symmetric.TILE) and np.array_equal(matrix, matrix.T) and matrix.any()
-
-
-@pytest.mark.parametrize("name", MATRICES)
-def test_memory_follows_the_matrix(name, monkeypatch):
-    """Half of it beside it, some rows, an evaluation, and the losses' gradient in the outputs,
-    which is made with their values; each breaks the limit if not split.
-    """
-    net, loss, x, y = given = problem([12, 22, 10], 700)
-    limit = 8 * (net.size**2 + max(symmetric.SMALLEST_PART, net.size**2 // 2) + 128 * net.size)
-    net.evaluate(loss, x, y).gradient  # what is compiled, is now
-    held = peak(lambda: net.evaluate(loss, x, y).gradient)
-    limit += 2 * held + 8 * 700 * 10
-    assert 8 * net.size**2 < peak(lambda: MATRICES[name](*given)) < limit
-    monkeypatch.setattr(symmetric, "SMALLEST_PART", 10**9)
-    assert peak(lambda: MATRICES[name](*given)) > limit
 
 
 @pytest.mark.parametrize("name", MATRICES)

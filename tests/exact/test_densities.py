@@ -145,17 +145,6 @@ def test_lanczos_ends_by_the_rounding_of_what_stands_beside_the_diagonal():
     np.testing.assert_allclose(b, [1, 1e-6, 1e-9], rtol=1e-3)
 
 
-def test_probes_that_end_early_are_padded():
-    """x is zero: only the biases of the last layer have curvature."""
-    net = so.mlp([2, 2], rng=0)
-    density = so.exact.spectral_density(net, so.SquaredError(), np.zeros((3, 2)), np.zeros((3, 2)),
-                                        probes=3, steps=6, rng=0)
-    assert density.nodes.shape == density.weights.shape == (3, 2)
-    np.testing.assert_allclose(density.nodes, [[0, 1]] * 3, atol=1e-14)
-    np.testing.assert_allclose(density.weights, [[2 / 3, 1 / 3]] * 3, atol=1e-14)
-    assert density.distance([0, 0, 0, 0, 1, 1]) < 1e-12
-
-
 def test_a_matrix_that_is_one_number():
     net = so.mlp([1, 1], bias=False, rng=0)
     for l2 in (0.0, 3.0):
@@ -178,16 +167,6 @@ def test_points_and_width_of_ones_own(case):
     density = so.exact.spectral_density(*problem, points=points, width=0.3, steps=30, rng=0)
     assert np.array_equal(density.points, points) and density.width == 0.3
     assert np.abs(density.density - density.smoothed(eigenvalues)).max() < density.error.max()
-
-
-def test_points_reach_five_widths_beyond_the_outermost_nodes_of_all_probes(case):
-    density = so.exact.spectral_density(*case[0], probes=4, steps=3, rng=0)
-    low, high = density.nodes.min(), density.nodes.max()
-    assert density.nodes.min(axis=1).max() > low and density.nodes.max(axis=1).min() < high
-    assert density.width == pytest.approx((high - low) / 60, rel=1e-12)
-    assert len(density.points) == 400
-    ends = [low - 5 * density.width, high + 5 * density.width]
-    assert density.points[[0, -1]] == pytest.approx(ends, rel=1e-12)
 
 
 def test_what_rounding_leaves_open_of_a_density():

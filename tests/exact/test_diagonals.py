@@ -55,13 +55,6 @@ def test_the_recursion_in_parts(monkeypatch):
         assert [part.stop - part.start for part in parts] == lengths
 
 
-def test_unit_vectors_in_blocks_and_chunks(monkeypatch):
-    problem = draw("chain-image")
-    expected = so.exact.diagonal(*problem)
-    monkeypatch.setattr(diagonals, "UNITS", 4)
-    assert relative(so.exact.diagonal(*problem, batch_size=3), expected) < 1e-12
-
-
 def test_which_method_is_taken():
     """Linear layers by recursion, also inside others; layers that it does not know by products."""
     net = draw("chain-image")[0]
@@ -86,11 +79,6 @@ def test_straight_networks_need_no_hessians(monkeypatch):
     found = so.exact.diagonal(*problem)
     assert relative(found, so.exact.hessian(*problem).diagonal()) < 1e-12
     assert np.array_equal(found, so.exact.diagonal(*problem, kind="gauss-newton"))
-
-
-def test_no_model_no_fisher():
-    with pytest.raises(TypeError, match="no exact or sampled Fisher matrix"):
-        so.exact.diagonal(*draw("linear", "tukey"), kind="fisher")
 
 
 def test_overflow_is_named():

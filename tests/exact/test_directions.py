@@ -13,9 +13,6 @@ MATRICES = {
     "GaussNewtonOperator": so.exact.gauss_newton,
     "FisherOperator": so.exact.fisher,
 }
-FISHER = [("exact", 1), ("empirical", 1), ("sampled", 3)]
-
-
 def draw(middle, loss="softmax", samples=4, seed=0, **options):
     rng = np.random.default_rng(seed)
     net, loss = network(middle, rng, **options), LOSSES[loss]()
@@ -43,16 +40,6 @@ def test_losses_take_as_many_directions_as_there_are_samples(loss):
     A = so.exact.HessianOperator(net, loss, x, y)
     V = np.random.default_rng(1).normal(size=(A.shape[0], 4))
     assert relative(A @ V, np.stack([A @ v for v in V.T], axis=1)) < 1e-13
-
-
-@pytest.mark.parametrize("kind, draws", FISHER)
-@pytest.mark.parametrize("batch_size", [None, 3])
-def test_columns_of_fisher_matrices(kind, draws, batch_size):
-    problem, options = draw("skip-frozen"), {"kind": kind, "rng": 5, "draws": draws}
-    F = so.exact.FisherOperator(*problem, batch_size=batch_size, **options)
-    expected = so.exact.fisher(*problem, **options)
-    assert relative(F @ np.eye(len(expected)), expected) < 1e-13
-    assert relative(F @ expected[0], expected @ expected[0]) < 1e-13
 
 
 @pytest.mark.parametrize("operator", MATRICES)
@@ -104,18 +91,6 @@ def test_an_authors_loss_takes_one_direction_at_a_time():
     assert relative(H @ V, np.stack([H @ v for v in V.T], axis=1)) < 1e-13
 
 
-@pytest.mark.parametrize("operator", MATRICES)
-def test_dense_form(operator, monkeypatch):
-    problem = draw("chain")
-    A = getattr(so.exact, operator)(*problem, l2=0.1)
-    expected = MATRICES[operator](*problem, l2=0.1)
-    assert relative(A.dense(), expected) < 1e-12
-    monkeypatch.setattr(so.exact.operators, "BLOCK", 5)
-    assert relative(A.dense(), expected) < 1e-12
-    with pytest.raises(MemoryError, match="max_bytes=100"):
-        A.dense(max_bytes=100)
-
-
 # -- blocks of layers ------------------------------------------------------------------------------
 
 
@@ -149,22 +124,6 @@ def test_block_of_every_parameter(middle, operator):
     assert found == net.size
 
 
-def test_block_of_a_layer_by_number_or_itself():
-    net, *data = draw("skip")
-    matrix = so.exact.hessian(net, *data)
-    for number, layer in enumerate(net.layers):
-        if layer.size:
-            where = net.slices[number]
-            for named in (number, number - len(net.layers), layer, np.int64(number)):
-                H = so.exact.HessianOperator(net, *data, layer=named)
-                assert H.place == where
-                assert relative(H.dense(), matrix[where, where]) < 1e-12
-    evaluation = net.evaluate(*data)
-    G = so.exact.GaussNewtonOperator.at(evaluation, layer=0, parameter="bias")
-    expected = so.exact.gauss_newton(net, *data)[8:12, 8:12]
-    assert relative(G.dense(), expected) < 1e-12
-
-
 @pytest.mark.parametrize("layer, parameter, error, words", [
     (9, None, ValueError, "layer 9 is out of range: the network has 5 layers"),
     ("9.weight", None, ValueError, "there is no '9.weight'"),
@@ -176,21 +135,3 @@ def test_block_of_a_layer_by_number_or_itself():
 def test_places_that_do_not_exist(layer, parameter, error, words):
     with pytest.raises(error, match=words):
         so.exact.HessianOperator(*draw("linear"), layer=layer, parameter=parameter)
-
-
-def test_a_fixed_parameter_has_no_block():
-    """Also of a layer whose inner layers are trained."""
-    class Scaled(so.Chain):
-        def __init__(self, layers):
-            super().__init__(layers)
-            self.trainable = False
-            self.declare("scale", np.ones(1))
-
-    net = so.Network([Scaled([so.Linear(2, 3, rng=0)]), so.Linear(3, 3, trainable=False, rng=0)])
-    _, *data = draw("linear")
-    with pytest.raises(ValueError, match="the scale of .* is not trained"):
-        so.exact.HessianOperator(net, *data, layer=0, parameter="scale")
-    with pytest.raises(ValueError, match="no trainable parameters"):
-        so.exact.HessianOperator(net, *data, layer=1)
-    block = so.exact.HessianOperator(net, *data, layer=net.layers[0].layers[0], parameter="bias")
-    assert block.place == slice(6, 9)

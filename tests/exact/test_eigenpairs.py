@@ -66,16 +66,6 @@ def test_a_block_in_chunks(problem, by_products):
         assert np.allclose(found.values, whole[1::-1], atol=1e-11)
 
 
-def test_a_linear_model_in_closed_form(by_products):
-    """Each eigenvalue of the moments of [x 1] stands once for every output."""
-    rng = np.random.default_rng(0)
-    net, x = so.mlp([20, 3], rng=0), rng.normal(size=(50, 20))
-    features = np.hstack([x, np.ones((50, 1))])
-    values = np.linalg.eigvalsh(features.T @ features / 50)[::-1]
-    found = so.exact.eigenpairs(net, so.SquaredError(), x, np.zeros((50, 3)), 4)
-    assert np.allclose(found.values, values[[0, 0, 0, 1]], rtol=1e-10)
-
-
 @pytest.mark.parametrize("dtype, exact", [("float64", 1e-10), ("float32", 1e-5)])
 @pytest.mark.parametrize("inputs, outputs", [(40, 9), (20, 5)])
 def test_every_copy_of_a_multiple_eigenvalue(inputs, outputs, dtype, exact, monkeypatch):
@@ -96,14 +86,6 @@ def test_every_copy_of_a_multiple_eigenvalue(inputs, outputs, dtype, exact, monk
             assert np.abs(found.values - wanted).max() < exact * values[-1]
             assert np.allclose(found.vectors.T @ found.vectors, np.eye(outputs + 2),
                                atol=10 * exact)
-
-
-@pytest.mark.parametrize("which", ["LA", "SA", "LM"])
-def test_a_multiple_of_the_identity(by_products, which):
-    net = so.mlp([20, 2], rng=0)
-    found = so.exact.eigenpairs(net, so.SquaredError(), np.zeros((5, 20)), np.zeros((5, 2)), 3,
-                                which, l2=0.3, layer=0, parameter="weight")
-    assert np.allclose(found.values, 0.3, rtol=1e-12)
 
 
 def test_a_matrix_of_zeros(by_products):

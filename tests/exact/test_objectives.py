@@ -95,15 +95,6 @@ def test_what_changes_outside_changes_nothing(case):
         x[...], y[...], net.theta = kept
 
 
-def test_single_precision_is_optimised_in_double(case):
-    net, *data = case
-    small = net.astype("float32")
-    f = so.exact.objective(small, *data)
-    assert f.start.dtype == f.jac(f.start).dtype == np.float64
-    wide = small.astype("float64")
-    assert f.fun(f.start) == wide.evaluate(*data).loss
-
-
 def test_overflow_is_as_bad_as_can_be():
     """fun says inf, the derivatives NaN, and an optimizer turns back."""
     net, x = so.mlp([2, 3, 1], activation="softplus", rng=0), np.ones((2, 2))

@@ -126,24 +126,6 @@ def test_operator_and_dense_matrix_are_one(form, case):
     assert relative(shifted @ V, M @ V + 3 * V) < 1e-12
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
-def test_operator_at_an_evaluation(form, case):
-    net, loss, x, y = case
-    evaluation = net.evaluate(loss, x, y)
-    op = FORMS[form][0].at(evaluation, l2=0.1, **options(form))
-    assert type(op) is FORMS[form][0]
-    assert relative(op @ np.eye(net.size), FORMS[form][1](*case, l2=0.1, **options(form))) < 1e-12
-
-
-def test_a_product_with_another_shape_names_both(case):
-    op, size = so.exact.HessianOperator(*case), case[0].size
-    for v in (np.ones(3), np.ones((3, 2)), None):
-        with pytest.raises(ValueError) as refused:
-            op @ v
-        assert (f"v has shape {np.shape(v)}, expected ({size},): one entry per parameter; or "
-                f"({size}, K) for K vectors") == str(refused.value)
-
-
 def test_an_operator_of_ones_own(case):
     class Twice(so.exact.CurvatureOperator):
         @staticmethod

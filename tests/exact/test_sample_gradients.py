@@ -5,7 +5,6 @@ import pytest
 
 import secondorder as so
 from harness.cases import MIDDLE, network, off_kinks, relative
-from harness.chunked import peak
 
 
 def draw(middle, samples=4):
@@ -34,36 +33,3 @@ def test_into_an_array_of_the_caller(dtype):
     assert np.array_equal(out, so.exact.sample_gradients(net, loss, x, y, l2=0.1))
     out[...] = 7
     assert (room == 7).all(), "nothing is written outside"
-
-
-def test_no_second_array_of_the_size_of_the_result():
-    net, x, y = so.mlp([20, 30, 10], rng=0), np.ones((200, 20)), np.zeros((200, 10))
-    out = np.empty((200, net.size))
-    so.exact.sample_gradients(net, so.SquaredError(), x, y, out=out)  # what is compiled, is now
-    own = peak(lambda: so.exact.sample_gradients(net, so.SquaredError(), x, y, out=out))
-    whole = peak(lambda: so.exact.jacobian(net, x))
-    assert own < out.nbytes / 2 and 10 * out.nbytes < whole < 11.5 * out.nbytes
-
-
-def test_refusals():
-    net, x, y = so.mlp([3, 2], rng=0), np.ones((4, 3)), np.zeros((4, 2))
-    with pytest.raises(TypeError, match="out must hold float64"):
-        so.exact.sample_gradients(net, so.SquaredError(), x, y, out=np.empty((4, 8), np.float32))
-    with pytest.raises(MemoryError, match="of all samples of shape"):
-        so.exact.sample_gradients(net, so.SquaredError(), x, y, max_bytes=100)
-
-
-@pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator", "FisherOperator"])
-def test_products_are_arrays_of_their_own(operator):
-    """What an operator uses again on the way is never what it returned."""
-    net, loss, x, y = draw("skip-nested")
-    H = getattr(so.exact, operator)(net, loss, x, y)
-    evaluation = H.evaluation
-    deltas = [delta.copy() for delta in evaluation.deltas]
-    u, v = np.random.default_rng(0).normal(size=(2, net.size))
-    first = H @ u
-    kept = first.copy()
-    second = H @ v
-    assert not np.shares_memory(first, second) and np.array_equal(first, kept)
-    assert np.array_equal(H @ u, kept), "the same product again"
-    assert all(map(np.array_equal, evaluation.deltas, deltas))

@@ -6,7 +6,6 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from harness import slow
 from harness.shaped_networks import NETWORKS, problem
 from secondorder.exact import finite_differences as fd
 
@@ -39,13 +38,3 @@ def test_gauss_newton_and_samples(name):
     rows = so.exact.sample_gradients(net, loss, x, y)
     for s in range(4):
         assert relative(rows[s], so.exact.gradient(net, loss, x[s:s + 1], y[s:s + 1])) < 1e-13
-
-
-@pytest.mark.parametrize("name", ["normalised", *slow(["convolutional", "recurrent"])])
-def test_float32_stays(name):
-    net, loss, x, y = problem(name)
-    small = net.astype("float32")
-    v = np.random.default_rng(1).normal(size=net.size)
-    product = so.exact.hessian_vector_product(small, loss, x, y, v.astype("float32"))
-    assert product.dtype == np.float32
-    assert relative(product, so.exact.hessian_vector_product(net, loss, x, y, v)) < 1e-4

@@ -91,22 +91,6 @@ def test_right_sides_whose_squares_vanish_or_overflow(problem, method):
         assert scaled.residual < 1e-9
 
 
-def test_single_precision(problem):
-    net, *data = problem
-    C = so.exact.gauss_newton(*problem) + 0.1 * np.eye(net.size)
-    v = np.ones(net.size)
-    for method in ("cholesky", "cg"):
-        found = so.exact.solve(net.astype("float32"), *data, v, "gauss-newton", 0.1, method)
-        assert found.solution.dtype == np.float32 and found.residual < 1e-4
-        assert relative(found.solution, np.linalg.solve(C, v)) < 1e-3
-
-
-def test_a_large_network_goes_by_products(monkeypatch, problem):
-    monkeypatch.setattr(so.exact.spectra.solving, "LARGEST", 10)
-    found = so.exact.solve(*problem, np.ones(problem[0].size), "gauss-newton", 0.1)
-    assert found.method == "cg"
-
-
 # -- what is not positive definite -----------------------------------------
 
 

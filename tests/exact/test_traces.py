@@ -55,26 +55,6 @@ def test_hutchinson_literally(products):
     assert found.margin == pytest.approx(quantile * error, rel=1e-7)
 
 
-@pytest.mark.parametrize("products", [32, 33, 97])
-def test_every_probe_has_a_say_whatever_their_number(products):
-    """Worked through some at a time; the literal mean of z^T A z over all of them."""
-    A = np.random.default_rng(0).normal(size=(7, 7))
-    A = A + A.T
-    Z = np.random.default_rng(5).choice([-1.0, 1.0], size=(7, products))
-    found = traces.hutchinson(plain(A), products, np.random.default_rng(5))
-    assert float(found) == pytest.approx(np.mean([z @ A @ z for z in Z.T]), rel=1e-12)
-
-
-def test_single_precision_sums_in_double():
-    """x is zero: the curvature of 200,000 parameters is l2 I, in float32, and its trace P l2."""
-    net = so.Network([so.Linear(1000, 200, bias=False, rng=0)]).astype("float32")
-    problem = net, so.SquaredError(), np.zeros((1, 1000)), np.zeros((1, 200))
-    expected = net.size * float(np.float32(0.1))
-    found = so.exact.trace(*problem, method="hutchinson", products=2, rng=0, l2=0.1)
-    assert float(found) == pytest.approx(expected, rel=1e-7)
-    assert float(so.exact.trace(*problem, l2=0.1)) == pytest.approx(expected, rel=1e-7)
-
-
 def test_hutchinson_is_exact_for_a_diagonal_matrix():
     found = traces.hutchinson(plain(np.diag([3.0, -1.0, 0.5])), 5, np.random.default_rng(0))
     assert float(found) == pytest.approx(2.5, rel=1e-15) and found.standard_error == 0
@@ -111,19 +91,6 @@ def test_hutch_plus_plus_is_better_where_few_eigenvalues_are_large():
                              for seed in range(10)])
               for name in ("hutchinson", "hutch_plus_plus")}
     assert errors["hutch_plus_plus"] < 0.2 * errors["hutchinson"]
-
-
-def test_products_that_are_taken(case, monkeypatch):
-    """As many as were allowed, also where probes are worked through some at a time."""
-    problem, _ = case
-    seen, embedded = [], so.exact.HessianOperator._embedded
-    monkeypatch.setattr(so.exact.HessianOperator, "_embedded",
-                        lambda self, rows: seen.append(len(rows)) or embedded(self, rows))
-    for method in ("hutchinson", "hutch++"):
-        for products in (4, 5, 32, 33, 98):
-            seen.clear()
-            so.exact.trace(*problem, method=method, products=products, rng=0)
-            assert sum(seen) == products
 
 
 def test_estimates_of_a_block_in_chunks(case):

@@ -1,6 +1,5 @@
 """Networks of PyTorch's modules and of named arrays: the same numbers, outputs and gradients."""
 
-import re
 import subprocess
 import sys
 
@@ -60,12 +59,6 @@ def test_a_layer_stands_for_its_options():
     assert net.layers[0].stride == 2 and (template.weight != weight).any()
 
 
-def test_single_precision_if_all_arrays_are():
-    arrays = {"0.weight": np.ones((2, 3), np.float32), "0.bias": np.ones(2, np.float32)}
-    assert so.from_arrays(arrays, ["linear"]).dtype == np.float32
-    assert so.from_arrays(arrays | {"0.bias": np.ones(2)}, ["linear"]).dtype == np.float64
-
-
 @pytest.mark.parametrize("arrays, kinds, words", [
     ({"0.weight": np.ones((2, 3))}, ["linear", "tanh", "linear"], "none left for entry 2 of kinds"),
     ({"a.bias": np.ones(2)}, ["linear"], "a for entry 0 of kinds, 'linear', has no weight"),
@@ -85,12 +78,6 @@ def test_no_pytorch_is_loaded():
             "print('torch' in sys.modules)")
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           check=True).stdout.strip() == "False"
-
-
-def test_what_is_no_module():
-    for module in (3, None, np.ones(3), so.Linear(2, 2), "Sequential"):
-        with pytest.raises(TypeError, match="module must be a torch.nn.Module"):
-            so.from_torch(module)
 
 
 # -- objects with the attributes of PyTorch's modules, where it is not installed -----
@@ -160,47 +147,6 @@ def test_what_has_the_attributes_of_a_module_becomes_its_layer():
                for value in layer.parameters.values()]
     assert (net.theta == np.concatenate(numbers)).all() and net.dtype == np.float64
     assert (net.layers[8].weight == Numbers(3, 8).array).all() and not net.layers[8].trainable
-
-
-OTHER = [("Conv2d", dict(groups=2)), ("Conv2d", dict(padding="same")),
-         ("MaxPool2d", dict(ceil_mode=True)), ("AvgPool2d", dict(divisor_override=1)),
-         ("LayerNorm", dict(elementwise_affine=False)), ("Flatten", dict(start_dim=0)),
-         ("Softplus", dict(beta=2))]
-
-
-@pytest.mark.parametrize("kind, option", OTHER, ids=str)
-def test_an_option_that_the_layer_does_not_have_is_refused(kind, option):
-    weights = {"Conv2d": (4, 2, 3, 2), "LayerNorm": (4,)}
-    weight = Numbers(*weights[kind]) if kind in weights else None
-    (name, value), = option.items()
-    with pytest.raises(TypeError, match=re.escape(f"{kind}, has {name}={value!r}")):
-        so.from_torch(like(kind, weight=weight, bias=Numbers(4) if weight else None, **option))
-
-
-def unlike():
-    """What is refused whatever its options, with the words."""
-    one, other = (like("Linear", weight=Numbers(3, 3)) for _ in range(2))
-    tied = like("Linear", weight=one.weight)
-    hooked = like("Linear", weight=Numbers(3, 3), _forward_hooks={0: print})
-    patched = like("Linear", weight=Numbers(3, 3), forward=print)
-    half = like("Linear", weight=Numbers(3, 3), bias=Numbers(3, trained=False))
-    single = like("Linear", weight=Numbers(3, 3, dtype="float32"))
-    return [(like("Softmax"), TypeError, "module, Softmax, has no layer here"),
-            (hooked, TypeError, "has hooks"), (patched, TypeError, "has hooks"),
-            (half, ValueError, "some that are not"),
-            (like("Sequential", [one, tied]), ValueError, "1.weight is shared"),
-            (like("Sequential", [other, single]), ValueError, "float32, float64"),
-            (like("Linear", weight=Numbers(3, 3, dtype="float16")), TypeError, "float16"),
-            (like("LayerNorm", weight=Numbers(3)), TypeError, "bias=False"),
-            (like("Sequential", [one], _forward_hooks={0: print}), TypeError, "no plain row"),
-            (like("Identity"), ValueError, "Identity alone is no layer here")]
-
-
-@pytest.mark.parametrize("number", range(10))
-def test_what_is_refused_whatever_its_options(number):
-    module, error, words = unlike()[number]
-    with pytest.raises(error, match=words):
-        so.from_torch(module)
 
 
 # -- PyTorch ---------------------------------------------------------------

@@ -6,7 +6,6 @@ second ones from central differences of complex steps with their predicted error
 """
 
 import decimal
-import sys
 
 import numpy as np
 import pytest
@@ -348,21 +347,6 @@ def test_what_decides_shapes_is_not_set_afterwards_and_all_else_is_taken():
     for layer, name, bad in ((norm, "epsilon", 0), (layer, "steps", 0)):
         with pytest.raises(ValueError, match=name):
             setattr(layer, name, bad)
-
-
-def test_a_breakpoint_in_a_pass_fires():
-    """In training and in a product: what one reads is what runs."""
-    net, loss, rng = so.mlp([3, 4, 2], rng=0), so.SquaredError(), np.random.default_rng(0)
-    x, y = rng.normal(size=(8, 3)), rng.normal(size=(8, 2))
-    for name, run in (("forward", lambda: so.train(so.SGD(net, loss), x, y, epochs=1)),
-                      ("tangent", lambda: so.exact.HessianOperator(net, loss, x, y) @ net.theta)):
-        code, stops, before = getattr(Linear, name).__code__, [], sys.gettrace()
-        sys.settrace(lambda frame, *_: stops.append(0) if frame.f_code is code else None)
-        try:
-            run()
-        finally:
-            sys.settrace(before)
-        assert len(stops) >= 2
 
 
 def test_a_declared_parameter_is_an_attribute_and_lives_in_theta():

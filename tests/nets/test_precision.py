@@ -64,12 +64,3 @@ def test_scalars_are_summed_in_double():
     value, slope, _ = so.exact.two_jet(net, so.SquaredError(), x, y, np.array([0, 1], np.float32))
     assert all(isinstance(number, float) for number in (value, slope))
     assert slope == pytest.approx(float(np.float32(0.1)) - 1, rel=1e-7)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("given", ["float64", "float32", "int64", "bool"])
-def test_inputs_are_converted_at_the_door(dtype, given):
-    net = so.mlp([3, 2], dtype=np.dtype(dtype), rng=0)
-    x, y = np.array([[1, 0, 1], [0, 1, 1]]).astype(given), np.eye(2).astype(given)
-    assert net(x).dtype == dtype and np.array_equal(net(x), net(x.astype(dtype)))
-    assert so.exact.gradient(net, so.SquaredError(), x, y).dtype == dtype

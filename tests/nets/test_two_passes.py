@@ -101,11 +101,3 @@ def test_layers_of_two_passes_against_torch(layer, function, width, dtype, allow
     for K in (1, 4, 5):  # 5: as many directions as samples
         assert relative(operator @ v[:, :K].astype(dtype), H @ v[:, :K].astype(dtype)) < allowed
     assert relative(so.exact.hessian(net, loss, x, y), H) < allowed
-
-
-def test_differences_stand_for_no_pass_of_a_complex_network():
-    net = so.Network([so.Linear(3, 6, rng=0), RMSNorm(6)]).astype("complex128")
-    x, loss = np.ones((2, 3)), so.SquaredError()
-    assert so.exact.gradient(net, loss, x, np.ones((2, 6))).dtype == complex
-    with pytest.raises(TypeError, match="RMSNorm.*tangent is not written by hand"):
-        so.exact.hessian_vector_product(net, loss, x, np.ones((2, 6)), np.ones(net.size))

@@ -129,17 +129,6 @@ def test_a_state_that_does_not_fit_changes_nothing(change, name):
     assert same(optimizer.state_dict(), state) and optimizer.steps == 2
 
 
-def test_state_through_a_file_of_arrays(method, tmp_path):
-    """numpy.savez makes arrays without axes of the numbers."""
-    optimizer, (x, y) = method(linear(), so.SquaredError()), batches(1)[0]
-    optimizer.step(x, y)
-    np.savez(tmp_path / "state.npz", **optimizer.state_dict())
-    again = method(optimizer.network.copy(), so.SquaredError())
-    with np.load(tmp_path / "state.npz") as state:
-        again.load_state_dict(state)
-    assert optimizer.step(x, y) == again.step(x, y)
-
-
 def test_evaluations_that_are_not_the_methods_own():
     net, (x, y) = linear(), batches(1)[0]
     optimizer = so.Momentum(net, so.SquaredError())
@@ -207,16 +196,6 @@ def test_a_method_of_ones_own():
     for names in ({"steps": 3}, {"state_names": ("steps",)}, {"state_names": "total"}):
         with pytest.raises(TypeError, match="class Mine"):
             type("Mine", (Optimizer,), names)
-
-
-@pytest.mark.parametrize("network, loss, error, words", [
-    (so.Network([so.Linear(3, 2, trainable=False)]), so.SquaredError(), ValueError, "trainable"),
-    (linear().astype("complex128"), so.SquaredError(), ValueError, "network must hold real"),
-    (so.SquaredError(), linear(), TypeError, "network"), (linear(), "squared", TypeError, "loss"),
-    (linear(), so.SquaredError, TypeError, "loss")])
-def test_doors(network, loss, error, words):
-    with pytest.raises(error, match=words):
-        so.SGD(network, loss)
 
 
 @pytest.mark.parametrize("made, name, value, bad", [

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.nets import Evaluation
 from secondorder.optimizers import ExponentialDecay, Wrapper
 from test_interrupts import same
 from test_optimizers import METHODS, batches
@@ -126,16 +125,6 @@ def test_a_wrapper_of_a_wrapper(method):
     assert twice.base.distance == 0 < twice.distance
 
 
-def test_one_evaluation_a_step(method, monkeypatch):
-    """The wrapper makes it, the base shares it; TruncatedNewton looks once more, at the end of the
-    step."""
-    wrapped, calls, made = Halved(method()), [], Evaluation.__init__
-    monkeypatch.setattr(Evaluation, "__init__", lambda *a, **named: calls.append(0)
-                        or made(*a, **named))
-    wrapped.step(*batches(1)[0])
-    assert len(calls) == (2 if isinstance(wrapped.base, so.TruncatedNewton) else 1)
-
-
 def test_states_nest_and_are_refused_as_a_whole(method):
     wrapped = Halved(method())
     wrapped.step(*batches(1)[0])
@@ -150,13 +139,3 @@ def test_states_nest_and_are_refused_as_a_whole(method):
         assert same(wrapped.state_dict(), before)
     wrapped.load_state_dict(state)
     assert same(wrapped.state_dict(), state)
-
-
-def test_a_public_direction_advances_memory_and_a_wrappers_is_a_copy(method):
-    optimizer, wrapped = method(), Halved(method())
-    for x, y in batches(3):
-        directions = [m.direction(m.evaluate(x, y)) for m in (optimizer, wrapped)]
-        assert np.array_equal(*directions)
-        directions[1][...] = np.nan
-    assert same(optimizer.state_dict(), wrapped.base.state_dict())
-    assert optimizer.steps == wrapped.steps == wrapped.base.steps == 0

@@ -43,22 +43,6 @@ def test_learning_curves_of_every_range(low, high):
     assert len(shown) >= 2 and not any("e-" in text for text in shown), shown
 
 
-def test_errors_and_spectra_in_one_figure():
-    rng, figure = np.random.default_rng(0), new(21)
-    left, middle, right = figure.subplots(1, 3)
-    values = {f"curvature {n}": np.array([1.0 + n, 0.0, 1e-17, 0.5]) for n in range(16)}
-    plots.errors_over_steps([0, 1, 2, 3], {name: v + 0.1 for name, v in values.items()}, left,
-                            norm=[20.0] * 4, title="over steps")
-    plots.errors_by_layer(values, middle, "by layer", y_label="error, mean over the run")
-    plots.spectrum({f"number {n}": rng.normal(size=40) * 10.0**rng.integers(-9, 3, 40)
-                    for n in range(6)}, right, title="eigenvalues")
-    assert not faults(figure)
-    looks = {(bars.patches[0].get_facecolor(), bars.patches[0].get_hatch())
-             for bars in middle.containers}
-    curves = {(line.get_color(), line.get_marker()) for line in left.lines[:-1]}
-    assert len(looks) == len(curves) == 16
-
-
 def test_names_below_lie_over_nothing_and_numbers_are_plain():
     x = 2.0 ** -np.arange(1, 7)
     figure = plots.row(*(lambda ax, title=title: plots.lines(

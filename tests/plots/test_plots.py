@@ -72,16 +72,6 @@ def test_a_curve_beneath_another_is_wide_and_pale():
     assert below.get_alpha() < 1
 
 
-def test_a_row_hands_every_picture_its_axes():
-    given = []
-    figure = plots.row(given.append, given.append, widths=(2, 1), height=3)
-    assert given == figure.axes and len(given) == 2
-    left, right = (ax.get_position().width for ax in given)
-    assert left > 1.5 * right and figure.get_figheight() == 3
-    shared = plots.row(lambda ax: ax.set_ylim(0, 7), lambda ax: None, share_y=True)
-    assert shared.axes[1].get_ylim() == (0, 7)
-
-
 # -- the objective along directions ----------------------------------------------------------------
 
 
@@ -237,25 +227,3 @@ def test_printed_beside_corrected(ax):
 
 
 # -- doors -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("call, error, name", [
-    (lambda: plots.hessian_heat_map(np.triu(np.ones((3, 3)))), ValueError, "matrix"),
-    (lambda: plots.matrices({}), TypeError, "named"),
-    (lambda: plots.spectrum({}), ValueError, "eigenvalues"),
-    (lambda: plots.spectrum([1.0], ax=3), TypeError, "ax"),
-    (lambda: plots.learning_curves({"a": []}), ValueError, "histories"),
-    (lambda: plots.lines({"a": ["x"]}), TypeError, "named"),
-    (lambda: plots.errors_by_layer({}), ValueError, "errors"),
-    (lambda: plots.row(), ValueError, "pictures"),
-    (lambda: plots.plane(NET, LOSS, X, Y, D, 2 * D), ValueError, "up"),
-    (lambda: plots.along(NET, LOSS, X, Y, {}), ValueError, "direction"),
-    (lambda: plots.cubic_model([1.0, 2.0], [1, 2], 0, 0, 1, 1), ValueError, "steps"),
-    (lambda: plots.kernels(np.ones((2, 2))), ValueError, "weights")])
-def test_what_cannot_be_drawn(call, error, name):
-    from matplotlib import pyplot
-
-    before = pyplot.get_fignums()
-    with pytest.raises(error, match=f"^{name}"):
-        call()
-    assert pyplot.get_fignums() == before, "no empty figure is left behind"

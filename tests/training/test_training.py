@@ -96,13 +96,6 @@ def test_records():
     assert copied.to_dict() == history.to_dict() and copied.records[1].epoch == 1
 
 
-def test_regression_has_no_accuracy():
-    x = problem()[0]
-    net = so.mlp([4, 3], rng=0)
-    history = train(so.SGD(net, so.SquaredError()), x, x[:, :3], epochs=1)
-    assert not any("accuracy" in name for name in history.names)
-
-
 def test_callback_may_stop():
     x, y = problem()
     optimizer = make()
@@ -243,6 +236,39 @@ def test_what_is_meant_is_said():
              "SGD takes no argument 'weight_decay': l2 is meant")):
         with pytest.raises(TypeError, match=words):
             call()
+
+
+@pytest.mark.parametrize("samples", [1023, 1025, 2500])
+def test_a_large_set_is_weighted_by_its_samples(samples):
+    """The loss of 1024 and of the one after it count as 1024 to 1."""
+    net, loss, rng = so.mlp([4, 3], rng=0), so.SquaredError(), np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=(samples - 1, 4)), np.full((1, 4), 50.0)])
+    y = np.zeros((samples, 3))
+    value, accuracy = evaluate(net, loss, x, y)
+    assert accuracy is None
+    assert value == pytest.approx((0.5 * net(x)**2).sum(axis=1).mean(), rel=1e-12)
+
+
+class Reporting(so.SGD):
+    """It reports its step, at every second step something else, and what lies deeper."""
+
+    def direction(self, evaluation):
+        self.details.update(number=float(self.steps), name="reporting")
+        if self.steps % 2:
+            self.details["odd"] = float(self.steps)
+        self.details["outer"] = {"inner": {"number": 2.0 * self.steps}, "flag": True}
+        return super().direction(evaluation)
+
+
+def test_a_mean_is_over_the_steps_that_reported_it_since_the_last_record():
+    """Two epochs, steps 0 to 5, then one, 6 to 8; of the odd ones 1, 3 and 5, then 7."""
+    history = train(make(Reporting), *problem(), epochs=3, batch_size=10, rng=0, evaluate_every=2)
+    assert history.column("number")[1:].tolist() == [2.5, 7.0]
+    assert history.column("odd")[1:].tolist() == [3.0, 7.0]
+    assert history.column("outer.inner.number")[1:].tolist() == [5.0, 14.0]
+    assert history.column("outer.flag")[1:].tolist() == [1.0, 1.0]
+    assert "name" not in history.names
+    assert np.isnan(history.column("number")[0])
 
 
 def test_history_and_record():

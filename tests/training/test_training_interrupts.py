@@ -1,13 +1,11 @@
 """An interrupt ends a run after the running step, a second one at once."""
 
-import os
 import signal
 
 import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.training.interrupts import heard_between_steps
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(8, 3)), RNG.integers(0, 2, 8)
@@ -72,8 +70,3 @@ def test_a_handler_of_the_callers_own_hears_it_after_the_step():
     finally:
         signal.signal(signal.SIGTERM, before)
     assert heard == [3] and method.steps == 6
-
-
-def test_a_signal_at_the_very_end_is_heard():
-    with pytest.raises(KeyboardInterrupt), heard_between_steps():
-        os.kill(os.getpid(), signal.SIGINT)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import stdtrit
 
-from ...checks import increasing, positive_number, real_array, require_bytes, whole_number
+from ...checks import increasing, positive_number, real_array, whole_number
 from ...checks.randomness import generator
 from ..operators import operator_of
 
@@ -16,7 +16,6 @@ RESOLUTION = 60  # the spectrum's range in widths, where no width is given
 LEAST = 1e-100  # size of a matrix that is not taken for zero
 POINTS = 400  # where no points are given
 GAP = 2  # widths that points may stand apart where an area is asked for
-MAX_BYTES = 2**30  # that the starting vectors, or the Krylov basis of one, may take
 
 
 @dataclass(frozen=True)
@@ -128,8 +127,6 @@ def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, w
     ------
     ValueError, TypeError, FloatingPointError
         As :func:`trace`; a `width` that is too narrow.
-    MemoryError
-        The starting vectors, or as many basis vectors as steps, would need more than 1 GiB.
 
     Notes
     -----
@@ -152,9 +149,6 @@ def spectral_density(network, loss, x, y, kind="hessian", probes=10, steps=80, w
     rng = generator(rng)
     A = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     batch_size=batch_size, executor=executor)
-    for name, count in (("probes", probes), ("steps", min(steps, A.shape[0]))):
-        require_bytes(f"{name}={count}: an array of vectors", (count, A.shape[0]), float, MAX_BYTES,
-                      f"take fewer {name}")
     signs = rng.choice(np.array([-1.0, 1.0]), size=(probes, A.shape[0]))
     coefficients = [lanczos(A, start, steps) for start in signs]
     return _density(A, coefficients, steps, width, points)

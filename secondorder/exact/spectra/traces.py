@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.special import stdtrit
 
-from ...checks import one_of, require_bytes, whole_number
+from ...checks import one_of, whole_number
 from ...checks.randomness import generator
 from ..diagonals import diagonal
 from ..operators import operator_of
@@ -13,7 +13,6 @@ from ..operators import operator_of
 METHODS = ("exact", "hutchinson", "hutch++")
 COLUMNS = 32  # probes that are multiplied at a time
 ROUNDING = 16  # of v^T A v, in units of eps |v| |A v|
-MAX_BYTES = 2**30  # that the random vectors of an estimate may take
 
 
 class Trace(float):
@@ -81,8 +80,6 @@ def trace(network, loss, x, y, kind="hessian", method="exact", products=99, rng=
     ------
     ValueError, TypeError, FloatingPointError
         As :func:`diagonal`; unknown names, too few products.
-    MemoryError
-        The random vectors of so many products would need more than 1 GiB.
 
     Examples
     --------
@@ -106,8 +103,6 @@ def trace(network, loss, x, y, kind="hessian", method="exact", products=99, rng=
         return Trace(_finite(total))
     A = operator_of(kind, network, loss, x, y, rng, draws, l2=l2, layer=layer, parameter=parameter,
                     **chunks)
-    require_bytes(f"products={products}: an array of random vectors", (A.shape[0], products),
-                  A.dtype, MAX_BYTES, "take fewer, or method='exact'")
     estimate = hutchinson if method == "hutchinson" else hutch_plus_plus
     return estimate(A, products, rng)
 
