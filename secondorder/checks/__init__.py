@@ -19,5 +19,5 @@ from .networks import (NoModel, check_activation, check_loss, declared, evaluate
 from .values import (Checked, boolean, check_l2, classes, close_matches, converted, copied,
                      did_you_mean, executor, fraction, function_of, increasing, initial_values,
                      instance_of, interval, lookup, network_dtype, non_negative, number_in, one_of,
-                     own_array, path, plain, positive_number, positive_weights, real_number,
+                     path, plain, positive_number, positive_weights, real_number,
                      require_bytes, shape, shapes_alike, whole_number, widths)

@@ -304,18 +304,6 @@ def initial_values(value, shape):
     return value
 
 
-def own_array(array, shape, dtype, name):
-    """Return `array`, to be written to: of this shape and dtype, and not read-only."""
-    instance_of(array, np.ndarray, name)
-    if array.shape != tuple(shape):
-        raise ValueError(f"{name} has shape {array.shape}, expected {tuple(shape)}")
-    if array.dtype != dtype:
-        raise TypeError(f"{name} must hold {dtype}, got {array.dtype}")
-    if not array.flags.writeable:
-        raise ValueError(f"{name} is read-only: pass a copy")
-    return array
-
-
 def converted(array, dtype, name):
     """Return a copy of `array` in `dtype`; ValueError if it holds numbers too large for that."""
     with np.errstate(over="ignore"):

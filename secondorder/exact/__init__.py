@@ -11,8 +11,7 @@ import importlib
 
 from ..checks import close_names
 from . import finite_differences
-from .curvature import (gauss_newton_vector_product, gradient, hessian_vector_product, jacobian,
-                        sample_gradients, two_jet)
+from .curvature import gradient, hessian_vector_product, jacobian, sample_gradients, two_jet
 from .dense import fisher, gauss_newton, hessian
 from .diagonals import diagonal, diagonal_methods
 
@@ -27,8 +26,8 @@ _WITH_SCIPY = {"CurvatureOperator": "operators", "FisherOperator": "operators",
                "Trace": "spectra.traces", "trace": "spectra.traces"}
 
 __all__ = ["diagonal", "diagonal_methods", "finite_differences", "fisher", "gauss_newton",
-           "gauss_newton_vector_product", "gradient", "hessian", "hessian_vector_product",
-           "jacobian", "sample_gradients", "two_jet", *_WITH_SCIPY]
+           "gradient", "hessian", "hessian_vector_product", "jacobian", "sample_gradients",
+           "two_jet", *_WITH_SCIPY]
 
 
 def __getattr__(name):

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from ..checks import all_finite, check_l2, finite, instance_of, own_array, require_bytes
+from ..checks import check_l2, finite, instance_of, require_bytes
 from ..nets import Evaluation, Network
 from ..nets.evaluation import quiet
 from .chunks import Chunks
@@ -218,32 +218,10 @@ def hessian_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, exec
     ValueError, TypeError
         As :func:`gradient`, and if v has another shape or dtype.
     """
-    return _product(hessian_rows, network, loss, x, y, v, l2, batch_size, executor,
-                    "the Hessian-vector product")
-
-
-def gauss_newton_vector_product(network, loss, x, y, v, l2=0.0, batch_size=None, executor=None):
-    """Generalised Gauss-Newton matrix times the vector v (P,): (mean of J^T H_loss J + l2 I) v.
-
-    Parameters
-    ----------
-    network, loss, x, y, v, l2, batch_size, executor
-        As for :func:`hessian_vector_product`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`hessian_vector_product`.
-    """
-    return _product(gauss_newton_rows, network, loss, x, y, v, l2, batch_size, executor,
-                    "the Gauss-Newton product")
-
-
-def _product(rows_of, network, loss, x, y, v, l2, batch_size, executor, what):
     l2, v = check_l2(l2), check_vector(network, v)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    total = chunks.total(product_sum, rows_of, v[None])[0]
-    return mean_of(network, total, chunks.samples, v, l2, what)
+    total = chunks.total(product_sum, hessian_rows, v[None])[0]
+    return mean_of(network, total, chunks.samples, v, l2, "the Hessian-vector product")
 
 
 # -- second derivative along a line ----------------------------------------------------------------
@@ -318,8 +296,7 @@ def _jet_of_chunk(network, loss, x, y, v):
     return jet_sums(evaluated(network, loss, x, y), v)
 
 
-def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, batch_size=None,
-                     executor=None):
+def sample_gradients(network, loss, x, y, l2=0.0, max_bytes=2**30, batch_size=None, executor=None):
     """Gradient of every sample's own objective, its loss plus (l2/2)|theta|^2.
 
     Their mean is :func:`gradient`.
@@ -328,11 +305,8 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, bat
     ----------
     network, loss, x, y, l2, batch_size, executor
         As for :func:`gradient`.
-    out : (S, P) array, optional
-        Where the result goes, in the network's dtype. To write so many numbers into an array that
-        is there already can take half the time of making a new one.
     max_bytes : int
-        Limit of a new array.
+        Limit of the array.
 
     Returns
     -------
@@ -341,43 +315,28 @@ def sample_gradients(network, loss, x, y, l2=0.0, out=None, max_bytes=2**30, bat
     Raises
     ------
     MemoryError
-        If a new array would need more than `max_bytes`.
+        If it needs more than `max_bytes`.
     ValueError, TypeError, FloatingPointError
-        As :func:`gradient`, and for an `out` of another shape or dtype.
+        As :func:`gradient`.
     """
     l2 = check_l2(l2)
     chunks = Chunks(network, loss, x, y, batch_size, executor)
-    if chunks.is_whole:
-        evaluation = evaluated(network, loss, x, y)
-        out = _gradient_rows(evaluation, _rows_for(evaluation.samples, network, out, max_bytes))
-        # a sum over samples that is finite has no other terms, and is read in no time
-        finite = not l2 and all_finite(evaluation.gradient_sum)
-    else:
-        out, finite = chunks.put(gradient_rows,
-                                 _rows_for(chunks.samples, network, out, max_bytes)), False
-    if l2:
-        out += l2 * network.theta
-    return out if finite else network.require_finite(out, "the gradient of a sample")
-
-
-def _rows_for(samples, network, out, max_bytes):
-    """`out`, or a new array, (S, P)."""
-    shape = samples, network.size
-    if out is not None:
-        return own_array(out, shape, network.dtype, "out")
+    shape = chunks.samples, network.size
     require_bytes("the gradients of all samples", shape, network.dtype, max_bytes)
-    return np.empty(shape, dtype=network.dtype)
+    if chunks.is_whole:
+        rows = gradient_rows(network, loss, x, y)
+    else:
+        rows = chunks.put(gradient_rows, np.empty(shape, dtype=network.dtype))
+    if l2:
+        rows += l2 * network.theta
+    return network.require_finite(rows, "the gradient of a sample")
 
 
 def gradient_rows(network, loss, x, y):
     """Gradient of every sample's loss, (S, P)."""
-    return _gradient_rows(evaluated(network, loss, x, y))
-
-
-def _gradient_rows(evaluation, out=None):
+    evaluation = evaluated(network, loss, x, y)
     with quiet():
-        return evaluation.network.chain.parameter_gradients_from(evaluation.saved,
-                                                                 evaluation.deltas, out)
+        return network.chain.parameter_gradients_from(evaluation.saved, evaluation.deltas)
 
 
 def output_jacobian_at(saved, network, outputs):

@@ -43,12 +43,8 @@ def central(f, theta, step=None):
         error at h), and a rounding part, a small multiple of eps max|f| / h.
     """
     theta = np.array(theta, dtype=np.float64)
-    if theta.ndim != 1 or theta.size == 0:
-        raise ValueError(f"theta must be a vector with at least one entry, got shape {theta.shape}")
     eps = np.finfo(np.float64).eps
     step = eps ** (1 / 3) if step is None else step
-    if not (np.isfinite(step) and step > 0):
-        raise ValueError(f"step must be positive and finite, got {step!r}")
     values, errors = [], []
     for i in range(theta.size):
         point, here = theta.copy(), theta[i]
@@ -81,56 +77,12 @@ def complex_step(f, theta, step=1e-30):
     array of shape f(theta).shape + (P,)
     """
     theta = np.asarray(theta, dtype=np.float64)
-    if theta.ndim != 1 or theta.size == 0:
-        raise ValueError(f"theta must be a vector with at least one entry, got shape {theta.shape}")
     columns = []
     for i in range(theta.size):
         point = theta.astype(np.complex128)
         point[i] += 1j * step
         columns.append(np.imag(f(point)) / step)
     return np.stack(columns, axis=-1)
-
-
-def taylor_remainders(f, theta, direction, derivatives, steps):
-    """|f(theta + t direction) - sum_k derivatives[k] t^k / k!| for every t in `steps`.
-
-    Parameters
-    ----------
-    f : callable, (P,) -> number
-    derivatives : sequence of float
-        f itself, then its first, second, ... directional derivatives at theta.
-    steps : sequence of float
-
-    Returns
-    -------
-    (len(steps),) array
-        Falls like t^n when the n given derivatives are right (and the next one does not vanish).
-    """
-    remainders = []
-    for t in steps:
-        model, term = 0.0, 1.0
-        for k, derivative in enumerate(derivatives):
-            model += derivative * term
-            term *= t / (k + 1)
-        remainders.append(abs(f(theta + t * direction) - model))
-    return np.array(remainders)
-
-
-def taylor_order(remainders, steps):
-    """Slope of log(remainders) against log(steps) by least squares: the remainder's order.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two steps, or a remainder that is zero or not finite.
-    """
-    remainders, steps = np.asarray(remainders, dtype=float), np.asarray(steps, dtype=float)
-    if remainders.shape != steps.shape or steps.size < 2:
-        raise ValueError("need at least two steps and as many remainders, got shapes "
-                         f"{steps.shape} and {remainders.shape}")
-    if not (np.isfinite(remainders).all() and (remainders > 0).all()):
-        raise ValueError(f"remainders must be positive and finite, got {remainders}")
-    return float(np.polyfit(np.log(steps), np.log(remainders), 1)[0])
 
 
 def objective(network, loss, x, y, l2=0.0):

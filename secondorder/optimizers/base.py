@@ -221,11 +221,6 @@ class Optimizer:
         """
         return self._taken(Evaluation(self.network, self.loss, x, y, lasting=False))
 
-    def step_from(self, evaluation):
-        """`step` from an evaluation at the present parameters, for those who made one already."""
-        own_evaluation(self, evaluation)
-        return self._taken(evaluation)
-
     def _taken(self, evaluation):
         return taken(self, evaluation)
 
@@ -254,7 +249,6 @@ class Optimizer:
         Parameters
         ----------
         state : mapping
-            Numbers may be arrays without axes, as they come back from ``numpy.load``.
 
         Raises
         ------

@@ -6,25 +6,19 @@ wraps (`base`). A formula replaces its memory and never writes into it, so that 
 stay until the step has come to its end.
 """
 
-import collections
 import functools
 import inspect
 import math
-import numbers
-from functools import partial
-from operator import call, setitem
+from collections.abc import Mapping
+from numbers import Real
 
 import numpy as np
 
-from ..checks import all_finite, like, place_not_finite, shown, whole_number
+from ..checks import all_finite, instance_of, like, place_not_finite, shown, whole_number
 from ..nets import Evaluation
 from .norms import SQUARES_LOST, norm
 
-# runs calls in C: Python hears a signal before all of them or after all of them
-at_once = collections.deque(maxlen=0).extend
-
 NORMS = "gradient_norm", "direction_norm", "step_norm"
-KINDS = "memory is an array, a number or None"
 
 
 def wrapped(method):
@@ -57,8 +51,10 @@ def taken(method, evaluation):
             if norms is None:
                 moved, norms = one_by_one(method, evaluation, rate, straight)
             info |= {**dict(zip(NORMS, norms)), "learning_rate": rate, **reports(method)}
-        at_once(map(call, [partial(setitem, theta, ..., moved), before.clear,
-                           *[partial(setattr, one, "steps", one.steps + 1) for one in methods]]))
+        theta[...] = moved
+        before.clear()
+        for one in methods:
+            one.steps += 1
         return info
     finally:
         if before and start is not None:
@@ -180,15 +176,11 @@ def state_of(method):
 
 
 def accepted(method, state):
-    """The state, checked, and the base's, with plain numbers for arrays without axes."""
-    try:
-        state = {name: _as_kept(getattr(method, name, None), state[name]) for name in state}
-    except (TypeError, IndexError):
-        raise TypeError(f"state must be what state_dict() returned, got {shown(state)}") from None
-    check_state(method, state)
-    if method.base is None:
-        return state
-    return state | {"base": accepted(method.base, state["base"])}
+    """The state, checked; and the base's."""
+    check_state(method, instance_of(state, Mapping, "state"))
+    if method.base is not None:
+        accepted(method.base, state["base"])
+    return state
 
 
 def take_over(method, state):
@@ -212,34 +204,18 @@ def check_state(method, state):
         _require_alike(name, getattr(method, name), state[name])
 
 
-def is_memory(value):
-    """Whether a value is of a kind that can be saved, restored and compared."""
-    return value is None or isinstance(value, (np.ndarray, numbers.Real, np.bool_))
-
-
 def _copied(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _as_kept(mine, theirs):
-    """`theirs` as a number where it is an array without axes and `mine` is no array."""
-    lone = isinstance(theirs, np.ndarray) and theirs.ndim == 0 and not isinstance(mine, np.ndarray)
-    return theirs.item() if lone else theirs
-
-
 def _require_alike(name, mine, theirs):
     """Raise unless both are like arrays or both numbers; None is an array that is made later."""
-    if not is_memory(theirs):
-        raise ValueError(f"state: {name} is of type {type(theirs).__name__}: {KINDS}")
-    is_array = isinstance(theirs, np.ndarray)
+    is_array, is_number = isinstance(theirs, np.ndarray), isinstance(theirs, (Real, np.bool_))
     if isinstance(mine, np.ndarray):
-        if not is_array:
-            raise ValueError(f"state: {name} must be an array, got {shown(theirs)}")
-        if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
-            raise ValueError(f"state: {name} has shape {theirs.shape} and dtype {theirs.dtype}, "
-                             f"expected {mine.shape} and {mine.dtype}")
-    elif mine is not None and (is_array or theirs is None):
-        got = f"an array {theirs.shape}" if is_array else repr(theirs)
-        raise ValueError(f"state: {name} must be a number, got {got}")
+        alike = is_array and (mine.shape, mine.dtype) == (theirs.shape, theirs.dtype)
+    else:
+        alike = is_number or mine is None and (is_array or theirs is None)
+    if not alike:
+        raise ValueError(f"state: {name} must be like {shown(mine)}, got {shown(theirs)}")
     if is_array and theirs.dtype.kind in "fc" and not np.isfinite(theirs).all():
         raise ValueError(f"state: {name} holds NaN or infinite entries")

@@ -10,7 +10,7 @@ first function is called.
 from ..checks import close_names
 from .along import along
 from .curves import learning_curves
-from .errors import errors_by_layer, errors_over_steps, printed_and_corrected
+from .errors import errors_by_layer, printed_and_corrected
 from .kernels import kernels
 from .lines import lines
 from .matrices import bound_beside_hessian, hessian_heat_map, matrices, parameter_blocks
@@ -21,8 +21,8 @@ from .spectra import spectrum
 from .style import BLACK, BLUE, COLOURS, GREEN, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 
 __all__ = ["BLACK", "BLUE", "COLOURS", "GREEN", "MARKERS", "ORANGE", "PURPLE", "SKY", "VERMILION",
-           "along", "bound_beside_hessian", "cubic_model", "errors_by_layer", "errors_over_steps",
-           "hessian_heat_map", "kernels", "learning_curves", "lines", "matrices",
+           "along", "bound_beside_hessian", "cubic_model", "errors_by_layer", "hessian_heat_map",
+           "kernels", "learning_curves", "lines", "matrices",
            "parameter_blocks", "plane", "printed_and_corrected", "row", "spectrum"]
 
 __getattr__ = close_names.names(__name__)

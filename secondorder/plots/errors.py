@@ -1,38 +1,11 @@
-"""Errors: of curvatures over the steps of a run and layer by layer, of formulas as printed."""
+"""Errors: of curvatures layer by layer, of formulas as printed."""
 
 import numpy as np
 
 from ..checks import instance_of, real_array
-from .lines import lines
 from .style import BLUE, COLOURS, HATCHES, VERMILION, axes_of, finished, style
 
 FLOOR = 1e-17  # what is less stands here
-
-
-def errors_over_steps(steps, errors, ax=None, norm=None, title=None):
-    """Total errors of several curvatures against the step of a run, logarithmic.
-
-    Parameters
-    ----------
-    steps : array_like, shape (n,)
-    errors : dict of str to array_like, shape (n,)
-    ax : matplotlib.axes.Axes, optional
-    norm : array_like, shape (n,), optional
-        Norm of what is approximated, drawn dotted.
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`lines`.
-    """
-    named = {name: (steps, values) for name, values in instance_of(errors, dict, "errors").items()}
-    held = {} if norm is None else {"norm of the true Hessian": (steps, norm)}
-    return lines(named, ax, held, "y", "step", "error, all layers", title=title)
 
 
 def errors_by_layer(errors, ax=None, title=None, y_label="error"):

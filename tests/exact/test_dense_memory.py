@@ -1,4 +1,4 @@
-"""Dense matrices are summed over parts of the batch, in memory that follows their size."""
+"""Dense matrices are summed over parts of the batch."""
 
 import numpy as np
 import pytest

@@ -55,6 +55,13 @@ def test_the_recursion_in_parts(monkeypatch):
         assert [part.stop - part.start for part in parts] == lengths
 
 
+def test_unit_vectors_in_blocks_and_chunks(monkeypatch):
+    problem = draw("chain-image")
+    expected = so.exact.diagonal(*problem)
+    monkeypatch.setattr(diagonals, "UNITS", 4)
+    assert relative(so.exact.diagonal(*problem, batch_size=3), expected) < 1e-12
+
+
 def test_which_method_is_taken():
     """Linear layers by recursion, also inside others; layers that it does not know by products."""
     net = draw("chain-image")[0]

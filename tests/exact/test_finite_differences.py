@@ -85,34 +85,6 @@ def test_complex_step_is_exact():
     assert fd.complex_step(lambda t: t[0] ** 2, [3.0]).tolist() == [6.0]
 
 
-def test_taylor_remainders():
-    """f = exp along 2: derivatives 2^k exp(theta)."""
-    theta, direction, e = np.array([0.5]), np.array([2.0]), np.exp(0.5)
-    steps = np.array([0.1, 0.01])
-    derivatives = [e, 2 * e, 4 * e, 8 * e]
-    for n in range(1, 5):
-        remainders = fd.taylor_remainders(lambda t: np.exp(t[0]), theta, direction, derivatives[:n],
-                                          steps)
-        series = [sum((2 * t) ** k / np.prod(range(1, k + 1)) for k in range(n)) for t in steps]
-        expected = np.abs(e * (np.exp(2 * steps) - series))
-        np.testing.assert_allclose(remainders, expected, rtol=1e-6, atol=1e-15)
-
-
-@pytest.mark.parametrize("order", [1, 2, 3])
-def test_taylor_order_reads_the_order(order):
-    steps = np.geomspace(1e-3, 1e-1, 6)
-    assert fd.taylor_order(7 * steps**order, steps) == pytest.approx(order, abs=1e-12)
-
-
-def test_a_wrong_gradient_has_slope_one():
-    steps = np.geomspace(1e-5, 1e-3, 5)
-    v, value, g = np.array([1.0, -1, 2]), scalar(THETA), scalar_gradient(THETA)
-    right = fd.taylor_remainders(scalar, THETA, v, [value, g @ v], steps)
-    wrong = fd.taylor_remainders(scalar, THETA, v, [value, 1.01 * (g @ v)], steps)
-    assert fd.taylor_order(right, steps) == pytest.approx(2, abs=0.05)
-    assert fd.taylor_order(wrong, steps) == pytest.approx(1, abs=0.1)
-
-
 def objective_case():
     net, rng = so.mlp([2, 3, 2], rng=1), np.random.default_rng(0)
     return net, so.SquaredError(), rng.normal(size=(4, 2)), rng.normal(size=(4, 2))

@@ -21,15 +21,3 @@ def test_every_row_is_the_gradient_of_one_sample_alone(middle):
     one_by_one = [so.exact.gradient(net, loss, x[s:s + 1], y[s:s + 1], l2=0.3) for s in range(4)]
     assert relative(rows, one_by_one) < 1e-13
     assert relative(rows.mean(axis=0), so.exact.gradient(net, loss, x, y, l2=0.3)) < 1e-13
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_into_an_array_of_the_caller(dtype):
-    net, loss, x, y = draw("skip-nested")
-    net = net.astype(dtype)
-    room = np.full((9, net.size + 2), 7, dtype)
-    out = room[2:6, 1:-1]  # its rows do not follow each other in memory
-    assert so.exact.sample_gradients(net, loss, x, y, l2=0.1, out=out) is out
-    assert np.array_equal(out, so.exact.sample_gradients(net, loss, x, y, l2=0.1))
-    out[...] = 7
-    assert (room == 7).all(), "nothing is written outside"

@@ -129,6 +129,3 @@ def test_a_trace_is_within_its_margin(method, products, kind, dtype, places, see
             assert inside == seeds
             assert all(0 < estimate.margin < 1e3 * eps * size for estimate in found)
         assert inside >= 0.85 * seeds
-
-
-# -- refusals --------------------------------------------------------------------------------------

@@ -55,11 +55,6 @@ def test_hutchinson_literally(products):
     assert found.margin == pytest.approx(quantile * error, rel=1e-7)
 
 
-def test_hutchinson_is_exact_for_a_diagonal_matrix():
-    found = traces.hutchinson(plain(np.diag([3.0, -1.0, 0.5])), 5, np.random.default_rng(0))
-    assert float(found) == pytest.approx(2.5, rel=1e-15) and found.standard_error == 0
-
-
 def test_hutch_plus_plus_is_exact_for_low_rank():
     """Rank 3 and 5 products for the subspace: nothing is left to estimate."""
     B = np.random.default_rng(1).normal(size=(40, 3))
@@ -81,16 +76,6 @@ def test_hutch_plus_plus_literally():
     found = traces.hutch_plus_plus(plain(A), 14, np.random.default_rng(9))
     assert float(found) == pytest.approx((Q.T @ A @ Q).trace() + terms.mean(), rel=1e-12)
     assert found.standard_error == pytest.approx(terms.std(ddof=1) / np.sqrt(6), rel=1e-10)
-
-
-def test_hutch_plus_plus_is_better_where_few_eigenvalues_are_large():
-    values = 1.0 / np.arange(1, 101) ** 2
-    Q = np.linalg.qr(np.random.default_rng(3).normal(size=(100, 100)))[0]
-    A = plain(Q @ np.diag(values) @ Q.T)
-    errors = {name: np.mean([getattr(traces, name)(A, 30, np.random.default_rng(seed)).margin
-                             for seed in range(10)])
-              for name in ("hutchinson", "hutch_plus_plus")}
-    assert errors["hutch_plus_plus"] < 0.2 * errors["hutchinson"]
 
 
 def test_estimates_of_a_block_in_chunks(case):

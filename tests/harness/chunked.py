@@ -1,25 +1,14 @@
-"""Calls that take `batch_size` and `executor`, a loss that spoils a chunk, and the most memory that
-a call holds.
+"""Calls that take `batch_size` and `executor`, and a loss that spoils a
+chunk.
 
 It is a module so that other processes can import what is in it.
 """
 
-import tracemalloc
 from concurrent.futures import Executor, Future
 
 import numpy as np
 
 import secondorder as so
-
-
-def peak(compute):
-    """Most bytes that are held at a time."""
-    tracemalloc.start()
-    try:
-        compute()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def problem(samples=23, sizes=(3, 3, 3), seed=0):

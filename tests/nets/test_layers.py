@@ -369,15 +369,6 @@ def test_a_declared_parameter_is_an_attribute_and_lives_in_theta():
         net.layers[0].c
 
 
-def test_a_forgotten_constructor_is_named():
-    class Forgetful(Layer):
-        def __init__(self):
-            self.declare("gain", np.ones(2))
-
-    with pytest.raises(TypeError, match="Forgetful must call"):
-        Forgetful()
-
-
 class Soft(Layer):
     """Two passes: y_i = g_i x_i / sqrt(1 + |x|^2), or with |x_i| in its place."""
 

@@ -1,4 +1,4 @@
-"""Memory: the peak of a gradient and of a product, and pages that a process keeps."""
+"""Memory: the peak of a gradient and of a product."""
 
 import math
 

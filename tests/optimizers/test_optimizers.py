@@ -134,7 +134,7 @@ def test_evaluations_that_are_not_the_methods_own():
     optimizer = so.Momentum(net, so.SquaredError())
     with pytest.raises(ValueError, match="another network"):
         optimizer.direction(net.copy().evaluate(so.SquaredError(), x, y))
-    for call in (optimizer.direction, optimizer.gradient, optimizer.objective, optimizer.step_from):
+    for call in (optimizer.direction, optimizer.gradient, optimizer.objective):
         with pytest.raises(TypeError, match="^evaluation"):
             call(x)
     evaluation = optimizer.evaluate(x, y)

@@ -224,6 +224,3 @@ def test_printed_beside_corrected(ax):
     bars = {round(bar.get_y() + bar.get_height() / 2, 6): bar.get_width() for bar in ax.patches}
     assert bars == pytest.approx({0.2: 1e-15, 1.2: 1e-17, 2.2: 1e-9, 0.8: 0.5, 1.8: 2.0}, rel=1e-9)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["(1)", "(2)", "(3)"]
-
-
-# -- doors -----------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-import secondorder as so
 from secondorder import cli
 from secondorder.race import full, live, problems
 from secondorder.race.methods import METHODS
@@ -90,13 +89,6 @@ def test_runs_of_a_race_in_full_are_kept_only_where_that_is_asked_for(tmp_path, 
     (tmp_path / "runs" / "one.json").write_text("{}")
     assert cli.main(["race", "--full", "--out", "runs"]) == 2
     assert "--resume keeps them" in capsys.readouterr().err
-
-
-def test_time_is_shared_and_a_default_rate_is_read():
-    assert live.seconds_of(0.5, 10) == pytest.approx(30 / 10 / 3.5)
-    assert live.seconds_of(100.0, 2) == 8.0, "as in the recorded race"
-    assert live.default_rate(so.Adam) == 0.001
-    assert live.default_rate(so.ResidualPartitioning) == 0.01  # None there
 
 
 def test_images_and_targets():

@@ -50,9 +50,6 @@ def test_a_tiny_last_batch_undoes_what_truncated_newton_has_won():
     assert ends["merge"] < 0.5 * ends["keep"]
 
 
-# -- whatever ends a run --------------------------------------------------------------------------
-
-
 # -- checkpoints ----------------------------------------------------------------------------------
 
 class Dropping(so.Momentum):

@@ -293,7 +293,9 @@ def curvature_errors(training, validation, seed, say):
         by_layer = "  ".join(f"{value:.4f}" for value in values)
         say(f"  {name:<14} layers {by_layer}   total {so.eacg.total_error(values):.4f}")
     figure, left, right = _panels(13, 5)
-    plots.errors_over_steps(steps, totals, left, norm, "error of the curvature while training")
+    plots.lines({name: (steps, values) for name, values in totals.items()}, left,
+                {"norm of the true Hessian": (steps, norm)}, "y", "step", "error, all layers",
+                title="error of the curvature while training")
     plots.errors_by_layer(means, right, "layer by layer", y_label="error, mean over the run")
     return figure, {"errors": means}
 
