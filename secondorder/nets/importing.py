@@ -157,7 +157,14 @@ def _array(value, name):
     """A parameter's numbers, a copy."""
     if str(value.dtype) not in ("torch.float32", "torch.float64"):
         raise TypeError(f"{name} must hold float32 or float64, got {value.dtype}")
-    return np.array(value.detach().cpu().numpy(), order="C")
+    return np.array(_on_this_machine(value, name).numpy(), order="C")
+
+
+def _on_this_machine(value, name):
+    """A tensor in memory, apart from its gradient; ValueError where it has no numbers."""
+    if getattr(value, "is_meta", False):
+        raise ValueError(f"{name} is on the meta device, where tensors have no numbers")
+    return value.detach().cpu()
 
 
 ZERO, ONE = (0, (0, 0)), (1, (1, 1))
@@ -250,7 +257,7 @@ def _grouped(arrays):
         if not isinstance(name, str):
             raise TypeError(f"arrays: names must be texts, got {checks.shown(name)}")
         place, _, parameter = name.rpartition(".")
-        value = value.detach().cpu() if hasattr(value, "detach") else value
+        value = _on_this_machine(value, f"arrays: {name}") if hasattr(value, "detach") else value
         array = np.array(checks.real_array(value, f"arrays: {name}"))
         groups.setdefault(place, {})[parameter] = array
     return [(place, groups[place]) for place in _by_number(list(groups))]

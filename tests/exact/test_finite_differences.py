@@ -85,6 +85,13 @@ def test_complex_step_is_exact():
     assert fd.complex_step(lambda t: t[0] ** 2, [3.0]).tolist() == [6.0]
 
 
+def test_the_rounding_of_a_difference_is_that_of_the_largest_value():
+    """x at zero: exact, from -2 h, -h, h and 2 h; five eps of 2 h, over h."""
+    found = fd.central(lambda theta: theta[0], [0.0])
+    assert found.value.tolist() == [1.0]
+    assert found.error[0] / np.finfo(float).eps == pytest.approx(10, rel=1e-12)
+
+
 def objective_case():
     net, rng = so.mlp([2, 3, 2], rng=1), np.random.default_rng(0)
     return net, so.SquaredError(), rng.normal(size=(4, 2)), rng.normal(size=(4, 2))

@@ -50,6 +50,15 @@ def test_an_area_is_within_what_is_stated(steps, probes, kind, places, seeds):
         assert inside >= 0.9 * seeds
 
 
+def test_no_error_is_larger_than_possible():
+    """Two probes: Student's factor is 64, and no density is higher than the kernel."""
+    for place in range(len(NETWORKS)):
+        density = so.exact.spectral_density(*problem(place), steps=4, probes=2, rng=0)
+        height = 1 / (density.width * np.sqrt(2 * np.pi))
+        assert (density.error <= np.maximum(density.density, height - density.density)).all()
+        assert density.total_error <= 2
+
+
 def test_widths_that_rounding_hides_are_refused():
     for options in ({}, {"points": [0.0, 1.0]}):
         with pytest.raises(ValueError, match="width must be at least .* rounding"):
