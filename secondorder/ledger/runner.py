@@ -13,6 +13,7 @@ What the claims must contain depends on the verdict:
 """
 
 import hashlib
+import inspect
 import time
 import traceback
 from dataclasses import dataclass, field
@@ -155,6 +156,7 @@ def run_equation(entry, seed=0):
     claims, message = [], None
     try:
         returned = entry.check(generator(seed, entry.paper, entry.labels[0]))
+        returned = list(returned) if inspect.isgenerator(returned) else returned
         if entry.verdict != "unchecked" or returned:
             claims = _claims_of(returned)
             message = _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims)
